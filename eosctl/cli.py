@@ -10,10 +10,8 @@ import typer
 from eosctl import __version__
 from eosctl.commands.invocation import Invocation, invocation_of, tell
 from eosctl.commands.registry import LazyGroup
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, ExitCode
 from eosctl.render.terminal import ColorChoice
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="eosctl",
@@ -61,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except EosctlError as error:
         if invocation.debug:
             raise

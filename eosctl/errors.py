@@ -6,7 +6,28 @@ Standard library only: every room below ``commands`` may raise one, and ``cli`` 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import IntEnum
 from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """The exit codes of every command; a runbook run has further ones of its own.
+
+    Attributes:
+        DONE: The command did its work, and nothing that it found fails the run.
+        FAILED: An operation failed, such as a request that no broker answered.
+        BAD_INPUT: The command line or an input file is wrong.
+        FINDINGS: A finding is at or above ``--fail-on``.
+        INCOMPLETE: Evidence is missing, and ``--require-complete`` was given.
+        INTERRUPTED: The user ended the command (Ctrl-C).
+    """
+
+    DONE = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    FINDINGS = 3
+    INCOMPLETE = 4
+    INTERRUPTED = 130
 
 
 class EosctlError(Exception):
@@ -19,7 +40,7 @@ class EosctlError(Exception):
         exit_code: The exit status of the process when nobody handles the error.
     """
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[int] = ExitCode.FAILED
 
     def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
         super().__init__(what, why, next_step)
@@ -34,7 +55,7 @@ class EosctlError(Exception):
 class UsageError(EosctlError):
     """The command line asks for something that makes no sense."""
 
-    exit_code = 2
+    exit_code = ExitCode.BAD_INPUT
 
 
 # More names than this are not read in an error.
@@ -66,13 +87,13 @@ def unknown_name(kind: str, name: str, known: Iterable[str], listing: str) -> Us
 class ProcedureRefused(EosctlError):  # noqa: N818
     """The words ask for a procedure that destroys data."""
 
-    exit_code = 3
+    exit_code = ExitCode.FINDINGS
 
 
 class ConfigFileError(EosctlError):
     """A configuration file cannot be read or holds a value that is not allowed."""
 
-    exit_code = 2
+    exit_code = ExitCode.BAD_INPUT
 
 
 class ClusterUnreachable(EosctlError):  # noqa: N818
@@ -94,7 +115,7 @@ class AuthorizationDenied(EosctlError):  # noqa: N818
 class EvidenceIncomplete(EosctlError):  # noqa: N818
     """What was asked for could not be told in full, and the caller wants nothing less."""
 
-    exit_code = 4
+    exit_code = ExitCode.INCOMPLETE
 
 
 class UnsupportedByBroker(EosctlError):  # noqa: N818

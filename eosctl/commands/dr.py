@@ -9,13 +9,11 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, tell, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 app = typer.Typer(help="What survives when a region is lost.", no_args_is_help=True)
 
-BAD_INPUT: Final = 2
-FINDINGS: Final = 3
 # What it finds stands among the things that are carried over.
 TOLD_ABOVE: Final = frozenset({"EOS-CFG-064"})
 
@@ -72,5 +70,5 @@ def lint(
         text = render_listing(result, CARRIED_COLUMNS, output)
     write_result(text, output_file)
     if files.unreadable:
-        raise typer.Exit(BAD_INPUT)
-    raise typer.Exit(FINDINGS if any(item.fate == "wrong" for item in items) else 0)
+        raise typer.Exit(ExitCode.BAD_INPUT)
+    raise typer.Exit(ExitCode.FINDINGS if any(item.fate == "wrong" for item in items) else 0)

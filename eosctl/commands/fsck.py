@@ -11,14 +11,12 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, SecondLookAfter
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
     from eosctl.storage.gentle_reading import Read
     from eosctl.storage.survey import DataDirFacts
-
-FINDINGS = 3
 
 
 def fsck(
@@ -88,7 +86,7 @@ def fsck(
         if output in FOR_PEOPLE:
             text += render_consequences(items, style)
     write_result(text, output_file)
-    raise typer.Exit(FINDINGS if any(item.severity != FsckSeverity.INFO for item in items) else 0)
+    raise typer.Exit(ExitCode.FINDINGS if any(item.severity != FsckSeverity.INFO for item in items) else 0)
 
 
 def _rate(text: str) -> int:

@@ -1,18 +1,107 @@
-"""Exit codes that a pipeline acts on, and the option that asks for whole evidence."""
+"""The options that decide the exit code of commands with findings, and how they are completed from `.eosctl.yaml`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
-#: There are findings as bad as the gate.
-FINDINGS: Final = 3
-#: Evidence is missing, and ``--require-complete`` was given.
-INCOMPLETE: Final = 4
+from eosctl.findings.gate import Gate
+from eosctl.findings.gate_rules import Suppression
+from eosctl.model.severity import Severity
 
 GATE: Final = "Exit code"
 RequireComplete = Annotated[
     bool,
     typer.Option("--require-complete", help="Exit with 4 when evidence is missing.", rich_help_panel=GATE),
 ]
+FailOn = Annotated[
+    Severity,
+    typer.Option("--fail-on", help="Exit with 3 when a finding is this bad or worse.", rich_help_panel=GATE),
+]
+FailOnOrRules = Annotated[
+    Severity | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit with 3 when a finding is this bad or worse: error, if .eosctl.yaml says nothing else.",
+        rich_help_panel=GATE,
+    ),
+]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.", rich_help_panel=GATE)]
+MinScore = Annotated[
+    int | None,
+    typer.Option(
+        "--min-score", min=0, max=100, help="Exit with 3 when the score is lower than this.", rich_help_panel=GATE
+    ),
+]
+BaselineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline", metavar="FILE", help="Known findings, which do not count.", exists=True, rich_help_panel=GATE
+    ),
+]
+WriteBaseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--write-baseline", metavar="FILE", help="Write the findings of this run as a baseline.", rich_help_panel=GATE
+    ),
+]
+RulesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE",
+        help="Suppressions and thresholds; .eosctl.yaml of this folder when there is one.",
+        exists=True,
+        rich_help_panel=GATE,
+    ),
+]
+
+
+class GateOptions(NamedTuple):
+    """The options as given; a value of None is left to the project's rules."""
+
+    fail_on: Severity | None = None
+    exit_zero: bool = False
+    require_complete: bool = False
+    min_score: int | None = None
+    baseline: Path | None = None
+    write_baseline: Path | None = None
+    rules: Path | None = None
+
+
+class GateFiles(NamedTuple):
+    """The gate with everything that its files say.
+
+    Attributes:
+        gate: The demands on the run.
+        suppressions: Findings that the project accepts.
+        baseline: Fingerprints of known findings.
+    """
+
+    gate: Gate
+    suppressions: tuple[Suppression, ...]
+    baseline: frozenset[str]
+
+
+def read_gate(options: GateOptions) -> GateFiles:
+    """Complete the options from the project's rules and read the baseline.
+
+    Raises:
+        ConfigFileError: The rules or the baseline cannot be read.
+    """
+    from eosctl.findings.gate_rules import GateRules
+    from eosctl.settings.baseline import read_baseline
+    from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
+
+    path = options.rules or Path(GATE_FILE)
+    rules = read_gate_rules(path) if path.exists() else GateRules()
+    gate = Gate(
+        options.fail_on or rules.fail_on or Severity.ERROR,
+        options.exit_zero,
+        options.require_complete,
+        rules.min_score if options.min_score is None else options.min_score,
+    )
+    known = frozenset() if options.baseline is None else read_baseline(options.baseline)
+    return GateFiles(gate, rules.suppressions, known)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.doctor.sources import MetricCredentials, MetricUrls, sources_of, with_sources
-from eosctl.commands.gate import INCOMPLETE, RequireComplete
+from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -23,7 +23,7 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import Connection, capture
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def capture_snapshot(
         text = render_listing(result, PART_COLUMNS, output)
     write_result(text, output_file)
     note(f"bundle: {file}")
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 def _included(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from msgspec.structs import replace
 
-from eosctl.commands.gate import INCOMPLETE, RequireComplete
+from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, note, remember_output, write_result
 from eosctl.commands.moments import parse_moment_ms
 from eosctl.commands.options import (
@@ -23,7 +23,7 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import Connection, load_or_capture, resolve_connection
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def timeline(
         note(f"page: {output_file}")
     else:
         write_result(text, output_file)
-    raise typer.Exit(INCOMPLETE if require_complete and sources.snapshot.gaps else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and sources.snapshot.gaps else 0)
 
 
 def _partition(text: str | None) -> TopicPartition | None:

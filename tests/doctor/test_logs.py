@@ -28,7 +28,7 @@ from eosctl.render.schemas import schema_of
 from tests.checks.cases import FIXTURES as CASES
 from tests.checks.cases import build, cases_of
 from tests.commands.conftest import eosctl, own_home
-from tests.doctor.test_grouping import without_broker_3
+from tests.findings.test_grouping import without_broker_3
 
 __all__ = ["own_home"]
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"

@@ -22,7 +22,7 @@ from eosctl.render.diagnosis.watch import look_item, render_look
 from eosctl.testing import SandboxThread
 from tests.checks.cases import build
 from tests.commands.conftest import eosctl, own_home
-from tests.doctor.test_grouping import without_broker_3
+from tests.findings.test_grouping import without_broker_3
 
 __all__ = ["own_home"]
 PATIENCE_S = 120

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.analysis.minimal_access import READING, TRANSACTIONAL, ApplicationKind
-from eosctl.commands.gate import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -23,7 +22,7 @@ from eosctl.commands.options import (
     parse_duration_ms,
 )
 from eosctl.commands.session import Connection, load_or_capture
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from eosctl.analysis.minimal_access import Name
 
-INCOMPLETE = 4
 APPLICATION = "Application"
 
 
@@ -186,9 +184,9 @@ def acl(
     if rules is not None and not rules.enabled:
         note("The cluster has no authorizer: everybody may do everything, and these rules have no effect.")
     if evidence is not None and rules is None:
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(ExitCode.INCOMPLETE)
     if any(item.state in ("missing", "denied") for item in items):
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _name(option: str, text: str) -> Name:

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.check.acl import acl
-from eosctl.commands.doctor.doctor import (
+from eosctl.commands.doctor.doctor import HtmlReport, Request, SaveSnapshot, present
+from eosctl.commands.gate import (
     BaselineFile,
     ExitZero,
     FailOnOrRules,
-    Gate,
-    HtmlReport,
+    GateOptions,
     MinScore,
-    Request,
+    RequireComplete,
     RulesFile,
-    SaveSnapshot,
     WriteBaseline,
-    present,
 )
-from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -125,7 +122,7 @@ def run_checks(
     evidence = load_or_capture(
         connection, snapshot, kinds, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
     )
-    gate = Gate(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
+    gate = GateOptions(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
     request = Request("check run", output, output_file, report, save_snapshot, gate)
     raise typer.Exit(present(evidence, checks, request, invocation))
 

@@ -10,7 +10,6 @@ import typer
 from msgspec.structs import replace
 
 from eosctl.commands.doctor.doctor import names_a_cluster
-from eosctl.commands.gate import FINDINGS, INCOMPLETE
 from eosctl.commands.invocation import invocation_of, remember_output, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -26,7 +25,7 @@ from eosctl.commands.options import (
     parse_duration_ms,
 )
 from eosctl.commands.session import Connection, load_or_capture
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.diagnosis.checklist import ChecklistFormat
 from eosctl.render.formats import OutputFormat
 
@@ -147,9 +146,9 @@ def run(
     text = render_run(Run("checklist run", checklist, record, at), output, invocation.style())
     write_result(text, output_file)
     if failed_items(record.answers):
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
     if open_items(checklist, record.answers):
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(ExitCode.INCOMPLETE)
 
 
 @app.command("sign")

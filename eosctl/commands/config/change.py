@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.config.releases import release_of
-from eosctl.commands.gate import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, tell, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import ConfigFileError, EosctlError, UsageError
+from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
     from eosctl.checks.configuration.repairs import Repair
 
-BAD_INPUT = 2
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.", exists=True)]
 
 
@@ -58,9 +56,9 @@ def upgrade(
     for broken in sides[0].unreadable:
         tell(broken.error)
     if sides[0].unreadable:
-        raise typer.Exit(BAD_INPUT)
+        raise typer.Exit(ExitCode.BAD_INPUT)
     if any(change.severity.at_least(Severity.WARNING) for change in changes):
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def fix(
@@ -112,10 +110,10 @@ def fix(
             _replace(Path(name), mended[name])
             note(f"{name}: mended.")
     if files.unreadable:
-        raise typer.Exit(BAD_INPUT)
+        raise typer.Exit(ExitCode.BAD_INPUT)
     if changed and not yes:
         note("Nothing was written. --yes writes the files.")
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _text(file: str) -> str:

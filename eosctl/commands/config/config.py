@@ -9,8 +9,7 @@ import typer
 
 from eosctl.commands.config.change import fix, upgrade
 from eosctl.commands.config.releases import release_of
-from eosctl.commands.doctor.doctor import ExitZero, FailOn
-from eosctl.commands.gate import FINDINGS
+from eosctl.commands.gate import ExitZero, FailOn
 from eosctl.commands.invocation import invocation_of, remember_output, tell, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -26,7 +25,7 @@ from eosctl.commands.options import (
     parse_duration_ms,
 )
 from eosctl.commands.session import Connection, load_or_capture
-from eosctl.errors import UsageError, unknown_name
+from eosctl.errors import ExitCode, UsageError, unknown_name
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.formats import LintFormat
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from eosctl.settings.sources import Releases
 
 app = typer.Typer(help="Configuration files of brokers and applications.", no_args_is_help=True)
-BAD_INPUT = 2
 
 KafkaVersion = Annotated[
     str | None,
@@ -132,9 +130,9 @@ def lint(
     for broken in files.unreadable:
         tell(broken.error)
     if files.unreadable:
-        raise typer.Exit(BAD_INPUT)
+        raise typer.Exit(ExitCode.BAD_INPUT)
     if not exit_zero and any(finding.severity.at_least(fail_on) for finding in linted.findings):
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 @app.command()

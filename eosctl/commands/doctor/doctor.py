@@ -19,7 +19,18 @@ from eosctl.commands.doctor.sources import (
     with_sources,
 )
 from eosctl.commands.doctor.watch import Count, Interval, Watch, Watching, check_watchable, watch_diagnosis
-from eosctl.commands.gate import FINDINGS, GATE, INCOMPLETE, RequireComplete
+from eosctl.commands.gate import (
+    BaselineFile,
+    ExitZero,
+    FailOnOrRules,
+    GateFiles,
+    GateOptions,
+    MinScore,
+    RequireComplete,
+    RulesFile,
+    WriteBaseline,
+    read_gate,
+)
 from eosctl.commands.invocation import Invocation, invocation_of, note, tell, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -35,63 +46,19 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import Connection, load_or_capture
-from eosctl.errors import UsageError
-from eosctl.model.evidence import EvidenceGap, GapReason
-from eosctl.model.severity import Severity
+from eosctl.errors import ExitCode, UsageError
+from eosctl.findings.gate import falls_short, judge_gate
 from eosctl.render.formats import FindingFormat
 
 if TYPE_CHECKING:
     from eosctl.checks.declaration import Check
     from eosctl.findings.diagnosis import Diagnosis
     from eosctl.findings.finding import Command
-    from eosctl.findings.gate_rules import Suppression
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.settings.deployment_files import FilesRead
 
-BAD_INPUT = 2
 NEXT_COMMANDS = 3
 
-FailOn = Annotated[
-    Severity,
-    typer.Option("--fail-on", help="Exit with 3 when a finding is this bad or worse.", rich_help_panel=GATE),
-]
-FailOnOrRules = Annotated[
-    Severity | None,
-    typer.Option(
-        "--fail-on",
-        help="Exit with 3 when a finding is this bad or worse: error, if .eosctl.yaml says nothing else.",
-        rich_help_panel=GATE,
-    ),
-]
-ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.", rich_help_panel=GATE)]
-MinScore = Annotated[
-    int | None,
-    typer.Option(
-        "--min-score", min=0, max=100, help="Exit with 3 when the score is lower than this.", rich_help_panel=GATE
-    ),
-]
-BaselineFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--baseline", metavar="FILE", help="Known findings, which do not count.", exists=True, rich_help_panel=GATE
-    ),
-]
-WriteBaseline = Annotated[
-    Path | None,
-    typer.Option(
-        "--write-baseline", metavar="FILE", help="Write the findings of this run as a baseline.", rich_help_panel=GATE
-    ),
-]
-RulesFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--rules",
-        metavar="FILE",
-        help="Suppressions and thresholds; .eosctl.yaml of this folder when there is one.",
-        exists=True,
-        rich_help_panel=GATE,
-    ),
-]
 SaveSnapshot = Annotated[
     Path | None,
     typer.Option("--save-snapshot", metavar="FILE", help="Keep the evidence in a file.", rich_help_panel=OUTPUT),
@@ -102,18 +69,6 @@ HtmlReport = Annotated[
 ]
 
 
-class Gate(NamedTuple):
-    """When a run fails; what is None is left to the project's rules."""
-
-    fail_on: Severity | None = None
-    exit_zero: bool = False
-    require_complete: bool = False
-    min_score: int | None = None
-    baseline: Path | None = None
-    write_baseline: Path | None = None
-    rules: Path | None = None
-
-
 class Request(NamedTuple):
     """What a diagnosis is asked for, apart from the cluster."""
 
@@ -122,7 +77,7 @@ class Request(NamedTuple):
     output_file: Path | None
     report: Path | None
     save_snapshot: Path | None
-    gate: Gate
+    gate: GateOptions
 
 
 def doctor(
@@ -168,7 +123,7 @@ def doctor(
     from eosctl.checks.registry import ALL_CHECKS
 
     invocation = invocation_of(context)
-    gate = Gate(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
+    gate = GateOptions(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
     request = Request("doctor", output, output_file, report, save_snapshot, gate)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     sources = sources_of(logs, zone, metrics, credentials)
@@ -213,23 +168,21 @@ def doctor(
     raise typer.Exit(present(known, checks, request, invocation, files, log_reading))
 
 
-def _watch(watching: Watching, gate: Gate, output: FindingFormat, invocation: Invocation) -> int:
+def _watch(watching: Watching, gate: GateOptions, output: FindingFormat, invocation: Invocation) -> int:
     from eosctl.checks.declaration import Case
     from eosctl.checks.registry import ALL_CHECKS
     from eosctl.checks.runner import diagnose
     from eosctl.findings.suppression import suppress
-    from eosctl.settings.baseline import read_baseline
     from eosctl.text import time_text
 
-    gate, suppressions = _with_rules(gate)
-    known = frozenset() if gate.baseline is None else read_baseline(gate.baseline)
+    files = read_gate(gate)
 
     def judge(snapshot: ClusterSnapshot) -> Diagnosis:
         today = time_text(snapshot.captured_at_ms)[:10]
-        return suppress(diagnose(ALL_CHECKS, Case(snapshot)), suppressions, known, today)
+        return suppress(diagnose(ALL_CHECKS, Case(snapshot)), files.suppressions, files.baseline, today)
 
     found = watch_diagnosis(watching, judge, output, invocation)
-    return 0 if found is None else exit_code(found, gate)
+    return ExitCode.DONE if found is None else _exit_code(found, files)
 
 
 def names_a_cluster(connection: Connection) -> bool:
@@ -256,12 +209,10 @@ def present(
     from eosctl.render.diagnosis.formats import render_diagnosis
     from eosctl.render.diagnosis.report import Report
     from eosctl.runbooks.advice import name_runbooks
-    from eosctl.settings.baseline import read_baseline
     from eosctl.text import time_text
 
     # What is wrong with these must show before the cluster's answer is written.
-    gate, suppressions = _with_rules(request.gate)
-    known = frozenset() if gate.baseline is None else read_baseline(gate.baseline)
+    gate = read_gate(request.gate)
     now_ms = invocation.now_ms()
     if request.save_snapshot is not None and evidence is not None:
         from eosctl.collect.bundles.snapshot_file import save_snapshot
@@ -277,12 +228,12 @@ def present(
         cluster = evidence if evidence is not None and evidence.brokers else None
         diagnosis = joined(diagnosis, judge_beside(files.deployment, cluster))
         checks = (*checks, *CONFIGURATION_CHECKS)
-    if gate.write_baseline is not None:
+    if request.gate.write_baseline is not None:
         from eosctl.render.diagnosis.baseline import render_baseline
 
-        write_file(render_baseline(diagnosis.findings), gate.write_baseline)
-        note(f"baseline: {gate.write_baseline}")
-    diagnosis = suppress(diagnosis, suppressions, known, time_text(now_ms)[:10])
+        write_file(render_baseline(diagnosis.findings), request.gate.write_baseline)
+        note(f"baseline: {request.gate.write_baseline}")
+    diagnosis = suppress(diagnosis, gate.suppressions, gate.baseline, time_text(now_ms)[:10])
     report = Report(
         command=request.command,
         diagnosis=diagnosis,
@@ -302,39 +253,14 @@ def present(
     if request.report is not None:
         write_file(render_diagnosis(report, checks, FindingFormat.HTML), request.report)
         note(f"report: {request.report}")
-    return BAD_INPUT if files is not None and files.unreadable else exit_code(diagnosis, gate)
+    return ExitCode.BAD_INPUT if files is not None and files.unreadable else _exit_code(diagnosis, gate)
 
 
-def _with_rules(gate: Gate) -> tuple[Gate, tuple[Suppression, ...]]:
-    """Complete the options by the project's rules, if there are any."""
-    from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
-
-    path = gate.rules or Path(GATE_FILE)
-    if not path.exists():
-        return gate, ()
-    rules = read_gate_rules(path)
-    return gate._replace(
-        fail_on=gate.fail_on or rules.fail_on,
-        min_score=rules.min_score if gate.min_score is None else gate.min_score,
-    ), rules.suppressions
-
-
-def exit_code(diagnosis: Diagnosis, gate: Gate) -> int:
-    """Return the exit code that a diagnosis deserves."""
-    if gate.exit_zero:
-        return 0
-    if any(finding.severity.at_least(gate.fail_on or Severity.ERROR) for finding in diagnosis.findings):
-        return FINDINGS
-    if gate.min_score is not None and diagnosis.grade.score < gate.min_score:
-        note(f"{diagnosis.grade}: below --min-score {gate.min_score}")
-        return FINDINGS
-    if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
-        return INCOMPLETE
-    return 0 if diagnosis.grade.is_given or not any(_is_unread(gap) for gap in diagnosis.gaps) else BAD_INPUT
-
-
-def _is_unread(gap: EvidenceGap) -> bool:
-    return gap.reason is GapReason.NOT_RECOGNIZED and gap.subject == "*"
+def _exit_code(diagnosis: Diagnosis, files: GateFiles) -> int:
+    """Return the exit code, and name a score that is too low: no finding shows it."""
+    if falls_short(diagnosis, files.gate) and not files.gate.exit_zero:
+        note(f"{diagnosis.grade}: below --min-score {files.gate.min_score}")
+    return judge_gate(diagnosis, files.gate)
 
 
 def _next_commands(diagnosis: Diagnosis) -> tuple[Command, ...]:

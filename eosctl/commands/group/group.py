@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eosctl.commands.gate import FINDINGS, INCOMPLETE, RequireComplete
+from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -23,7 +23,7 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.commands.txn.locate import offsets_app
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
@@ -101,8 +101,8 @@ def show_lag(
         text += render_holders(holders, invocation.style())
     write_result(text, output_file)
     if any(verdict.status in NEEDS_ACTION for verdict in holders):
-        raise typer.Exit(FINDINGS)
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+        raise typer.Exit(ExitCode.FINDINGS)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 @app.command("pending")
@@ -162,8 +162,8 @@ def show_pending(
         text += render_holders(holders, invocation.style()) + render_stale(stale, invocation.style())
     write_result(text, output_file)
     if stale or any(verdict.status in NEEDS_ACTION for verdict in holders):
-        raise typer.Exit(FINDINGS)
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+        raise typer.Exit(ExitCode.FINDINGS)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 def _each_once(verdicts: Iterable[HangVerdict]) -> list[HangVerdict]:

@@ -11,14 +11,13 @@ from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.logs.engine import Engine, EngineChoice, spark_session, takes_spark
 from eosctl.commands.logs.places import existing
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
     from eosctl.model.kafka_data import DataSummary
     from spark_log_analytics.kafka_data.plan import Plan
 
-EXIT_INCOMPLETE = 4
 
 DataPaths = Annotated[
     list[Path],
@@ -85,7 +84,7 @@ def mine_data(
         case _:
             text = render_page(kafka_data_blocks(reading), invocation.style())
     write_result(text, output_file)
-    raise typer.Exit(EXIT_INCOMPLETE if reading.summary.damage_count else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if reading.summary.damage_count else 0)
 
 
 def plan_reading(paths: list[Path], topics: list[str] | None, business_key: str | None) -> Plan:

@@ -20,6 +20,7 @@ from eosctl.commands.logs.engine import (
 )
 from eosctl.commands.logs.places import Paths, existing
 from eosctl.commands.options import Output, OutputFile
+from eosctl.errors import ExitCode
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
     from spark_log_analytics.sources import SourceFile
     from spark_log_analytics.traces import ExceptionCount
-
-EXIT_INCOMPLETE = 4
 
 
 def count_exceptions(
@@ -65,7 +64,7 @@ def count_exceptions(
     result = listing("log-exceptions", "logs exceptions", invocation.now_ms(), items)
     text = render_listing(result, EXCEPTION_COLUMNS, output, invocation.style(), empty="No stack traces.")
     write_result(text, output_file)
-    raise typer.Exit(EXIT_INCOMPLETE if unreadable or damaged else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if unreadable or damaged else 0)
 
 
 def _count_here(sources: Iterable[SourceFile]) -> tuple[tuple[ExceptionCount, ...], dict[str, str]]:

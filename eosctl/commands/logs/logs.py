@@ -30,7 +30,7 @@ from eosctl.commands.logs.submit import submit_data_job, submit_job
 from eosctl.commands.logs.warmup import warm_up
 from eosctl.commands.logs.watch import watch_logs
 from eosctl.commands.options import OUTPUT, CommandConfig, Output, OutputFile, Overrides, Profile
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
 
 GATE = "Exit code"
-EXIT_FINDINGS = 3
-EXIT_INCOMPLETE = 4
 
 
 class ReportFormat(StrEnum):
@@ -179,7 +177,7 @@ def report_logs(
     write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
     worst = worst_severity(findings)
     if fail_on is not None and worst is not None and worst.at_least(fail_on):
-        raise typer.Exit(EXIT_FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
     raise typer.Exit(_completeness(findings, paths))
 
 
@@ -347,4 +345,4 @@ def _completeness(findings: LogFindings, paths: Sequence[Path]) -> int:
     from spark_log_analytics.topics.address import is_topic_url
 
     is_unread = not findings.has_records and not all(is_topic_url(path) for path in paths)
-    return EXIT_INCOMPLETE if is_unread or not findings.is_complete else 0
+    return ExitCode.INCOMPLETE if is_unread or not findings.is_complete else 0

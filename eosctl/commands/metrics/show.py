@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eosctl.commands.gate import FINDINGS, INCOMPLETE, RequireComplete
+from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.metrics.reading import (
     CredentialsFile,
@@ -20,6 +20,7 @@ from eosctl.commands.metrics.reading import (
     read_credentials,
 )
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
+from eosctl.errors import ExitCode
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ def show_metrics(
     empty = "No value is beyond its limit." if bad else "Nothing."
     write_result(render_listing(result, READING_COLUMNS, output, invocation.style(), empty=empty), output_file)
     if (evidence.gaps or absent) and require_complete:
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(ExitCode.INCOMPLETE)
     if any(one.status == "bad" for one in items):
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _items(looks: Looks, limits: Mapping[str, float]) -> list[ReadingItem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +21,7 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.runbook.test import test_runbooks
 from eosctl.commands.session import Connection
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import OutputFormat
 from eosctl.render.runbooks.runbook import ShowFormat
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Runbooks that look, decide, ask, act, verify, and leave a record.", no_args_is_help=True)
 
-FINDINGS: Final = 3
 Name = Annotated[str, typer.Argument(metavar="RUNBOOK", help="An id of the library, or a file that ends in .yaml.")]
 
 
@@ -187,7 +186,7 @@ def lint(
     result = listing("runbook-lint", "runbook lint", invocation.now_ms(), items)
     empty = f"{len(sources)} runbooks are in order." if len(sources) > 1 else f"{sources[0].name} is in order."
     write_result(render_listing(result, FLAW_COLUMNS, output, invocation.style(), empty=empty), output_file)
-    raise typer.Exit(FINDINGS if items else 0)
+    raise typer.Exit(ExitCode.FINDINGS if items else 0)
 
 
 @app.command("new")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
-
-FINDINGS: Final = 3
 
 
 def test_runbooks(
@@ -69,4 +67,4 @@ def test_runbooks(
         text = render_listing(result, REHEARSAL_COLUMNS, output)
     write_result(text, output_file)
     failed = any(not item.is_sound if whole else item.failed for item in items)
-    raise typer.Exit(FINDINGS if failed else 0)
+    raise typer.Exit(ExitCode.FINDINGS if failed else 0)

@@ -10,7 +10,7 @@ import typer
 from eosctl.commands.invocation import Invocation, invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile
 from eosctl.commands.sandbox.security import client_config_of, client_file_of
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
 
 DEFAULT_NAME = "default"
-FINDINGS_EXIT = 3
 
 
 class EngineChoice(StrEnum):
@@ -162,7 +161,7 @@ def _run(
         result = listing("scenario-verdict", "sandbox scenario run", invocation.now_ms(), (item,))
         write_result(render_listing(result, VERDICT_COLUMNS, output), output_file)
     if not item.holds:
-        raise typer.Exit(FINDINGS_EXIT)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _play_own(invocation: Invocation, script: Script, engine: EngineChoice, seed: int, tell: Tell) -> Verdict:

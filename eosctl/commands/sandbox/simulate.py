@@ -10,7 +10,7 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_file, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _CLIENTS = ("tv1", "tv2")
 _NOTE_EVERY = 100
 _SHOWN_ANOMALIES = 3
-_FINDINGS = 3
 _ALL_REPLICAS = 3
 _TRANSACTIONS = 6
 
@@ -131,7 +130,7 @@ def simulate(
         text = render_listing(result, (), output)
     write_result(text, output_file)
     if failures:
-        raise typer.Exit(_FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _trial_plan(plan: str, emulate: str, transaction_version: int | None, clients: str | None) -> TrialPlan:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eosctl.commands.gate import INCOMPLETE, RequireComplete
+from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     Bootstrap,
@@ -20,7 +20,7 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import Connection, load_or_capture, resolve_connection
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import OutputFormat
 
@@ -109,7 +109,7 @@ def blame(
         case _:
             text = render_blame(view, last, invocation.style())
     write_result(text, output_file)
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 def _evidence(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.gate import FINDINGS, INCOMPLETE, RequireComplete
+from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -26,7 +26,7 @@ from eosctl.commands.txn.blame import blame
 from eosctl.commands.txn.change import abort_transaction, complete_transaction, fence_transaction
 from eosctl.commands.txn.locate import locate_transaction
 from eosctl.commands.txn.watch import watch_transactions
-from eosctl.errors import EosctlError, EvidenceIncomplete, UsageError
+from eosctl.errors import EosctlError, EvidenceIncomplete, ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
@@ -116,7 +116,7 @@ def list_transactions(
     result = listing("transactions", "txn list", invocation.now_ms(), chosen, evidence)
     text = render_listing(result, TRANSACTION_COLUMNS, output, invocation.style(), empty="No transactions.")
     write_result(text, output_file)
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 @app.command("describe")
@@ -195,7 +195,7 @@ def describe_transactions(
             "No coordinator knows it: it never existed, it expired, or this principal may not describe it.",
             "List the known ones: eosctl txn list",
         )
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 @app.command("hanging")
@@ -251,8 +251,8 @@ def hanging_transactions(
         text += render_verdicts(shown, bootstrap_of(evidence), invocation.style())
     write_result(text, output_file)
     if any(verdict.status in NEEDS_ACTION for verdict in verdicts):
-        raise typer.Exit(FINDINGS)
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+        raise typer.Exit(ExitCode.FINDINGS)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 @app.command("producers")
@@ -307,7 +307,7 @@ def producers(
     write_result(
         render_listing(result, PRODUCER_COLUMNS, output, invocation.style(), empty="No producers."), output_file
     )
-    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+    raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 def _states(names: Sequence[str], *, open_only: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from eosctl.commands.exporter import parse_listen
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Bootstrap, CommandConfig, Overrides, Profile, Timeout, parse_duration_ms
 from eosctl.commands.session import Connection, resolve_connection
-from eosctl.commands.verify.options import FINDINGS
+from eosctl.errors import ExitCode
 from eosctl.render.page import Line, render_page
 from eosctl.render.verify.items import anomaly_item
 from eosctl.render.verify.run import anomaly_blocks
@@ -114,7 +114,7 @@ def verify_canary(
     ]
     write_result(render_page(blocks, invocation.style()))
     if anomalies:
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
     if verdict == "undecided":
         raise typer.Exit(1)
 

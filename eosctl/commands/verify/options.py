@@ -8,10 +8,8 @@ import typer
 
 from eosctl.commands.invocation import remember_output
 from eosctl.commands.options import OUTPUT
+from eosctl.errors import ExitCode
 from eosctl.render.verify.items import VerifyFormat
-
-FINDINGS = 3
-INCOMPLETE = 4
 
 VerifyOutput = Annotated[
     VerifyFormat,
@@ -39,4 +37,4 @@ OwnedCluster = Annotated[
 
 def exit_code(verdict: str) -> int:
     """Return the exit code of a verdict: 0 clean, 3 anomalies, 4 nothing decided."""
-    return {"clean": 0, "anomalies": FINDINGS}.get(verdict, INCOMPLETE)
+    return {"clean": 0, "anomalies": ExitCode.FINDINGS}.get(verdict, ExitCode.INCOMPLETE)

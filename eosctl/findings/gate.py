@@ -1,0 +1,48 @@
+"""From a diagnosis to an exit code: the severity, the score, and the completeness that a run demands."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.errors import ExitCode
+from eosctl.findings.diagnosis import Diagnosis
+from eosctl.model.evidence import EvidenceGap, GapReason
+from eosctl.model.severity import Severity
+
+
+class Gate(NamedTuple):
+    """The demands on a run.
+
+    Attributes:
+        fail_on: The lowest severity that fails the run.
+        exit_zero: Whether findings and gaps never fail the run.
+        require_complete: Whether missing evidence fails the run.
+        min_score: The lowest score that passes, 0 to 100; None for any.
+    """
+
+    fail_on: Severity = Severity.ERROR
+    exit_zero: bool = False
+    require_complete: bool = False
+    min_score: int | None = None
+
+
+def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
+    """Return the exit code of a run whose suppressed findings are already removed."""
+    if gate.exit_zero:
+        return ExitCode.DONE
+    if any(finding.severity.at_least(gate.fail_on) for finding in diagnosis.findings) or falls_short(diagnosis, gate):
+        return ExitCode.FINDINGS
+    if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
+        return ExitCode.INCOMPLETE
+    unread = not diagnosis.grade.is_given and any(_is_unread(gap) for gap in diagnosis.gaps)
+    return ExitCode.BAD_INPUT if unread else ExitCode.DONE
+
+
+def falls_short(diagnosis: Diagnosis, gate: Gate) -> bool:
+    """Return whether the score is below the lowest one that passes."""
+    return gate.min_score is not None and diagnosis.grade.score < gate.min_score
+
+
+def _is_unread(gap: EvidenceGap) -> bool:
+    """Return whether nothing of the input was recognized."""
+    return gap.reason is GapReason.NOT_RECOGNIZED and gap.subject == "*"

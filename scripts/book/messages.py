@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from eosctl.errors import ExitCode
 from scripts.book.cells import cell, code
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -89,10 +90,10 @@ def takes_three_parts(node: ast.ClassDef) -> bool:
 
 
 def own_exit_code(node: ast.ClassDef) -> int | None:
-    """Return the exit code that a class sets in its body."""
+    """Return the exit code that a class sets in its body, as a member of `ExitCode`."""
     for statement in node.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "exit_code":
-            return int(ast.unparse(statement.value))
+            return ExitCode[ast.unparse(statement.value).removeprefix("ExitCode.")].value
     return None
 
 

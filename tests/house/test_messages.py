@@ -46,7 +46,7 @@ def test_a_planted_message_is_found_with_its_parts_and_exit_code() -> None:
         "def f(name):\n"
         "    raise Odd(f'No {name.strip()!r}.', next_step='Name ' + 'one.') from None\n"
     )
-    base = ast.parse("class UsageError(EosctlError):\n    exit_code = 2\n")
+    base = ast.parse("class UsageError(EosctlError):\n    exit_code = ExitCode.BAD_INPUT\n")
     kinds = error_kinds({"errors.py": base, "odd.py": tree})
     (found,) = messages_in("odd.py", tree, kinds)
     assert found == Message("odd.py", 3, "Odd", "No {strip}.", "", "Name one.")

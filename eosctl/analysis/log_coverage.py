@@ -1,4 +1,4 @@
-"""How much of log files was recognized: what nobody could read is no evidence of health."""
+"""How much of log files was recognized: unread input is not evidence of health."""
 
 from __future__ import annotations
 

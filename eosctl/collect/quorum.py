@@ -112,7 +112,7 @@ def _silent(node_ids: Sequence[int], gap: EvidenceGap, silence_ms: int) -> Evide
 
 
 def frozen_metadata(gaps: Sequence[EvidenceGap]) -> tuple[EvidenceGap, ...]:
-    """Return what nobody updates while no controller answers; nothing if one does."""
+    """Return the evidence that stays frozen while no controller answers; nothing if one does."""
     if not any(gap.kind is EvidenceKind.QUORUM and gap.subject == ACTIVE_CONTROLLER for gap in gaps):
         return ()
     detail = "no controller answers, so brokers show what was true before"

@@ -83,7 +83,7 @@ def write_file(text: str, path: Path) -> None:
 
 
 def _replace(target: Path, content: bytes) -> None:
-    # A name that nobody else uses, and a refusal where it is taken: no file of the user's is lost.
+    # A name of its own, and an error if it is taken: no file of the user's is lost.
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     with temporary.open("xb") as file:
         try:

@@ -60,7 +60,7 @@ class GapReason(StrEnum):
     """Why a piece of evidence is missing.
 
     ``hidden``: brokers leave it out of a list without an error, because the principal may not describe it, and it may
-    or may not exist. ``frozen``: it was read, but nobody updates it.
+    or may not exist. ``frozen``: it was read, but no controller updates it.
     """
 
     UNREACHABLE = "unreachable"

@@ -1,4 +1,4 @@
-"""Tell which component of Kafka a set of keys configures.
+"""Decide which component of Kafka a set of keys configures.
 
 Keys that one component alone reads decide, in the order of ``_DECISIVE``. Without such a key the component that knows
 most of the keys is taken. Sources: the ConfigDefs of the components (``eosctl/settings/tables``), KafkaConfig,
@@ -45,7 +45,7 @@ CLIENT_KEYS: Final[Mapping[Role, frozenset[str]]] = {
         }
     ),
 }
-"""What tells that one of the two clients is configured at all."""
+"""Keys that show that one of the two clients is configured at all."""
 _FLOW: Final = re.compile(r"^[^.\s]+->[^.\s]+\.")
 _STORAGE: Final = re.compile(
     r"^(config|status|offset)\.storage\.(topic|replication\.factor|partitions|file\.filename)$"
@@ -149,7 +149,7 @@ def _broker_key(values: Mapping[str, Value]) -> str | None:
 
 
 def _is_of_others(name: str, value: Value) -> bool:
-    """Tell whether a value shows that a key is not Kafka's, although a broker has one of this name.
+    """Return whether a value shows that a key is not Kafka's, although a broker has one of this name.
 
     Trino's node.id is a name; the listeners of Connect, ksqlDB, and Schema Registry are URLs of HTTP.
     """

@@ -14,7 +14,7 @@ from eosctl.lab.apache.engine import ApacheEngine
 from tests.commands.conftest import eosctl, own_home
 
 __all__ = ["own_home"]
-#: Those that read what nobody updates any more, or what only the controller knows.
+#: Checks of frozen evidence, or of what only the controller knows.
 UNPROVEN = (partition_without_leader.id, replicas_out_of_sync.id, quorum_of_two.id)
 
 

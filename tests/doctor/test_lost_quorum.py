@@ -17,7 +17,7 @@ from tests.commands.conftest import eosctl, own_home
 
 __all__ = ["own_home"]
 LOST = "EOS-OPS-010"
-#: Those that read what nobody updates any more, or what only the controller knows.
+#: Checks of frozen evidence, or of what only the controller knows.
 UNPROVEN = (
     partition_without_leader,
     partition_under_min_isr,

@@ -115,7 +115,7 @@ class _Explained:
         )
 
     def _log(self, event: LogEvent) -> _Key:
-        """Return the program of an event; a server's log is about everyone, so it stands for nobody."""
+        """Return the program of an event; a server's log concerns all programs, so it stands for none."""
         return ("", "") if event.application in self._servers else ("log", self._story.log_of(event))
 
 

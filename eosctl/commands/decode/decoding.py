@@ -121,7 +121,7 @@ def write_all(pieces: Iterable[str]) -> None:
 
 @lru_cache
 def is_metadata_log(path: Path) -> bool:
-    """Tell whether a file is a segment or snapshot of the metadata log, by its directory's name or its own."""
+    """Return whether a file is a segment or snapshot of the metadata log, by its directory's name or its own."""
     home = parse_partition_directory(path.absolute().parent.name)
     return is_metadata_snapshot(path.name) or (home is not None and home.topic == METADATA_TOPIC)
 

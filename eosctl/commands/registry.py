@@ -95,7 +95,7 @@ COMMANDS = (
         "diagnose",
         "diagnose:diagnose",
         ACT,
-        "Name the runbooks for a symptom, told in words; procedures that destroy data are refused with the safe way.",
+        "Find the runbooks for a symptom.",
     ),
     Entry("runbook", "runbook.runbook:app", ACT, "Runbooks that look, decide, ask, act, verify, and leave a record."),
     Entry("dr", "dr:app", ACT, "What survives when a region is lost."),

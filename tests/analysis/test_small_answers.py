@@ -1,4 +1,4 @@
-"""Releases, homes, coordinators, log questions and wording."""
+"""Releases, homes, coordinators, log questions, and the wording of numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from eosctl.analysis import wording
+from eosctl import text
 from eosctl.analysis.bootstrap import bootstrap_of
 from eosctl.analysis.coordinators import may_hide_transactional_ids, unheard_coordinators
 from eosctl.analysis.locate import locate_group, locate_transactional_id
@@ -21,7 +21,7 @@ from tests.analysis.scenes import AUTHORIZER, ORDERS_0, broker, entry, gap, snap
 
 
 def test_wording_examples() -> None:
-    assert doctest.testmod(wording).failed == 0
+    assert doctest.testmod(text).failed == 0
 
 
 @pytest.mark.parametrize(("target", "release"), [("3.9-tv0", (3, 9)), ("4.3-tv1", (4, 2)), ("4.3-tv2", (4, 2))])

@@ -21,7 +21,9 @@ def shown(width: int | None, what_if: str = "commit.interval.ms=5,100,1000") -> 
 
 def test_wide_tables_are_turned_on_a_narrow_terminal() -> None:
     lines = shown(80).splitlines()
-    assert max(map(len, lines)) <= 80
+    start = lines.index("TOPICS, one copy")
+    topics = lines[start : lines.index("", start)]  # too wide either way, and names stay whole
+    assert [line for line in lines if len(line) > 80 and line not in topics] == []
     for name in ("READABLE-P99", "PARTITIONS/TXN", "EOS-APPENDS", "NET-OUT/BROKER"):
         assert any(line.strip().startswith(name) for line in lines), name
 

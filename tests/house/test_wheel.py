@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -66,8 +65,7 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: Path, module_source_c
 
 def test_the_source_archive_has_no_codec_and_builds_the_same_wheel(archives: tuple[Path, Path], tmp_path: Path) -> None:
     wheel, sources = archives
-    with tarfile.open(sources) as archive:
-        archive.extractall(tmp_path, filter="data")
+    subprocess.run(["tar", "-xf", sources, "-C", tmp_path], check=True)
     (unpacked,) = tmp_path.iterdir()
     assert [path.name for path in (unpacked / "eosctl" / "wire" / "generated").iterdir()] == ["__init__.py"]
     again, _ = build_archives(unpacked, tmp_path / "dist", COMMIT_TIME_S)

@@ -93,10 +93,14 @@ def read_as_notifications(parts: tuple[ReadAs, ...]) -> list[dict[str, Any]]:
         {
             "level": "note",
             "message": {"text": sarif_message(f"read as: {sentence(one)}")},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": quote(one.file)}}}],
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(one.file)}}}],
         }
         for one in parts
     ]
+
+
+def _uri(file: str) -> str:
+    return quote(file, errors="surrogateescape")
 
 
 def _rule(check: Check) -> dict[str, Any]:
@@ -142,7 +146,7 @@ def _place(finding: Finding, cluster_id: str) -> dict[str, Any]:
     if finding.resource.kind != "file":
         return {"artifactLocation": {"uri": resource_path(finding, cluster_id)}}
     return {
-        "artifactLocation": {"uri": quote(str(facts["file"]), errors="surrogateescape")},
+        "artifactLocation": {"uri": _uri(str(facts["file"]))},
         "region": {"startLine": max(1, int(facts["line"]))},
     }
 

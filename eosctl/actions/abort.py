@@ -8,9 +8,12 @@ immediately before the marker is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple
 
+from eosctl.actions.marker import MARKER_EVIDENCE
+from eosctl.actions.protocol import Cluster
 from eosctl.analysis.applications import losing_is_for_good
+from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.partitions import require_partition
 from eosctl.errors import PlanRefused, UsageError
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
@@ -20,20 +23,18 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.model.verdict import Evidence
 
 
-class Target(Protocol):
+class Target(NamedTuple):
     """Which transaction the user means: a partition, and an id or offset where several are open there."""
 
-    @property
-    def partition(self) -> TopicPartition:
-        """The partition."""
+    partition: TopicPartition
+    producer_id: int | None = None
+    start_offset: int | None = None
 
-    @property
-    def producer_id(self) -> int | None:
-        """The producer id, where several transactions are open there."""
 
-    @property
-    def start_offset(self) -> int | None:
-        """The first offset, where several transactions are open there."""
+async def prepare_abort(cluster: Cluster, target: Target, *, accept_data_loss: str | None = None) -> MarkerPlan:
+    """Read the cluster and plan the abort of one hanging transaction; see ``plan_abort``."""
+    snapshot = await cluster.collect(MARKER_EVIDENCE)
+    return plan_abort(snapshot, classify_open_transactions(snapshot), target, accept_data_loss=accept_data_loss)
 
 
 def plan_abort(

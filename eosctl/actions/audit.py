@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+from eosctl.actions.protocol import Attempt, State
 from eosctl.errors import EosctlError
+
+_ACTIONS: Final = {
+    State.PLANNED: "planned",
+    State.BEGUN: "begun",
+    State.VERIFIED: "done",
+    State.FAILED: "failed",
+    State.INTERRUPTED: "interrupted",
+}
+
+
+class _Plan(Protocol):
+    @property
+    def cluster_id(self) -> str: ...
+
+
+P = TypeVar("P", bound=_Plan)
+R = TypeVar("R")
 
 
 def audit_file() -> Path:
@@ -53,3 +72,24 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
             "A change that cannot be recorded is not made.",
             "Make the file writable, or set XDG_STATE_HOME to a folder that is.",
         ) from error
+
+
+class AuditLog(NamedTuple):
+    """Writes the attempts of one command: ``NAME planned``, ``NAME begun``, and how it ended."""
+
+    path: Path
+    now_ms: Callable[[], int]
+    name: str
+
+    def record(self, attempt: Attempt[P, R]) -> None:
+        """Append the line for the attempt's state; raises as ``write_audit``."""
+        details: object = attempt.plan
+        if attempt.state is State.VERIFIED:
+            details = attempt.outcome
+        elif attempt.state is State.FAILED:
+            error = attempt.error
+            what = error.what if isinstance(error, EosctlError) else str(error) or type(error).__name__
+            details = {"plan": attempt.plan, "error": what}
+        write_audit(
+            self.path, self.now_ms(), f"{self.name} {_ACTIONS[attempt.state]}", attempt.plan.cluster_id, details
+        )

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from eosctl.actions.abort import Target, choose, plan_marker
+from eosctl.actions.marker import MARKER_EVIDENCE
+from eosctl.actions.protocol import Cluster
+from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.skipped_marker import MarkerSearch, find_decision
 from eosctl.analysis.state_log import history_by_id
 from eosctl.collect.markers import search_markers
@@ -21,6 +24,14 @@ from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 
 _NEXT: Final = "See: eosctl txn hanging -o wide"
+
+
+async def prepare_complete(cluster: Cluster, target: Target) -> MarkerPlan:
+    """Read the cluster and plan the COMMIT marker of one hanging transaction; see ``plan_complete``."""
+    snapshot = await cluster.collect(MARKER_EVIDENCE)
+    verdicts = classify_open_transactions(snapshot)
+    search = await search_for(cluster.client, snapshot, verdicts, target)
+    return plan_complete(snapshot, verdicts, target, search)
 
 
 def plan_complete(

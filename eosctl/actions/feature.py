@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from eosctl.actions.protocol import Action, Cluster, Permit, Verification
 from eosctl.client.client import Client
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import error_for_code
 from eosctl.errors import PlanRefused
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.plan import ChangeOutcome
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import update_features
@@ -24,6 +28,11 @@ class FeaturePlan(msgspec.Struct, frozen=True):
     feature: str
     level_before: int
     level: int
+
+
+async def prepare_feature(cluster: Cluster, feature: str, level: int) -> FeaturePlan:
+    """Read the cluster and plan to raise a feature; see ``plan_feature``."""
+    return plan_feature(await cluster.collect(frozenset({EvidenceKind.FEATURES})), feature, level)
 
 
 def plan_feature(snapshot: ClusterSnapshot, feature: str, level: int) -> FeaturePlan:
@@ -56,15 +65,8 @@ def plan_feature(snapshot: ClusterSnapshot, feature: str, level: int) -> Feature
     return FeaturePlan(snapshot.cluster_id, feature, found.finalized or 0, level)
 
 
-async def apply_feature(client: Client, plan: FeaturePlan) -> tuple[bool, str]:
-    """Have the controller finalize the level.
-
-    Returns:
-        True and a sentence; whether brokers have heard of it is for the caller to see.
-
-    Raises:
-        BrokerError: The controller refused; its message says which node does not support the level.
-    """
+async def _finalize(client: Client, plan: FeaturePlan, permit: Permit) -> Verification[ChangeOutcome]:
+    permit.use(plan)
     update = update_features.FeatureUpdateKey(plan.feature, plan.level, False, UPGRADE)
     request = update_features.UpdateFeaturesRequest(client.config.request_timeout_ms, [update], False)
     answer = await client.request(Role.CONTROLLER, ApiKey.UPDATE_FEATURES, request, floor=1)
@@ -72,4 +74,13 @@ async def apply_feature(client: Client, plan: FeaturePlan) -> tuple[bool, str]:
     failed = next((code for code in codes if code), None)
     if failed is not None:
         raise error_for_code(failed, f"UpdateFeatures {plan.feature}={plan.level} ({answer.error_message or ''})")
-    return True, f"{plan.feature} is finalized at {plan.level}."
+    return partial(_report, plan)
+
+
+async def _report(plan: FeaturePlan) -> ChangeOutcome:
+    # The controller has written the level when it answers; whether brokers know it is the caller's to verify.
+    return ChangeOutcome(True, f"{plan.feature} is finalized at {plan.level}.")
+
+
+FEATURE: Final = Action[FeaturePlan, ChangeOutcome](lambda plan: plan, _finalize)
+"""Sending raises BrokerError where the controller refuses; its message names the node without the level."""

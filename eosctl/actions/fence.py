@@ -6,19 +6,31 @@ an unknown one is refused, and the stored timeout is sent back. No expected epoc
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
+from eosctl.actions.protocol import Action, Cluster, Permit, Verification
 from eosctl.analysis.applications import losing_is_for_good, recognise_application
 from eosctl.analysis.coordinators import may_hide_transactional_ids, unheard_coordinators
 from eosctl.analysis.lifetime import NO_TIMEOUT_MS, PREPARED
 from eosctl.client.client import Client
-from eosctl.client.transactions import init_producer_id
+from eosctl.client.transactions import ProducerIdentity, init_producer_id
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import describe_ids
 from eosctl.errors import PlanRefused, UsageError
-from eosctl.model.evidence import GapReason
+from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.plan import FenceOutcome, FencePlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionState
 from eosctl.text import count_text
+
+FENCE_EVIDENCE: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
+
+
+async def prepare_fence(cluster: Cluster, transactional_id: str, *, accept_data_loss: str | None = None) -> FencePlan:
+    """Read the cluster and plan a fence; see ``plan_fence``."""
+    snapshot = await cluster.collect(FENCE_EVIDENCE)
+    return plan_fence(snapshot, transactional_id, accept_data_loss=accept_data_loss)
 
 
 def plan_fence(snapshot: ClusterSnapshot, transactional_id: str, *, accept_data_loss: str | None = None) -> FencePlan:
@@ -102,17 +114,19 @@ def _consequence(transaction: Transaction) -> str:
     return f"Its open transaction is aborted on {count} ({where}); {refused}."
 
 
-async def apply_fence(client: Client, plan: FencePlan) -> FenceOutcome:
-    """Take the id over, wait until its open transaction is aborted, and describe it again.
+def _identity(plan: FencePlan) -> tuple[str, int, int]:
+    # A live producer's epoch and state move on between two readings; the id that is fenced stays the same.
+    return plan.cluster_id, plan.transaction.producer_id, plan.timeout_ms
 
-    The caller has described the id just before and found the same plan.
 
-    Raises:
-        TransactionFailed: The coordinator refused.
-        EosctlError: The coordinator could not be asked.
-    """
+async def _take_over(client: Client, plan: FencePlan, permit: Permit) -> Verification[FenceOutcome]:
+    permit.use(plan)
+    identity = await init_producer_id(client, plan.transaction.transactional_id, plan.timeout_ms)
+    return partial(_verify, client, plan, identity)
+
+
+async def _verify(client: Client, plan: FencePlan, identity: ProducerIdentity) -> FenceOutcome:
     before = plan.transaction
-    identity = await init_producer_id(client, before.transactional_id, plan.timeout_ms)
     described = await describe_ids(ReadOnly(client), before.coordinator_id, [before.transactional_id])
     after = next(iter(described.value), None)
     if after is None:
@@ -127,3 +141,8 @@ async def apply_fence(client: Client, plan: FencePlan) -> FenceOutcome:
         f"State {after.state}, epoch {before.producer_epoch} -> {after.producer_epoch}, timeout {after.timeout_ms} ms."
     )
     return FenceOutcome(plan, identity.producer_id, identity.producer_epoch, verified, detail)
+
+
+FENCE: Final = Action(_identity, _take_over)
+"""Sending waits until the open transaction is aborted. It raises TransactionFailed where the coordinator refuses, and
+EosctlError where it cannot be reached."""

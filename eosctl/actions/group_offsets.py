@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from eosctl.actions.marker import MARKER_EVIDENCE
+from eosctl.actions.protocol import Action, Cluster, Permit, Verification
 from eosctl.client.client import Client
 from eosctl.client.destinations import group_coordinator
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import PlanRefused, UsageError
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.plan import ChangeOutcome
 from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -58,6 +63,12 @@ def _nearest(offset: int, info: PartitionInfo) -> int | None:
     return min(max(offset, info.log_start_offset), info.high_watermark)
 
 
+async def prepare_positions(cluster: Cluster, group_id: str) -> OffsetPlan:
+    """Read the cluster and plan to move positions back into range; see ``plan_positions``."""
+    kinds = MARKER_EVIDENCE | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS}
+    return plan_positions(await cluster.collect(kinds), group_id)
+
+
 def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
     """Plan to move positions back into range.
 
@@ -91,12 +102,9 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
     return OffsetPlan(snapshot.cluster_id, group_id, moves)
 
 
-async def apply_positions(client: Client, plan: OffsetPlan) -> tuple[bool, str]:
-    """Commit the new positions as an administrator does: without a generation, which only an empty group takes.
-
-    Raises:
-        BrokerError: The coordinator refused, e.g. UNKNOWN_MEMBER_ID since a member has joined.
-    """
+async def _commit(client: Client, plan: OffsetPlan, permit: Permit) -> Verification[ChangeOutcome]:
+    permit.use(plan)
+    # As an administrator does: without a generation, which only an empty group takes.
     by_topic: dict[str, list[offset_commit.OffsetCommitRequestPartition]] = {}
     for move in plan.moves:
         entry = offset_commit.OffsetCommitRequestPartition(
@@ -116,4 +124,13 @@ async def apply_positions(client: Client, plan: OffsetPlan) -> tuple[bool, str]:
     code = any_error(answer)
     if code:
         raise error_for_code(code, f"OffsetCommit for group {plan.group_id}")
-    return True, f"{len(plan.moves)} positions of group {plan.group_id} were moved."
+    return partial(_report, plan)
+
+
+async def _report(plan: OffsetPlan) -> ChangeOutcome:
+    # The coordinator has written the positions when it answers; the caller reads them.
+    return ChangeOutcome(True, f"{len(plan.moves)} positions of group {plan.group_id} were moved.")
+
+
+GROUP_OFFSETS: Final = Action[OffsetPlan, ChangeOutcome](lambda plan: plan, _commit)
+"""Sending raises BrokerError where the coordinator refuses, e.g. UNKNOWN_MEMBER_ID since a member has joined."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from eosctl.actions.protocol import Action, Cluster, Permit, Verification
 from eosctl.client.client import Client
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import error_for_code
 from eosctl.collect.cluster import collect_shape
 from eosctl.collect.reader import ReadOnly
+from eosctl.errors import PlanRefused
+from eosctl.model.plan import ChangeOutcome
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -37,6 +41,22 @@ def is_displaced(info: PartitionInfo) -> bool:
     return info.leader_id is not None and preferred in info.isr and info.leader_id != preferred
 
 
+async def prepare_election(cluster: Cluster, topic: str = "") -> ElectionPlan:
+    """Read the cluster and plan a preferred election for one topic, or for all when it is empty.
+
+    Raises:
+        PlanRefused: Every partition is led by its first replica, or that one is out of sync.
+    """
+    plan = plan_election(await cluster.collect(frozenset()), topic)
+    if not plan.partitions:
+        raise PlanRefused(
+            "There is nothing to elect.",
+            "Every partition is led by its first replica, or that one is out of sync.",
+            "See who is out of sync: eosctl doctor -b ADDRESS",
+        )
+    return plan
+
+
 def plan_election(snapshot: ClusterSnapshot, topic: str = "") -> ElectionPlan:
     """Plan a preferred election for one topic, or for all when it is empty."""
     return ElectionPlan(
@@ -51,16 +71,8 @@ def plan_election(snapshot: ClusterSnapshot, topic: str = "") -> ElectionPlan:
     )
 
 
-async def apply_election(client: Client, plan: ElectionPlan) -> tuple[bool, str]:
-    """Have the controller elect, and wait until the metadata show it.
-
-    Returns:
-        Whether every partition is led by its first replica now, and a sentence.
-
-    Raises:
-        BrokerError: The controller refused.
-        AuthorizationDenied: The principal may not ALTER the cluster.
-    """
+async def _elect(client: Client, plan: ElectionPlan, permit: Permit) -> Verification[ChangeOutcome]:
+    permit.use(plan)
     by_topic: dict[str, list[int]] = {}
     for partition in plan.partitions:
         by_topic.setdefault(partition.topic, []).append(partition.partition)
@@ -73,6 +85,10 @@ async def apply_election(client: Client, plan: ElectionPlan) -> tuple[bool, str]
         for elected in result.partition_result:
             if elected.error_code not in _FINE:
                 raise error_for_code(elected.error_code, f"ElectLeaders for {result.topic}-{elected.partition_id}")
+    return partial(_verify, client, plan)
+
+
+async def _verify(client: Client, plan: ElectionPlan) -> ChangeOutcome:
     left: list[str] = []
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -81,5 +97,10 @@ async def apply_election(client: Client, plan: ElectionPlan) -> tuple[bool, str]
         found = {info.partition: info for topic in shape.value.topics for info in topic.partitions}
         left = [str(p) for p in plan.partitions if p not in found or is_displaced(found[p])]
         if not left:
-            return True, f"{len(plan.partitions)} partitions are led by their first replica."
-    return False, f"Not yet led by the first replica: {', '.join(left[:3])} ({len(left)} in all)."
+            return ChangeOutcome(True, f"{len(plan.partitions)} partitions are led by their first replica.")
+    return ChangeOutcome(False, f"Not yet led by the first replica: {', '.join(left[:3])} ({len(left)} in all).")
+
+
+ELECTION: Final = Action[ElectionPlan, ChangeOutcome](lambda plan: plan, _elect)
+"""Sending raises BrokerError where the controller refuses, and AuthorizationDenied where the principal may not ALTER
+the cluster. The verification waits until the metadata shows the new leaders."""

@@ -1,37 +1,56 @@
-"""Write one marker where its coordinator never will, and see whether it worked."""
+"""Write one transaction marker in place of its coordinator, and verify that it worked."""
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
+from eosctl.actions.protocol import Action, Permit, Verification
 from eosctl.client.client import Client
 from eosctl.client.outcome import error_for_code
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import collect_producers
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
 from eosctl.model.snapshot import PartitionInfo, Topic
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import write_txn_markers
 
+MARKER_EVIDENCE: Final = frozenset(
+    {
+        EvidenceKind.TRANSACTIONS,
+        EvidenceKind.BROKER_CONFIGS,
+        EvidenceKind.PRODUCERS,
+        EvidenceKind.OFFSETS,
+        EvidenceKind.TRANSACTION_HISTORY,
+    }
+)
 VERIFY_ATTEMPTS: Final = 20
 VERIFY_PAUSE_MS: Final = 100
 # The check that brokers before KIP-1228 make: the marker's epoch may equal the producer's.
 LEGACY_TRANSACTION_VERSION: Final = 0
 
 
-async def apply_marker(client: Client, plan: MarkerPlan) -> MarkerOutcome:
-    """Write the marker and see whether it worked.
+def _identity(plan: MarkerPlan) -> MarkerPlan:
+    # What later appends move is not part of the transaction.
+    return replace(
+        plan,
+        last_stable_offset=None,
+        invisible_offsets=None,
+        invisible_records=None,
+        explanation="",
+        warnings=(),
+        evidence=(),
+    )
 
-    The caller has read the state again just before and found the same plan.
 
-    Raises:
-        BrokerError: The leader refused the marker; nothing was changed.
-        AuthorizationDenied: The principal has neither ALTER nor CLUSTER_ACTION on the cluster.
-        EosctlError: The leader could not be asked.
-    """
+async def _write_marker(client: Client, plan: MarkerPlan, permit: Permit) -> Verification[MarkerOutcome]:
+    permit.use(plan)
     marker = write_txn_markers.WritableTxnMarker(
         producer_id=plan.producer_id,
         producer_epoch=plan.producer_epoch,
@@ -48,7 +67,7 @@ async def apply_marker(client: Client, plan: MarkerPlan) -> MarkerOutcome:
             for partition in topic.partitions:
                 if partition.error_code != ErrorCode.NONE:
                     raise error_for_code(partition.error_code, f"WriteTxnMarkers for {plan.partition}")
-    return await _verify(client, plan)
+    return partial(_verify, client, plan)
 
 
 async def _verify(client: Client, plan: MarkerPlan) -> MarkerOutcome:
@@ -82,3 +101,8 @@ async def _verify(client: Client, plan: MarkerPlan) -> MarkerOutcome:
     else:
         detail = "The leader took the marker, but it still shows the transaction."
     return MarkerOutcome(plan, plan.last_stable_offset, last_stable_offset, False, detail)
+
+
+MARKER: Final = Action(_identity, _write_marker)
+"""Sending raises BrokerError where the leader refuses the marker and nothing was changed, AuthorizationDenied where the
+principal has neither ALTER nor CLUSTER_ACTION on the cluster, and EosctlError where the leader cannot be reached."""

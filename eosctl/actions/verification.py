@@ -6,10 +6,13 @@ from typing import Final
 
 import msgspec
 
+from eosctl.actions.protocol import Action, Cluster, Permit, Verification
 from eosctl.client.client import Client
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import PlanRefused
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.plan import ChangeOutcome
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (
@@ -39,6 +42,11 @@ def brokers_without_verification(snapshot: ClusterSnapshot) -> tuple[int, ...]:
     )
 
 
+async def prepare_verification(cluster: Cluster) -> VerificationPlan:
+    """Read the cluster and plan to switch verification on; see ``plan_verification``."""
+    return plan_verification(await cluster.collect(frozenset({EvidenceKind.BROKER_CONFIGS})))
+
+
 def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
     """Plan to switch it on.
 
@@ -55,17 +63,22 @@ def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
     return VerificationPlan(snapshot.cluster_id, found)
 
 
-async def apply_verification(client: Client, plan: VerificationPlan) -> tuple[bool, str]:
-    """Set the dynamic default of all brokers; one set for a single broker goes before it and shows afterwards.
-
-    Raises:
-        BrokerError: The controller refused.
-        AuthorizationDenied: The principal may not ALTER_CONFIGS.
-    """
+async def _set_default(client: Client, plan: VerificationPlan, permit: Permit) -> Verification[ChangeOutcome]:
+    permit.use(plan)
     change = AlterableConfig(VERIFICATION_SETTING, _SET, "true")
     request = IncrementalAlterConfigsRequest([AlterConfigsResource(_BROKER, "", [change])])
     answer = await client.request(Role.CONTROLLER, ApiKey.INCREMENTAL_ALTER_CONFIGS, request)
     code = any_error(answer)
     if code:
         raise error_for_code(code, f"Setting {VERIFICATION_SETTING}=true")
-    return True, f"{VERIFICATION_SETTING}=true is the default of all brokers now."
+    return _report
+
+
+async def _report() -> ChangeOutcome:
+    # A value set for a single broker goes before the default; whether one is left is the caller's to verify.
+    return ChangeOutcome(True, f"{VERIFICATION_SETTING}=true is the default of all brokers now.")
+
+
+VERIFICATION: Final = Action[VerificationPlan, ChangeOutcome](lambda plan: plan, _set_default)
+"""Sending raises BrokerError where the controller refuses, and AuthorizationDenied where the principal may not
+ALTER_CONFIGS."""

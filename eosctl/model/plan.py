@@ -34,6 +34,13 @@ class MarkerPlan(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...] = ()
 
 
+class ChangeOutcome(msgspec.Struct, frozen=True):
+    """What came of a change whose outcome needs no further facts; ``detail`` is a sentence for people."""
+
+    verified: bool
+    detail: str
+
+
 class MarkerOutcome(msgspec.Struct, frozen=True):
     """What a marker did. ``verified`` means that the leader no longer shows the transaction and the LSO moved."""
 

@@ -27,17 +27,18 @@ from eosctl.rehearsals.deeds.registry import bind, do
 from eosctl.rehearsals.place import HERE, Place, Places, open_places
 from eosctl.rehearsals.story import Story, Turn
 from eosctl.runbooks.book import Action, Outcome, Runbook, Step, Value, Wait, duration_ms
-from eosctl.runbooks.engine import Ending, Run, Told
+from eosctl.runbooks.engine import Ending, Run
 from eosctl.runbooks.journal import Entry, Journal, read_journal
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.position import INPUTS, Position, position_of
+from eosctl.runbooks.scene import StepReport
 from eosctl.runbooks.ways import Way, ways_taken
 
 SECOND_LOOK_MS: Final = 100
 
 
 class Performance(NamedTuple):
-    """How a story went: ``failure`` is empty when it went as told."""
+    """How a story went: ``failure`` is empty when it went as the story says."""
 
     story: str
     outcome: str
@@ -45,7 +46,7 @@ class Performance(NamedTuple):
     message: str
     failure: str
     ways: frozenset[Way]
-    told: tuple[Told, ...]
+    reports: tuple[StepReport, ...]
 
 
 _WELL: Final = (Outcome.VERIFIED, Outcome.NO_ACTION)
@@ -56,7 +57,7 @@ class _Killed(BaseException):
 
 
 class _Botched(EosctlError):  # noqa: N818
-    """The story did not go as told."""
+    """The story did not go as the story says."""
 
 
 def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Performance:
@@ -119,7 +120,7 @@ async def rehearse_at(
         failure = str(error)
     ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
     return Performance(
-        story.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.all_told)
+        story.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.reports)
     )
 
 
@@ -143,7 +144,7 @@ class _Rehearsal:
             place.config, connector=place.connector, chance=place.chance, allowed_apis=READ_ONLY_APIS
         ) as client:
             scene = _Scene(self._scene.places, place, self._scene.directory, [], client)
-            cluster_id = (await scene.look(frozenset())).cluster_id
+            cluster_id = (await scene.collect(frozenset())).cluster_id
             position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
             ending = await Run(self.book, scene, position, cluster_id).walk()
             if ending.acted:
@@ -155,7 +156,7 @@ class _Rehearsal:
 
     async def to_the_end(self) -> Ending:
         scene = self._scene
-        cluster_id = (await scene.look(frozenset())).cluster_id
+        cluster_id = (await scene.collect(frozenset())).cluster_id
         journal = _Watched(self.path, scene)
         journal.write("started", runbook=self.book.id, digest="", cluster_id=cluster_id, inputs=self._inputs, user="")
         position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
@@ -187,7 +188,7 @@ class _Scene:
     people: list[Turn]
     reader: Client | None = None
     in_order: bool = True  # a run that is interrupted takes longer, and may pass by where people had a turn
-    all_told: list[Told] = field(default_factory=list)
+    reports: list[StepReport] = field(default_factory=list)
     _at: str = ""
     _type: str = ""
 
@@ -195,7 +196,7 @@ class _Scene:
     def client(self) -> Client:
         return self.reader or self.place.client
 
-    async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+    async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         if self._type == "probe" and self.has_turn(self._at):
             await self.take_turn(self._at)
         observer = Observer(self.place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
@@ -209,8 +210,8 @@ class _Scene:
     async def confirm(self, question: str, expected: str) -> bool:
         return await self.take_turn(self._at) if self.has_turn(self._at) else True
 
-    def tell(self, told: Told) -> None:
-        self.all_told.append(told)
+    def tell(self, report: StepReport) -> None:
+        self.reports.append(report)
 
     def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
         path = self.directory / f"{step}.json"
@@ -293,7 +294,7 @@ async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
         )
     for deed in story.afterwards:
         await do(scene.places, deed)
-    snapshot = await scene.look(EVERYTHING)
+    snapshot = await scene.collect(EVERYTHING)
     findings = [
         f"{finding.check_id}: {finding.message}"
         for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings

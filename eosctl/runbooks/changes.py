@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
-from eosctl.actions.abort import plan_abort
-from eosctl.actions.complete import plan_complete, search_for
-from eosctl.actions.feature import apply_feature, plan_feature
-from eosctl.actions.fence import apply_fence, plan_fence
-from eosctl.actions.group_offsets import apply_positions, plan_positions
-from eosctl.actions.leaders import apply_election, plan_election
-from eosctl.actions.marker import apply_marker
-from eosctl.actions.verification import apply_verification, plan_verification
-from eosctl.analysis.hanging import classify_open_transactions
-from eosctl.client.client import Client
-from eosctl.errors import PlanRefused, unknown_name
-from eosctl.model.evidence import EvidenceKind
-from eosctl.model.plan import MarkerPlan
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.actions.abort import Target, prepare_abort
+from eosctl.actions.complete import prepare_complete
+from eosctl.actions.feature import FEATURE, FeaturePlan, prepare_feature
+from eosctl.actions.fence import FENCE, prepare_fence
+from eosctl.actions.group_offsets import GROUP_OFFSETS, OffsetPlan, prepare_positions
+from eosctl.actions.leaders import ELECTION, ElectionPlan, prepare_election
+from eosctl.actions.marker import MARKER
+from eosctl.actions.protocol import Action, Cluster
+from eosctl.actions.verification import VERIFICATION, VerificationPlan, prepare_verification
+from eosctl.errors import unknown_name
+from eosctl.model.plan import FencePlan, MarkerPlan
 from eosctl.model.transaction import TopicPartition
 from eosctl.runbooks.probe_kind import Parameter, with_defaults
 from eosctl.runbooks.readings import Arguments
@@ -36,33 +32,23 @@ class Risk(StrEnum):
     DESTRUCTIVE = "destructive"
 
 
-class Sees(Protocol):
-    """How a change reads the cluster."""
+class Outcome(Protocol):
+    """What came of a change, as far as the change itself can show."""
 
     @property
-    def client(self) -> Client:
-        """The client that changes are made through."""
+    def verified(self) -> bool:
+        """Whether the cluster shows it."""
 
-    async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
-        """Collect evidence."""
-
-
-class Done(NamedTuple):
-    """What came of a change, as far as the change itself can tell."""
-
-    verified: bool
-    detail: str
+    @property
+    def detail(self) -> str:
+        """A sentence for people."""
 
 
-class Prepared(NamedTuple):
-    """A planned change; two plans of the same thing have equal ``identity``."""
-
-    summary: str
-    identity: object
-    apply: Callable[[], Awaitable[Done]]
+P = TypeVar("P")
+R = TypeVar("R", bound=Outcome)
 
 
-class ChangeKind(msgspec.Struct, frozen=True):
+class ChangeKind(msgspec.Struct, Generic[P, R], frozen=True):
     """A change.
 
     Attributes:
@@ -71,6 +57,8 @@ class ChangeKind(msgspec.Struct, frozen=True):
         risk: What it can cost.
         rollback: How it is undone; ``none`` and why when it is not.
         prepare: Plans it; raises PlanRefused where the state does not allow it.
+        summary: Says what a plan would do, after "It would".
+        action: How a plan is sent and verified.
         parameters: Its arguments.
     """
 
@@ -78,7 +66,9 @@ class ChangeKind(msgspec.Struct, frozen=True):
     about: str
     risk: Risk
     rollback: str
-    prepare: Callable[[Sees, Arguments], Awaitable[Prepared]]
+    prepare: Callable[[Cluster, Arguments], Awaitable[P]]
+    summary: Callable[[P], str]
+    action: Action[P, R]
     parameters: Mapping[str, Parameter] = msgspec.field(default_factory=dict)
 
     @property
@@ -86,128 +76,66 @@ class ChangeKind(msgspec.Struct, frozen=True):
         """Whether it can be undone."""
         return not self.rollback.startswith("none")
 
-    async def plan(self, sees: Sees, arguments: Arguments) -> Prepared:
+    async def plan(self, cluster: Cluster, arguments: Arguments) -> P:
         """Plan it; raises what ``prepare`` raises, and UsageError where an argument is no number."""
-        return await self.prepare(sees, with_defaults(self.name, self.parameters, arguments))
+        return await self.prepare(cluster, with_defaults(self.name, self.parameters, arguments))
 
 
-class _Aim(NamedTuple):
-    partition: TopicPartition
-    producer_id: int | None
-    start_offset: int | None
-
-    @classmethod
-    def of(cls, given: Arguments) -> _Aim:
-        return cls(
-            TopicPartition(str(given["topic"]), int(given["partition"])),
-            int(given["producer_id"]),
-            int(given["first_offset"]),
-        )
+def _target(given: Arguments) -> Target:
+    partition = TopicPartition(str(given["topic"]), int(given["partition"]))
+    return Target(partition, int(given["producer_id"]), int(given["first_offset"]))
 
 
-_MARKED: Final = frozenset(
-    {
-        EvidenceKind.TRANSACTIONS,
-        EvidenceKind.BROKER_CONFIGS,
-        EvidenceKind.PRODUCERS,
-        EvidenceKind.OFFSETS,
-        EvidenceKind.TRANSACTION_HISTORY,
-    }
-)
+async def _abort(cluster: Cluster, given: Arguments) -> MarkerPlan:
+    return await prepare_abort(cluster, _target(given))
 
 
-async def _abort(sees: Sees, given: Arguments) -> Prepared:
-    snapshot = await sees.look(_MARKED)
-    return _marker(sees, plan_abort(snapshot, classify_open_transactions(snapshot), _Aim.of(given)))
+async def _complete(cluster: Cluster, given: Arguments) -> MarkerPlan:
+    return await prepare_complete(cluster, _target(given))
 
 
-async def _complete(sees: Sees, given: Arguments) -> Prepared:
-    snapshot = await sees.look(_MARKED)
-    verdicts, aim = classify_open_transactions(snapshot), _Aim.of(given)
-    return _marker(sees, plan_complete(snapshot, verdicts, aim, await search_for(sees.client, snapshot, verdicts, aim)))
-
-
-def _marker(sees: Sees, plan: MarkerPlan) -> Prepared:
-    async def apply() -> Done:
-        outcome = await apply_marker(sees.client, plan)
-        return Done(outcome.verified, outcome.detail)
-
+def _marker(plan: MarkerPlan) -> str:
     kind = "COMMIT" if plan.committed else "ABORT"
-    summary = (
+    return (
         f"write the {kind} marker on {plan.partition} for producer id {plan.producer_id}, epoch {plan.producer_epoch}, "
         f"open since offset {plan.first_offset}"
     )
-    # What later appends move is not part of the transaction.
-    identity = replace(
-        plan,
-        last_stable_offset=None,
-        invisible_offsets=None,
-        invisible_records=None,
-        explanation="",
-        warnings=(),
-        evidence=(),
-    )
-    return Prepared(summary, identity, apply)
 
 
-async def _fence(sees: Sees, given: Arguments) -> Prepared:
-    kinds = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
-    plan = plan_fence(await sees.look(kinds), str(given["transactional_id"]))
-
-    async def apply() -> Done:
-        outcome = await apply_fence(sees.client, plan)
-        return Done(outcome.verified, outcome.detail)
-
-    where = plan.transaction
-    identity = (plan.cluster_id, where.producer_id, where.start_time_ms, plan.timeout_ms)
-    return Prepared(f"fence {where.transactional_id}: {plan.consequence}", identity, apply)
+async def _fence(cluster: Cluster, given: Arguments) -> FencePlan:
+    return await prepare_fence(cluster, str(given["transactional_id"]))
 
 
-async def _elect(sees: Sees, given: Arguments) -> Prepared:
-    plan = plan_election(await sees.look(frozenset()), str(given["topic"]))
-    if not plan.partitions:
-        raise PlanRefused(
-            "There is nothing to elect.",
-            "Every partition is led by its first replica, or that one is out of sync.",
-            "See who is out of sync: eosctl doctor -b ADDRESS",
-        )
-
-    async def apply() -> Done:
-        return Done(*await apply_election(sees.client, plan))
-
-    return Prepared(f"elect the preferred leaders of {len(plan.partitions)} partitions", plan, apply)
+def _transaction_of(plan: FencePlan) -> object:
+    # A runbook decided on this very transaction: another one of the same id is a change.
+    return FENCE.identity(plan), plan.transaction.start_time_ms
 
 
-async def _raise_feature(sees: Sees, given: Arguments) -> Prepared:
-    snapshot = await sees.look(frozenset({EvidenceKind.FEATURES}))
-    plan = plan_feature(snapshot, str(given["feature"]), int(given["level"]))
-
-    async def apply() -> Done:
-        return Done(*await apply_feature(sees.client, plan))
-
-    return Prepared(f"raise {plan.feature} from {plan.level_before} to {plan.level}", plan, apply)
+async def _elect(cluster: Cluster, given: Arguments) -> ElectionPlan:
+    return await prepare_election(cluster, str(given["topic"]))
 
 
-async def _verify_partitions(sees: Sees, given: Arguments) -> Prepared:
-    plan = plan_verification(await sees.look(frozenset({EvidenceKind.BROKER_CONFIGS})))
+async def _raise_feature(cluster: Cluster, given: Arguments) -> FeaturePlan:
+    return await prepare_feature(cluster, str(given["feature"]), int(given["level"]))
 
-    async def apply() -> Done:
-        return Done(*await apply_verification(sees.client, plan))
 
+async def _enable_verification(cluster: Cluster, given: Arguments) -> VerificationPlan:
+    return await prepare_verification(cluster)
+
+
+def _verification(plan: VerificationPlan) -> str:
     ids = ", ".join(map(str, plan.broker_ids))
-    return Prepared(f"set transaction.partition.verification.enable=true (off on broker {ids})", plan, apply)
+    return f"set transaction.partition.verification.enable=true (off on broker {ids})"
 
 
-async def _move_positions(sees: Sees, given: Arguments) -> Prepared:
-    kinds = _MARKED | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS}
-    plan = plan_positions(await sees.look(kinds), str(given["group"]))
+async def _move_positions(cluster: Cluster, given: Arguments) -> OffsetPlan:
+    return await prepare_positions(cluster, str(given["group"]))
 
-    async def apply() -> Done:
-        return Done(*await apply_positions(sees.client, plan))
 
+def _moves(plan: OffsetPlan) -> str:
     moves = "; ".join(f"{move.partition}: {move.offset_before} -> {move.offset}" for move in plan.moves[:5])
     more = f" and {len(plan.moves) - 5} more" if len(plan.moves) > 5 else ""
-    return Prepared(f"move positions of group {plan.group_id}: {moves}{more}", plan, apply)
+    return f"move positions of group {plan.group_id}: {moves}{more}"
 
 
 _TRANSACTION: Final = {
@@ -217,13 +145,15 @@ _TRANSACTION: Final = {
     "first_offset": Parameter("Its first offset", is_number=True),
 }
 
-CHANGES: Final = (
+CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
     ChangeKind(
         "txn.abort",
         "Write the ABORT marker of one hanging transaction.",
         Risk.DESTRUCTIVE,
         "none: a marker stays, its records are aborted",
         _abort,
+        _marker,
+        MARKER,
         _TRANSACTION,
     ),
     ChangeKind(
@@ -232,6 +162,8 @@ CHANGES: Final = (
         Risk.DESTRUCTIVE,
         "none: a marker stays, its records are committed",
         _complete,
+        _marker,
+        MARKER,
         _TRANSACTION,
     ),
     ChangeKind(
@@ -240,6 +172,8 @@ CHANGES: Final = (
         Risk.DESTRUCTIVE,
         "none: the transaction is aborted; the application goes on when it initialises again",
         _fence,
+        lambda plan: f"fence {plan.transaction.transactional_id}: {plan.consequence}",
+        Action(_transaction_of, FENCE.send),
         {"transactional_id": Parameter("The id")},
     ),
     ChangeKind(
@@ -248,6 +182,8 @@ CHANGES: Final = (
         Risk.SAFE,
         "stop the broker in order: its leaderships move away again",
         _elect,
+        lambda plan: f"elect the preferred leaders of {len(plan.partitions)} partitions",
+        ELECTION,
         {"topic": Parameter("Only this topic", "")},
     ),
     ChangeKind(
@@ -256,6 +192,8 @@ CHANGES: Final = (
         Risk.DISRUPTIVE,
         "kafka-features.sh downgrade, where the feature allows it (transaction.version does)",
         _raise_feature,
+        lambda plan: f"raise {plan.feature} from {plan.level_before} to {plan.level}",
+        FEATURE,
         {"feature": Parameter("Its name"), "level": Parameter("The level", is_number=True)},
     ),
     ChangeKind(
@@ -264,7 +202,9 @@ CHANGES: Final = (
         Risk.SAFE,
         "kafka-configs.sh --entity-type brokers --entity-default --alter "
         "--delete-config transaction.partition.verification.enable",
-        _verify_partitions,
+        _enable_verification,
+        _verification,
+        VERIFICATION,
     ),
     ChangeKind(
         "group.move",
@@ -272,6 +212,8 @@ CHANGES: Final = (
         Risk.DESTRUCTIVE,
         "kafka-consumer-groups.sh --reset-offsets --to-offset with the offsets that the journal keeps",
         _move_positions,
+        _moves,
+        GROUP_OFFSETS,
         {"group": Parameter("The group's id")},
     ),
 )
@@ -279,7 +221,7 @@ CHANGES: Final = (
 _BY_NAME: Final = {change.name: change for change in CHANGES}
 
 
-def find_change(name: str) -> ChangeKind:
+def find_change(name: str) -> ChangeKind[Any, Any]:
     """Return a change.
 
     Raises:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
+from eosctl.actions.protocol import carry_out
 from eosctl.errors import (
     AuthenticationFailed,
     AuthorizationDenied,
@@ -19,7 +20,7 @@ from eosctl.errors import (
     PlanRefused,
     UsageError,
 )
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.runbooks.action_port import ActionPort, changed
 from eosctl.runbooks.book import (
     Action,
     Asking,
@@ -36,13 +37,14 @@ from eosctl.runbooks.book import (
     Wait,
     duration_ms,
 )
-from eosctl.runbooks.changes import Done, Prepared, Sees, find_change
+from eosctl.runbooks.changes import find_change
 from eosctl.runbooks.expression import evaluate, fill
 from eosctl.runbooks.journal import Journal
 from eosctl.runbooks.position import Position
 from eosctl.runbooks.probe_kind import COMPLETE
 from eosctl.runbooks.probes import find_probe
 from eosctl.runbooks.readings import Facts
+from eosctl.runbooks.scene import Scene, StepReport
 
 POLL_MS: Final = 500
 LOOKS: Final = 30  # not many more in the longest wait
@@ -52,34 +54,6 @@ MAX_STEPS: Final = 1_000
 _FINAL: Final = (UsageError, ConfigFileError, AuthenticationFailed, AuthorizationDenied)
 
 T = TypeVar("T")
-
-
-class Told(NamedTuple):
-    """What a run says about one step as it goes; ``kind`` is the step's type, or ``end``."""
-
-    step: str
-    kind: str
-    text: str
-    detail: str = ""
-
-
-class Scene(Sees, Protocol):
-    """What a run needs of the world around it."""
-
-    async def sleep(self, ms: int) -> None:
-        """Wait."""
-
-    async def confirm(self, question: str, expected: str) -> bool:
-        """Ask a person to type what is expected."""
-
-    def tell(self, told: Told) -> None:
-        """Show what happens."""
-
-    def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
-        """Keep evidence and return where, with its hash."""
-
-    def audit(self, action: str, cluster_id: str, details: Mapping[str, Value]) -> None:
-        """Write a line of the audit file."""
 
 
 class Ending(NamedTuple):
@@ -103,14 +77,19 @@ class Run:
     def __init__(
         self, book: Runbook, scene: Scene, position: Position, cluster_id: str, journal: Journal | None = None
     ) -> None:
-        self._book = book
-        self._scene = scene
+        self.book = book
+        self.scene = scene
         self._position = position
-        self._cluster_id = cluster_id
+        self.cluster_id = cluster_id
         self._journal = journal
         self._decision: _Decision | None = None
         self._asserted: list[Assert] = []
-        self._planned: dict[str, Prepared] = {}
+        self._planned: dict[str, object] = {}
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether the run only plans."""
+        return self._journal is None
 
     async def walk(self) -> Ending:
         """Go on until the run ends, and say how.
@@ -120,13 +99,13 @@ class Run:
         """
         at = self._position.at
         if self._position.begun:
-            action = self._book.step(self._position.begun)
+            action = self.book.step(self._position.begun)
             at = await self._settle(action) or at
             if at in set(Outcome):
                 return self._end(action, at)
         for _ in range(MAX_STEPS):
-            step = self._book.step(at)
-            self._write("begun", step.id, type=type(step).__name__.lower())
+            step = self.book.step(at)
+            self.write("begun", step.id, type=type(step).__name__.lower())
             try:
                 found = await self._take(step)
             except PlanRefused as error:
@@ -136,17 +115,17 @@ class Run:
             except EosctlError as error:
                 found = self._stopped(step, str(error))
             if isinstance(found, str) and found not in set(Outcome):
-                self._write("done", step.id, next=found)
+                self.write("done", step.id, next=found)
                 at = found
                 continue
             return self._end(step, found)
-        return self._stopped(self._book.step(at), f"The run took {MAX_STEPS} steps: it goes in circles.")
+        return self._stopped(self.book.step(at), f"The run took {MAX_STEPS} steps: it goes in circles.")
 
     async def _settle(self, action: Step) -> str:
         """Return where a run goes on that was cut off at a change: behind it when it is seen done, else empty."""
         assert isinstance(action, Action)
-        following, verify = self._book.after(action), action.verify
-        if following not in set(Outcome) and isinstance(self._book.step(following), Assert | Confirm | Action):
+        following, verify = self.book.after(action), action.verify
+        if following not in set(Outcome) and isinstance(self.book.step(following), Assert | Confirm | Action):
             return ""  # they stand on what the last probe said
         try:
             facts = await self._facts(verify.run, verify.arguments)
@@ -156,17 +135,17 @@ class Run:
             return ""
         if not facts[COMPLETE] or not evaluate(verify.until, self._position.known | {AFTER: facts}):
             return ""
-        self._write("verified", action.id, facts=dict(facts))
+        self.write("verified", action.id, facts=dict(facts))
         return following
 
     def _end(self, step: Step, found: str | Ending) -> Ending:
         ending = found if isinstance(found, Ending) else self._arrived(step, Outcome(found))
-        self._write("ended", step.id, outcome=ending.outcome.value, message=ending.message, next=ending.next)
-        self._scene.tell(Told(step.id, "end", ending.outcome.value, ending.message))
+        self.write("ended", step.id, outcome=ending.outcome.value, message=ending.message, next=ending.next)
+        self.scene.tell(StepReport(step.id, "end", ending.outcome.value, ending.message))
         return ending
 
     async def _take(self, step: Step) -> str | Ending:
-        following = self._book.after(step)
+        following = self.book.after(step)
         match step:
             case Probe():
                 await self._ask(step)
@@ -174,12 +153,12 @@ class Run:
             case Wait():
                 return await self._wait(step)
             case Assert():
-                self._tell(step)
+                self.show(step)
                 self._asserted.append(step)
                 if evaluate(step.that, self._position.known):
                     return following
                 why = self._text(step.why)
-                self._scene.tell(Told(step.id, "assert", "does not hold", why))
+                self.scene.tell(StepReport(step.id, "assert", "does not hold", why))
                 return self._stopped(step, why) if step.otherwise == Outcome.BLOCKED else step.otherwise
             case Evidence():
                 return await self._keep(step)
@@ -188,18 +167,18 @@ class Run:
             case Action():
                 return await self._act(step)
             case Manual():
-                self._tell(step)
+                self.show(step)
                 return Ending(Outcome.MANUAL, self._text(step.say), step.id, step.next, self._position.acted)
             case Notify():
-                self._tell(step)
+                self.show(step)
                 outcome = Outcome.FAILED if self._position.acted else Outcome.MANUAL
                 return Ending(outcome, self._text(step.say), step.id, "", self._position.acted)
 
     async def _ask(self, step: Probe) -> None:
         facts = await self._within(step.timeout, self._facts(step.run, step.arguments))
         self._position.known[step.id] = facts
-        self._write("facts", step.id, facts=dict(facts))
-        self._tell(step)
+        self.write("facts", step.id, facts=dict(facts))
+        self.show(step)
 
     def _decide(self, step: Probe) -> str:
         target = self._target(step, self._position.known)
@@ -213,22 +192,22 @@ class Run:
                     return branch.goto
         elif not evaluate(step.until, known):
             return step.otherwise
-        return self._book.after(step)
+        return self.book.after(step)
 
     async def _wait(self, step: Wait) -> str | Ending:
-        self._tell(step)
+        self.show(step)
         if self._journal is None:
             facts = await self._facts(step.run, step.arguments)
             known = self._position.known | {step.id: facts}
             if not evaluate(step.until, known):
                 return Ending(Outcome.PLANNED, f"It would wait up to {step.within} here.", step.id)
             self._position.known = known
-            return self._book.after(step)
+            return self.book.after(step)
         holds, facts = await self._until(step.id, step.run, step.arguments, step.until, step.within)
         if facts:
             self._position.known[step.id] = facts
-            self._write("facts", step.id, facts=dict(facts))
-        target = self._book.after(step) if holds else step.otherwise
+            self.write("facts", step.id, facts=dict(facts))
+        target = self.book.after(step) if holds else step.otherwise
         self._decision, self._asserted = _Decision(step, target), []
         if target == Outcome.BLOCKED:
             return self._stopped(step, f"Not within {step.within}: {step.until}.")
@@ -237,66 +216,57 @@ class Run:
     async def _keep(self, step: Evidence) -> str:
         from eosctl.collect.collector import EVERYTHING
 
-        self._tell(step)
+        self.show(step)
         if self._journal is not None:
-            snapshot = await self._within(step.timeout, self._scene.look(EVERYTHING))
-            kept = self._scene.keep(snapshot, step.id)
-            self._write("evidence", step.id, **kept)
-        return self._book.after(step)
+            snapshot = await self._within(step.timeout, self.scene.collect(EVERYTHING))
+            kept = self.scene.keep(snapshot, step.id)
+            self.write("evidence", step.id, **kept)
+        return self.book.after(step)
 
     async def _confirm(self, step: Confirm) -> str | Ending:
-        following = self._book.after(step)
-        action = self._book.step(following) if following not in set(Outcome) else None
+        following = self.book.after(step)
+        action = self.book.step(following) if following not in set(Outcome) else None
         expected = str(fill(step.expect, self._position.known))
         question = self._text(step.say)
         if isinstance(action, Action):
-            self._planned[action.id] = planned = await self._prepare(action)
-            question = f"{question}\n{planned.summary}"
+            self._planned[action.id] = planned = await self.prepare(action)
+            question = f"{question}\n{find_change(action.run).summary(planned)}"
         if self._journal is None:
-            self._scene.tell(Told(step.id, "confirm", question, f"type: {expected}"))
+            self.scene.tell(StepReport(step.id, "confirm", question, f"type: {expected}"))
             return following
-        if not await self._scene.confirm(question, expected):
+        if not await self.scene.confirm(question, expected):
             return self._stopped(step, f"It was not confirmed with {expected!r}.")
-        self._write("confirmed", step.id, expected=expected)
+        self.write("confirmed", step.id, expected=expected)
         return following
 
-    async def _prepare(self, step: Action) -> Prepared:
-        planned = find_change(step.run).plan(self._scene, self._filled(step.arguments, self._position.known))
+    async def prepare(self, step: Action) -> object:
+        """Plan the change of a step, within the step's time."""
+        planned = find_change(step.run).plan(self.scene, self._filled(step.arguments, self._position.known))
         return await self._within(step.timeout, planned)
 
     async def _act(self, step: Action) -> str | Ending:
-        planned = self._planned.pop(step.id, None) or await self._prepare(step)
-        self._write("planned", step.id, change=step.run, summary=planned.summary)
-        self._tell(step, planned.summary)
-        if self._journal is None:
-            return Ending(Outcome.PLANNED, f"It would {planned.summary}. Carry it out with --yes.", step.id)
-        await self._check_again(step)
-        again = await self._prepare(step)
-        if again.identity != planned.identity:
-            raise _changed(step)
-        details: dict[str, Value] = {"runbook": self._book.id, "step": step.id, "summary": again.summary}
-        self._scene.audit(f"runbook {step.run} begun", self._cluster_id, details)
-        self._write("acting", step.id, change=step.run, summary=again.summary)
-        self._position.acted = True
-        try:
-            done: Done = await self._within(step.timeout, again.apply())
-        except BaseException as error:
-            # Also a person's interrupt: the request may have arrived, and the record must say so.
-            self._write("not acted", step.id, error=str(error) or type(error).__name__)
-            self._scene.audit(f"runbook {step.run} broke off", self._cluster_id, details)
-            raise
-        self._write("acted", step.id, verified=done.verified, detail=done.detail)
-        verify = step.verify
-        holds, facts = await self._until(AFTER, verify.run, verify.arguments, verify.until, verify.within)
-        self._write("verified" if holds else "not verified", step.id, facts=dict(facts))
-        outcome: dict[str, Value] = {"verified": holds, "detail": done.detail}
-        self._scene.audit(f"runbook {step.run} done", self._cluster_id, details | outcome)
-        self._scene.tell(Told(step.id, "verify", "verified" if holds else "not verified", done.detail))
-        if not holds:
-            return self._stopped(step, f"{done.detail} But not within {verify.within}: {verify.until}.")
-        return self._book.after(step)
+        change = find_change(step.run)
+        port = ActionPort(self, step, self._planned.pop(step.id, None))
+        timeout_s = duration_ms(step.timeout) / 1000
+        attempt = await carry_out(change.action, self.scene.client, port, timeout_s=timeout_s)
+        if attempt.outcome is None:
+            summary = change.summary(attempt.plan)
+            return Ending(Outcome.PLANNED, f"It would {summary}. Carry it out with --yes.", step.id)
+        if not attempt.verified:
+            verify = step.verify
+            return self._stopped(step, f"{attempt.outcome.detail} But not within {verify.within}: {verify.until}.")
+        return self.book.after(step)
 
-    async def _check_again(self, step: Action) -> None:
+    async def verify(self, step: Action) -> tuple[bool, Facts]:
+        """Ask the probe that verifies a step until the change shows or the time is up."""
+        verify = step.verify
+        return await self._until(AFTER, verify.run, verify.arguments, verify.until, verify.within)
+
+    def note_acted(self) -> None:
+        """Keep in mind that the cluster may have changed from here on."""
+        self._position.acted = True
+
+    async def check_again(self, step: Action) -> None:
         """Ask the deciding probe again; another answer means that somebody changed the cluster meanwhile."""
         if self._decision is None:
             return
@@ -306,7 +276,7 @@ class Run:
         same = self._target(asked, known) == target and all(evaluate(a.that, known) for a in self._asserted)
         arguments = self._filled(step.arguments, self._position.known)
         if not same or self._filled(step.arguments, known) != arguments:
-            raise _changed(step)
+            raise changed(step)
 
     async def _until(
         self, name: str, probe: str, arguments: Mapping[str, Value], until: str, within: str
@@ -327,15 +297,15 @@ class Run:
                 pass
             if loop.time() >= deadline:
                 return False, facts
-            await self._scene.sleep(pause_ms)
+            await self.scene.sleep(pause_ms)
             pause_ms = min(pause_ms * 2, longest_ms)
 
     async def _facts(self, probe: str, arguments: Mapping[str, Value]) -> Facts:
         kind = find_probe(probe)
-        snapshot = await self._scene.look(kind.kinds)
-        if snapshot.cluster_id != self._cluster_id:
+        snapshot = await self.scene.collect(kind.kinds)
+        if snapshot.cluster_id != self.cluster_id:
             raise PlanRefused(
-                f"The cluster is {snapshot.cluster_id} now and was {self._cluster_id}: nothing more is done.",
+                f"The cluster is {snapshot.cluster_id} now and was {self.cluster_id}: nothing more is done.",
                 "The address leads to another cluster.",
                 "Check --bootstrap-server.",
             )
@@ -365,17 +335,11 @@ class Run:
     def _text(self, template: str) -> str:
         return str(fill(template, self._position.known))
 
-    def _tell(self, step: Step, detail: str = "") -> None:
-        self._scene.tell(Told(step.id, type(step).__name__.lower(), self._text(step.say), detail))
+    def show(self, step: Step, detail: str = "") -> None:
+        """Show what a step is about to do."""
+        self.scene.tell(StepReport(step.id, type(step).__name__.lower(), self._text(step.say), detail))
 
-    def _write(self, event: str, step: str, **data: object) -> None:
+    def write(self, event: str, step: str, **data: object) -> None:
+        """Append an event to the journal; a dry run has none."""
         if self._journal is not None:
             self._journal.write(event, step, **data)
-
-
-def _changed(step: Action) -> PlanRefused:
-    return PlanRefused(
-        f"The cluster changed before step {step.id}: it was not carried out.",
-        "The deciding probe, asked again, says something else than before.",
-        "Run the runbook again.",
-    )

@@ -1,11 +1,11 @@
 import asyncio
-from dataclasses import dataclass
 
 import pytest
 
-from eosctl.actions.abort import plan_abort
-from eosctl.actions.marker import apply_marker
+from eosctl.actions.abort import Target, plan_abort
+from eosctl.actions.marker import MARKER
 from eosctl.actions.official import abort_command
+from eosctl.actions.protocol import Attempt, Permit, State
 from eosctl.analysis.bootstrap import connection_words
 from eosctl.errors import AuthorizationDenied, PlanRefused, UsageError
 from eosctl.model.hang import BlastRadius, HangCause, HangStatus, HangVerdict, OpenTransaction
@@ -21,13 +21,6 @@ from eosctl.wire.messages import write_txn_markers as wm
 ORDERS = TopicPartition("orders", 0)
 
 
-@dataclass(frozen=True)
-class Target:
-    partition: TopicPartition = ORDERS
-    producer_id: int | None = None
-    start_offset: int | None = None
-
-
 def snapshot(leader=2):
     info = PartitionInfo(ORDERS, leader, 0, (1, 2), (1, 2), (), 0, 45, 33)
     return ClusterSnapshot(0, "cluster", topics=(Topic("orders", "", False, (info,)),))
@@ -41,44 +34,44 @@ def verdict(status=HangStatus.HANGING, cause=HangCause.UNKNOWN_TO_COORDINATOR, *
 
 
 def test_a_hanging_transaction_is_planned_with_the_epochs_that_the_leader_reports():
-    plan = plan_abort(snapshot(), [verdict()], Target())
+    plan = plan_abort(snapshot(), [verdict()], Target(ORDERS))
     assert (plan.leader_id, plan.producer_id, plan.producer_epoch, plan.first_offset) == (2, 9, 4, 33)
     assert plan.coordinator_epoch == 7
     assert (plan.last_stable_offset, plan.invisible_offsets, plan.invisible_records) == (33, 12, 7)
 
 
 def test_an_unknown_coordinator_epoch_is_written_as_zero():
-    assert plan_abort(snapshot(), [verdict(coordinator_epoch=-1)], Target()).coordinator_epoch == 0
+    assert plan_abort(snapshot(), [verdict(coordinator_epoch=-1)], Target(ORDERS)).coordinator_epoch == 0
 
 
 @pytest.mark.parametrize("status", [status for status in HangStatus if status is not HangStatus.HANGING])
 @pytest.mark.parametrize("cause", list(HangCause))
 def test_what_does_not_hang_is_never_aborted(status, cause):
     with pytest.raises(PlanRefused, match="nothing was changed") as refusal:
-        plan_abort(snapshot(), [verdict(status, cause)], Target())
+        plan_abort(snapshot(), [verdict(status, cause)], Target(ORDERS))
     assert refusal.value.why
     assert refusal.value.next_step
 
 
 def test_a_hanging_one_that_must_not_be_aborted_is_refused():
     with pytest.raises(PlanRefused):
-        plan_abort(snapshot(), [verdict(can_abort=False)], Target())
+        plan_abort(snapshot(), [verdict(can_abort=False)], Target(ORDERS))
 
 
 def test_without_a_leader_there_is_no_plan():
     with pytest.raises(PlanRefused, match="no leader"):
-        plan_abort(snapshot(leader=None), [verdict()], Target())
+        plan_abort(snapshot(leader=None), [verdict()], Target(ORDERS))
 
 
 def test_several_open_transactions_must_be_told_apart():
     both = [verdict(), verdict(producer_id=10, first_offset=40)]
     with pytest.raises(UsageError, match="2 open transactions on orders-0 match") as error:
-        plan_abort(snapshot(), both, Target())
+        plan_abort(snapshot(), both, Target(ORDERS))
     assert "producer id 10 from offset 40" in error.value.why
-    assert plan_abort(snapshot(), both, Target(producer_id=10)).first_offset == 40
-    assert plan_abort(snapshot(), both, Target(start_offset=33)).producer_id == 9
+    assert plan_abort(snapshot(), both, Target(ORDERS, producer_id=10)).first_offset == 40
+    assert plan_abort(snapshot(), both, Target(ORDERS, start_offset=33)).producer_id == 9
     with pytest.raises(UsageError, match="No open transaction"):
-        plan_abort(snapshot(), both, Target(producer_id=11))
+        plan_abort(snapshot(), both, Target(ORDERS, producer_id=11))
 
 
 @pytest.mark.parametrize(
@@ -95,12 +88,12 @@ def test_what_is_not_there_is_not_called_solved(partition, what):
 
 
 def test_the_owner_of_the_producer_id_is_warned_about():
-    (warning,) = plan_abort(snapshot(), [verdict(transactional_id="app")], Target()).warnings
+    (warning,) = plan_abort(snapshot(), [verdict(transactional_id="app")], Target(ORDERS)).warnings
     assert "'app'" in warning
 
 
 def test_the_official_command_names_the_same_transaction():
-    plan = plan_abort(snapshot(), [verdict()], Target())
+    plan = plan_abort(snapshot(), [verdict()], Target(ORDERS))
     assert abort_command(plan, connection_words("b:9092", "a b.properties")) == (
         "kafka-transactions.sh --bootstrap-server b:9092 --command-config 'a b.properties' "
         "abort --topic orders --partition 0 --start-offset 33"
@@ -134,7 +127,13 @@ class Leader:
 
 def apply(leader, monkeypatch):
     monkeypatch.setattr("eosctl.actions.marker.VERIFY_PAUSE_MS", 0)
-    return asyncio.run(apply_marker(leader, plan_abort(snapshot(), [verdict()], Target())))
+    plan = plan_abort(snapshot(), [verdict()], Target(ORDERS))
+
+    async def write():
+        permit = Permit(Attempt(plan, State.BEGUN))
+        return await (await MARKER.send(leader, plan, permit))()
+
+    return asyncio.run(write())
 
 
 @pytest.mark.parametrize("lag", [0, 3])

@@ -96,5 +96,5 @@ def test_a_story_goes_as_told(name: str, title: str, tmp_path: Path) -> None:
         }
         done = asyncio.run(play(clusters, name, story, tmp_path))
     assert not done.failure, "\n".join(
-        [done.failure, *(f"{told.step}: {told.text} {told.detail}" for told in done.told)]
+        [done.failure, *(f"{told.step}: {told.text} {told.detail}" for told in done.reports)]
     )

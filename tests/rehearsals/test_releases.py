@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.actions.feature import FeaturePlan, apply_feature
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import EosctlError
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
-from eosctl.rehearsals.deeds.cluster import upgrade
+from eosctl.rehearsals.deeds.cluster import raise_feature, upgrade
 from eosctl.rehearsals.deeds.transactions import write
 from eosctl.rehearsals.place import HERE, Place, open_places
 from eosctl.rehearsals.story import parse_rehearsal
@@ -34,10 +33,6 @@ async def levels(place: Place, name: str) -> tuple[int | None, int, int]:
     found = snapshot.feature(name)
     assert found is not None
     return found.finalized, found.min_supported, found.max_supported
-
-
-async def finalize(place: Place, name: str, level: int) -> None:
-    await apply_feature(place.client, FeaturePlan("", name, 0, level))
 
 
 def registrations(place: Place) -> list[int]:
@@ -66,17 +61,17 @@ def test_levels_wait_for_the_last_broker_and_then_keep_the_old_release_out(tmp_p
             assert await levels(place, "metadata.version") == (21, 7, 21)
             assert await levels(place, "transaction.version") == (0, 0, 0)
             with pytest.raises(EosctlError, match=r"Broker 2 does not support this feature\."):
-                await finalize(place, "transaction.version", 2)
+                await raise_feature(place, feature="transaction.version", level=2)
             with pytest.raises(EosctlError, match="Broker 2 only supports versions 1-21"):
-                await finalize(place, "metadata.version", 30)
+                await raise_feature(place, feature="metadata.version", level=30)
 
             await upgrade(place, node=2)
             await write(place, id="app")
             assert await levels(place, "metadata.version") == (21, 7, 30)
             # Brokers of both releases read them, whoever wrote them.
             assert set(registrations(place)) == {3}
-            await finalize(place, "transaction.version", 2)
-            await finalize(place, "metadata.version", 30)
+            await raise_feature(place, feature="transaction.version", level=2)
+            await raise_feature(place, feature="metadata.version", level=30)
             await write(place, id="app", times=2)
             assert await levels(place, "transaction.version") == (2, 0, 2)
 

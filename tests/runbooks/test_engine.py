@@ -11,21 +11,17 @@ from typing import Any
 
 import pytest
 
-from eosctl.actions.abort import plan_abort
-from eosctl.actions.marker import apply_marker
-from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.client import connect
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.runbook.run import LiveScene, Order
-from eosctl.commands.txn.changes import MARKED, Aim
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.rehearsals.deeds.cluster import kill_controller, pass_time, set_brokers, start_controller
-from eosctl.rehearsals.deeds.transactions import hang
+from eosctl.rehearsals.deeds.transactions import abort_hanging, hang
 from eosctl.rehearsals.place import HERE, Place, open_places
 from eosctl.rehearsals.story import parse_rehearsal
 from eosctl.runbooks.book import Value
@@ -67,7 +63,7 @@ class Agreeable(LiveScene):
     silent: bool = False
     now_ms: Any = None
 
-    async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+    async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         if self.silent:
             await asyncio.Event().wait()
         return await collect_snapshot(self.client, Observer(self.now_ms, second_look_after_ms=50), kinds)
@@ -84,7 +80,7 @@ async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = N
     async with connect(place.config, connector=place.connector, chance=random.Random(1)) as client:
         scene = Agreeable(client, Invocation(), Order("test", GIVEN, True, (), None, 50), run_id)
         scene.now_ms, scene.meanwhile = place.now_ms, meanwhile
-        cluster_id = (await scene.look(frozenset())).cluster_id
+        cluster_id = (await scene.collect(frozenset())).cluster_id
         scene.silent = text == SLOW
         path = journal_path(run_id)
         entries = read_journal(path) if path.exists() else ()
@@ -132,20 +128,14 @@ def test_a_run_that_is_killed_after_any_line_goes_on_to_the_end(tmp_path: Path) 
     on_virtual_time(kill_again_and_again, tmp_path / "cluster")
 
 
-def abort_it(aim: Aim) -> Any:
-    async def meanwhile(scene: LiveScene) -> None:
-        snapshot = await scene.look(MARKED)
-        plan = plan_abort(snapshot, classify_open_transactions(snapshot), aim)
-        await apply_marker(scene.client, plan)
-
-    return meanwhile
-
-
 def test_a_cluster_that_changes_between_plan_and_act_stops_the_step(tmp_path: Path) -> None:
     async def change(place: Place) -> None:
-        report = await run_hanging(place.stage, switch_verification_off=True)
-        aim = Aim.of(report.partition.topic, report.partition.partition, None, None)
-        ending = await walk(place, "changed", meanwhile=abort_it(aim))
+        await run_hanging(place.stage, switch_verification_off=True)
+
+        async def another_administrator(scene: LiveScene) -> None:
+            await abort_hanging(place)
+
+        ending = await walk(place, "changed", meanwhile=another_administrator)
         assert (ending.outcome, ending.acted) == ("blocked", False)
         assert "changed before step abort" in ending.message
         assert "acting" not in [entry.event for entry in read_journal(journal_path("changed"))]

@@ -17,15 +17,15 @@ from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.session import Connection, resolve_connection
 from eosctl.errors import UsageError
 from eosctl.render.progress import show_progress
-from eosctl.render.runbooks.runbook import RunItem, told_item, told_text
+from eosctl.render.runbooks.runbook import RunItem, report_text, step_item
 
 if TYPE_CHECKING:
     from eosctl.client.client import Client
     from eosctl.model.evidence import EvidenceKind
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.runbooks.book import Value
-    from eosctl.runbooks.engine import Told
     from eosctl.runbooks.journal import Entry
+    from eosctl.runbooks.scene import StepReport
     from eosctl.settings.client_resolution import ResolvedClient
 
 EXIT_CODES: Final = {"verified": 0, "planned": 0, "no-action": 5, "manual": 6, "blocked": 7, "failed": 8}
@@ -50,9 +50,9 @@ class LiveScene:
     invocation: Invocation
     order: Order
     run_id: str
-    told: list[Told] = field(default_factory=list)
+    reports: list[StepReport] = field(default_factory=list)
 
-    async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+    async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         """Collect evidence."""
         from eosctl.collect.collector import Observer, collect_snapshot
 
@@ -77,10 +77,10 @@ class LiveScene:
         sys.stderr.flush()
         return sys.stdin.readline().strip() == expected
 
-    def tell(self, told: Told) -> None:
+    def tell(self, report: StepReport) -> None:
         """Show what happens on standard error."""
-        self.told.append(told)
-        text = told_text(told)
+        self.reports.append(report)
+        text = report_text(report)
         if text:
             note(text)
 
@@ -110,13 +110,11 @@ def carry_out(order: Order, connection: Connection, invocation: Invocation) -> t
         UsageError: An input is missing, another run holds the cluster, or the run cannot go on.
         EosctlError: The cluster cannot be reached, or the journal cannot be written.
     """
+    from eosctl.actions.consent import Consent, require_confirmation
+
     resolved = resolve_connection(connection)
-    if resolved.protected and order.yes and order.name not in order.confirms:
-        raise UsageError(
-            f"Profile {resolved.profile} is protected: --yes alone is not enough.",
-            "It was marked so that nobody changes it by habit.",
-            f"Add: --confirm {order.name}",
-        )
+    consent = Consent(order.yes, order.name in order.confirms)
+    require_confirmation(consent, order.name, resolved.profile if resolved.protected else None)
     return asyncio.run(_run(order, resolved, invocation))
 
 
@@ -145,7 +143,7 @@ async def _run(order: Order, resolved: ResolvedClient, invocation: Invocation) -
     # A dry run cannot change the cluster whatever a runbook says: its client sends nothing but reads.
     async with connect(resolved.config, allowed_apis=None if order.yes else READ_ONLY_APIS) as client:
         scene = LiveScene(client, invocation, order, run_id)
-        cluster_id = (await scene.look(frozenset())).cluster_id
+        cluster_id = (await scene.collect(frozenset())).cluster_id
         with only_run(cluster_id, run_id) if order.yes else nullcontext():
             journal: Journal | None = None
             path: Path | None = journal_path(run_id) if order.yes else None
@@ -186,7 +184,7 @@ async def _run(order: Order, resolved: ResolvedClient, invocation: Invocation) -
         acted=ending.acted,
         resumable=order.yes and (bool(ending.next) or ending.outcome.value in ("blocked", "failed")),
         journal=str(path or ""),
-        steps=tuple(told_item(told) for told in scene.told),
+        steps=tuple(step_item(report) for report in scene.reports),
     )
     return item, EXIT_CODES[ending.outcome.value]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -21,10 +21,11 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection
 from eosctl.errors import UsageError
+from eosctl.model.transaction import TopicPartition
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
-    from eosctl.commands.txn.changing import Change
+    from eosctl.commands.txn.attempt import Result
 
 Topic = Annotated[str, typer.Option("--topic", help="Topic of the hanging transaction.")]
 Partition = Annotated[int, typer.Option("--partition", min=0, help="Partition of the hanging transaction.")]
@@ -79,13 +80,19 @@ def abort_transaction(
     afterwards the leader is asked whether the transaction is gone and the last stable offset has moved. On a terminal
     the plan can be confirmed by typing the partition.
     """
-    from eosctl.commands.txn.changes import Aim, Look, abort_of
+    from eosctl.actions.abort import Target
+    from eosctl.actions.consent import Consent
+    from eosctl.actions.request import request_abort
+    from eosctl.commands.txn.attempt import Terms, carry_out_request
+    from eosctl.render.transactions.plan import marker_text
 
-    aim = Aim.of(topic, partition, producer_id, start_offset)
-    look = Look(invocation_of(context), second_look_after)
+    request = request_abort(Target(TopicPartition(topic, partition), producer_id, start_offset), accept_data_loss)
+    _check_target(confirm, request.target)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    change = abort_of(aim, look, accept_data_loss)
-    _run(context, change, connection, yes, confirm, script, output, output_file)
+    terms = Terms(Consent(yes, confirm is not None), script, second_look_after, output)
+    invocation = invocation_of(context)
+    render = marker_text(request.name, invocation.now_ms, invocation.style)
+    _end(carry_out_request(request, connection, terms, invocation, render), output_file)
 
 
 def complete_transaction(
@@ -111,12 +118,19 @@ def complete_transaction(
     Only where the transaction log holds the decision to commit this very transaction; there is no override. The state
     is read again just before, and the leader is asked afterwards.
     """
-    from eosctl.commands.txn.changes import Aim, Look, complete_of
+    from eosctl.actions.abort import Target
+    from eosctl.actions.consent import Consent
+    from eosctl.actions.request import request_complete
+    from eosctl.commands.txn.attempt import Terms, carry_out_request
+    from eosctl.render.transactions.plan import marker_text
 
-    aim = Aim.of(topic, partition, producer_id, start_offset)
+    request = request_complete(Target(TopicPartition(topic, partition), producer_id, start_offset))
+    _check_target(confirm, request.target)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    change = complete_of(aim, Look(invocation_of(context), second_look_after))
-    _run(context, change, connection, yes, confirm, script, output, output_file)
+    terms = Terms(Consent(yes, confirm is not None), script, second_look_after, output)
+    invocation = invocation_of(context)
+    render = marker_text(request.name, invocation.now_ms, invocation.style)
+    _end(carry_out_request(request, connection, terms, invocation, render), output_file)
 
 
 def fence_transaction(
@@ -139,31 +153,28 @@ def fence_transaction(
     For transactions that their coordinator knows; what hangs needs an abort instead. The id is described first, an
     unknown one is refused, and its timeout stays what it is.
     """
-    from eosctl.commands.txn.changes import Look, fence_of
+    from eosctl.actions.consent import Consent
+    from eosctl.actions.request import request_fence
+    from eosctl.commands.txn.attempt import Terms, carry_out_request
+    from eosctl.render.transactions.fence import fence_text
 
+    request = request_fence(transactional_id, accept_data_loss)
+    _check_target(confirm, request.target)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    change = fence_of(transactional_id, Look(invocation_of(context)), accept_data_loss)
-    _run(context, change, connection, yes, confirm, script, output, output_file)
+    terms = Terms(Consent(yes, confirm is not None), script, 0, output)
+    invocation = invocation_of(context)
+    render = fence_text(invocation.now_ms, invocation.style)
+    _end(carry_out_request(request, connection, terms, invocation, render), output_file)
 
 
-def _run(
-    context: typer.Context,
-    change: Change[Any, Any],
-    connection: Connection,
-    yes: bool,
-    confirm: str | None,
-    script: Path | None,
-    output: OutputFormat,
-    output_file: Path | None,
-) -> None:
-    from eosctl.commands.txn.changing import Consent, run_change
-
-    if confirm is not None and confirm != change.target:
+def _check_target(confirm: str | None, target: str) -> None:
+    if confirm is not None and confirm != target:
         raise UsageError(
-            f"--confirm says {confirm!r}, but the target is {change.target}.", "They must agree.", "Check the target."
+            f"--confirm says {confirm!r}, but the target is {target}.", "They must agree.", "Check the target."
         )
-    consent = Consent(yes or confirm is not None, confirm is not None)
-    result = run_change(change, connection, consent, script, invocation_of(context), output)
+
+
+def _end(result: Result, output_file: Path | None) -> NoReturn:
     write_result(result.text, output_file)
     if result.warning:
         note(result.warning)

@@ -8,7 +8,6 @@ import errno
 import os
 from typing import Final
 
-from eosctl.actions.feature import FeaturePlan, apply_feature
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import ConfigFileError
@@ -17,6 +16,7 @@ from eosctl.rehearsals.place import Place
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages import update_features
 from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from eosctl.wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -30,6 +30,7 @@ NEWEST: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
 _TOPIC: Final = 2
 _BROKER: Final = 4
 _SET: Final = 0
+_UPGRADE: Final = 1
 
 
 async def kill_broker(place: Place, *, broker: int) -> None:
@@ -145,7 +146,13 @@ async def _reported(place: Place, broker_id: int, name: str) -> str | None:
 
 async def raise_feature(place: Place, *, feature: str, level: int) -> None:
     """Have somebody else finalize a level of a feature."""
-    await apply_feature(place.client, FeaturePlan("", feature, 0, level))
+    update = update_features.FeatureUpdateKey(feature, level, False, _UPGRADE)
+    request = update_features.UpdateFeaturesRequest(place.client.config.request_timeout_ms, [update], False)
+    answer = await place.client.request(Role.CONTROLLER, ApiKey.UPDATE_FEATURES, request, floor=1)
+    codes = [answer.error_code, *(result.error_code for result in answer.results or ())]
+    failed = next((code for code in codes if code), None)
+    if failed is not None:
+        raise error_for_code(failed, f"UpdateFeatures {feature}={level} ({answer.error_message or ''})")
 
 
 async def set_topic(place: Place, *, topic: str, name: str, value: str) -> None:

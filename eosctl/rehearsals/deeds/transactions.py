@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from typing import Final, NamedTuple
+from typing import Final
 
-from eosctl.actions.abort import plan_abort
-from eosctl.actions.marker import apply_marker
+from eosctl.actions.abort import Target, plan_abort
+from eosctl.actions.marker import MARKER
+from eosctl.actions.protocol import Attempt, carry_out
 from eosctl.analysis.fencing import ADMIN_FENCE_TIMEOUT_MS
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.client.destinations import transaction_coordinator
@@ -25,10 +26,12 @@ from eosctl.client.transactions import (
     wait_until_ended,
 )
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, PlanRefused
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.scenarios.verification import disable_verification
 from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.model.plan import MarkerOutcome, MarkerPlan
+from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
 from eosctl.rehearsals.deeds.cluster import cut_link, kill_broker, start_broker, stop_broker
 from eosctl.rehearsals.place import Place
@@ -38,12 +41,6 @@ from eosctl.wire.records.record import Record
 # Twice replica.lag.time.max.ms.
 ISR_SHRINKS_S: Final = 60
 LOG_WRITES: Final = 6
-
-
-class _Aim(NamedTuple):
-    partition: TopicPartition
-    producer_id: int | None
-    start_offset: int | None
 
 
 async def begin(
@@ -211,13 +208,45 @@ async def kill_coordinator(place: Place, *, id: str) -> None:
 
 async def abort_hanging(place: Place) -> None:
     """Have an administrator write the ABORT marker of every transaction that hangs."""
-    snapshot = await collect_snapshot(place.client, Observer(place.now_ms, second_look_after_ms=100), EVERYTHING)
-    verdicts = classify_open_transactions(snapshot)
-    for verdict in verdicts:
+    snapshot = await _collect(place)
+    for verdict in classify_open_transactions(snapshot):
         if verdict.can_abort:
             where = verdict.transaction
-            aim = _Aim(where.partition, where.producer_id, where.first_offset)
-            await apply_marker(place.client, plan_abort(snapshot, verdicts, aim))
+            target = Target(where.partition, where.producer_id, where.first_offset)
+            await carry_out(MARKER, place.client, _Administrator(place, target))
+
+
+async def _collect(place: Place) -> ClusterSnapshot:
+    return await collect_snapshot(place.client, Observer(place.now_ms, second_look_after_ms=100), EVERYTHING)
+
+
+class _Administrator:
+    """Aborts without a question, and keeps no record: another person at another machine."""
+
+    def __init__(self, place: Place, target: Target) -> None:
+        self.target = str(target.partition)
+        self.inspect = "eosctl txn hanging"
+        self._place = place
+        self._transaction = target
+
+    async def plan(self) -> MarkerPlan:
+        snapshot = await _collect(self._place)
+        return plan_abort(snapshot, classify_open_transactions(snapshot), self._transaction)
+
+    async def confirm(self, plan: MarkerPlan) -> bool:
+        return True
+
+    async def plan_again(self) -> MarkerPlan:
+        return await self.plan()
+
+    def changed(self) -> PlanRefused:
+        return PlanRefused(f"{self.target} changed before the administrator could abort it.")
+
+    async def is_effective(self, plan: MarkerPlan, outcome: MarkerOutcome) -> bool:
+        return outcome.verified
+
+    def record(self, attempt: Attempt[MarkerPlan, MarkerOutcome]) -> None:
+        return None
 
 
 async def hold_offsets_late(place: Place, *, id: str, group: str, topic: str = "orders") -> None:

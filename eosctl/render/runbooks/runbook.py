@@ -15,8 +15,8 @@ from eosctl.render.page import Block, Field, Line
 from eosctl.render.wrapping import wrap
 from eosctl.runbooks.book import Action, Assert, Confirm, Manual, Notify, Outcome, Probe, Runbook, Step, Wait
 from eosctl.runbooks.changes import find_change
-from eosctl.runbooks.engine import Told
 from eosctl.runbooks.journal import Entry
+from eosctl.runbooks.scene import StepReport
 from eosctl.text import time_text
 
 _HOLE: Final = re.compile(r"\{\{\s*([^}]*?)\s*\}\}")
@@ -140,15 +140,15 @@ def journal_items(run: str, entries: Sequence[Entry]) -> tuple[JournalItem, ...]
     return tuple(JournalItem(run, time_text(e.time_ms), e.event, e.step, e.data) for e in entries)
 
 
-def told_item(told: Told) -> ToldItem:
+def step_item(report: StepReport) -> ToldItem:
     """Shape what a run said."""
-    return ToldItem(told.step, told.kind, told.text, told.detail)
+    return ToldItem(report.step, report.kind, report.text, report.detail)
 
 
-def told_text(told: Told) -> str:
+def report_text(report: StepReport) -> str:
     """Write what a run says as it goes."""
-    detail = f"\n{'':12}{told.detail}" if told.detail and told.kind != "end" else ""
-    return f"{told.kind:<10}  {told.text}{detail}" if told.kind != "end" else ""
+    detail = f"\n{'':12}{report.detail}" if report.detail and report.kind != "end" else ""
+    return f"{report.kind:<10}  {report.text}{detail}" if report.kind != "end" else ""
 
 
 def run_blocks(item: RunItem, connection: str) -> list[Block]:
@@ -214,8 +214,8 @@ def step_text(step: Step) -> str:
             what = ""
     name = type(step).__name__.lower()
     # What is known only when it runs stands in angle brackets.
-    told = f"{step.id} [{name}{what}] {' '.join(step.say.split())}"
-    return _HOLE.sub(r"<\1>", told)
+    text = f"{step.id} [{name}{what}] {' '.join(step.say.split())}"
+    return _HOLE.sub(r"<\1>", text)
 
 
 class _Twig(NamedTuple):

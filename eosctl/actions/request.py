@@ -1,0 +1,72 @@
+"""The changes to transactions that a user can request: abort, complete, fence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Generic, TypeVar
+
+import msgspec
+
+from eosctl.actions.abort import Target, prepare_abort
+from eosctl.actions.complete import prepare_complete
+from eosctl.actions.fence import FENCE, prepare_fence
+from eosctl.actions.marker import MARKER
+from eosctl.actions.official import abort_command, fence_command
+from eosctl.actions.protocol import Action, Cluster
+from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+class Request(msgspec.Struct, Generic[P, R], frozen=True):
+    """One change that a user requested.
+
+    Attributes:
+        name: The command, as the audit file has it.
+        target: What must be typed to confirm it, and how errors name it.
+        inspect: The command that shows the present state.
+        prepare: Reads the cluster and plans.
+        action: Sends and verifies the plan.
+        official: Returns the command of Kafka's own tools for a plan and the words after ``--bootstrap-server``; empty
+            where these tools cannot do it.
+    """
+
+    name: str
+    target: str
+    inspect: str
+    prepare: Callable[[Cluster], Awaitable[P]]
+    action: Action[P, R]
+    official: Callable[[P, Sequence[str]], str]
+
+
+def request_abort(target: Target, accept_data_loss: str | None) -> Request[MarkerPlan, MarkerOutcome]:
+    """Return the request to abort one hanging transaction."""
+
+    async def prepare(cluster: Cluster) -> MarkerPlan:
+        return await prepare_abort(cluster, target, accept_data_loss=accept_data_loss)
+
+    return Request("txn abort", str(target.partition), "eosctl txn hanging", prepare, MARKER, abort_command)
+
+
+def request_complete(target: Target) -> Request[MarkerPlan, MarkerOutcome]:
+    """Return the request to write the COMMIT marker of one committed transaction."""
+    return Request(
+        "txn complete",
+        str(target.partition),
+        "eosctl txn hanging",
+        partial(prepare_complete, target=target),
+        MARKER,
+        lambda plan, connection: "",
+    )
+
+
+def request_fence(transactional_id: str, accept_data_loss: str | None) -> Request[FencePlan, FenceOutcome]:
+    """Return the request to fence one transactional id."""
+
+    async def prepare(cluster: Cluster) -> FencePlan:
+        return await prepare_fence(cluster, transactional_id, accept_data_loss=accept_data_loss)
+
+    inspect = f"eosctl txn describe {transactional_id}"
+    return Request("txn fence", transactional_id, inspect, prepare, FENCE, fence_command)

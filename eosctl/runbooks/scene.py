@@ -1,0 +1,38 @@
+"""What a run of a runbook needs of the world around it: a cluster, a person, and places to write to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+from eosctl.actions.protocol import Cluster
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.runbooks.book import Value
+
+
+class StepReport(NamedTuple):
+    """What a run says about one step as it goes; ``kind`` is the step's type, or ``end``."""
+
+    step: str
+    kind: str
+    text: str
+    detail: str = ""
+
+
+class Scene(Cluster, Protocol):
+    """What a run needs of the world around it."""
+
+    async def sleep(self, ms: int) -> None:
+        """Wait."""
+
+    async def confirm(self, question: str, expected: str) -> bool:
+        """Ask a person to type what is expected."""
+
+    def tell(self, report: StepReport) -> None:
+        """Show what happens."""
+
+    def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
+        """Keep evidence and return where, with its hash."""
+
+    def audit(self, action: str, cluster_id: str, details: Mapping[str, Value]) -> None:
+        """Write a line of the audit file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from eosctl.actions.audit import audit_file
 from eosctl.client import connect
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.runbook.run import LiveScene, Order
-from eosctl.errors import UsageError
+from eosctl.errors import AuthorizationDenied, UsageError
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
@@ -223,6 +225,29 @@ def test_an_action_that_does_not_help_has_failed(tmp_path: Path) -> None:
         ending = await walk(place, "in-vain", text=STUCK.replace("after.findings == 0", "after.findings > 0"))
         assert (ending.outcome, ending.acted) == ("failed", True)
         assert "But not within 5s" in ending.message
+
+    on_virtual_time(change, tmp_path / "cluster")
+
+
+def test_a_verification_that_is_denied_leaves_the_change_on_record(tmp_path: Path) -> None:
+    async def deny_after_the_change(scene: LiveScene) -> None:
+        collect = scene.collect
+
+        async def denied(kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+            if any(entry.event == "acted" for entry in read_journal(journal_path("denied"))):
+                raise AuthorizationDenied("DescribeConfigs was denied.", "No permission.", "Grant it.")
+            return await collect(kinds)
+
+        scene.collect = denied
+
+    async def change(place: Place) -> None:
+        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
+        ending = await walk(place, "denied", text=STUCK, meanwhile=deny_after_the_change)
+        assert (ending.outcome, ending.acted) == ("failed", True), ending
+        assert "was denied" in ending.message
+        assert [entry.event for entry in read_journal(journal_path("denied"))][-2:] == ["acted", "ended"]
+        actions = [json.loads(line)["action"] for line in audit_file().read_text().splitlines()]
+        assert actions == ["runbook verification.enable begun", "runbook verification.enable broke off"]
 
     on_virtual_time(change, tmp_path / "cluster")
 

@@ -240,7 +240,11 @@ class _Administrator:
         return await self.plan()
 
     def changed(self) -> PlanRefused:
-        return PlanRefused(f"{self.target} changed before the administrator could abort it.")
+        return PlanRefused(
+            f"{self.target} changed before the administrator could abort it.",
+            "The second reading does not show the same transaction.",
+            f"Look again: {self.inspect}",
+        )
 
     async def is_effective(self, plan: MarkerPlan, outcome: MarkerOutcome) -> bool:
         return outcome.verified

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
-from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
+from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, CONFIGURATION_CHECKS
 from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
 from eosctl.commands.logs.logs import category_item
 from eosctl.render.diagnosis.catalogue import catalogue_lock, render_check_index, render_check_page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -14,7 +14,7 @@ from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.lso import StableOffsetGap, find_stable_offset_gaps
 from eosctl.analysis.release import Release
 from eosctl.findings.finding import Command, Finding
-from eosctl.model.deployment import Deployment
+from eosctl.model.deployment import Deployment, Role
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind
 from eosctl.model.fencing import FencingEvent
 from eosctl.model.hang import HangVerdict, TransactionVerdict
@@ -101,11 +101,16 @@ Evaluate = Callable[[Case], Iterator[Problem]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A declared check.
+    """A declared check of a cluster, or of configurations.
 
-    ``needs`` is evidence without which it is skipped, ``uses`` what makes its findings richer. ``since`` and ``until``
-    are the first and the last Kafka release it applies to. ``applies`` returns why it does not apply to a cluster, or
-    nothing.
+    Attributes:
+        needs: Evidence without which it is skipped.
+        uses: Evidence that adds detail to its findings.
+        since: First Kafka release that it applies to.
+        until: Last Kafka release that it applies to.
+        applies: Returns why it does not apply to a cluster, or an empty text.
+        roles: The kinds of components that it judges; empty for any component, and for a check of a cluster.
+        reads: The settings that decide its outcome; empty for a check of a cluster.
     """
 
     id: str
@@ -121,10 +126,17 @@ class Check:
     tags: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     applies: Callable[[Case], str] | None = None
+    roles: tuple[Role, ...] = ()
+    reads: tuple[str, ...] = ()
 
     def __call__(self, case: Case) -> tuple[Finding, ...]:
-        """Evaluate the check, whatever evidence the case holds."""
-        return tuple(self._finding(problem) for problem in self.evaluate(case))
+        """Evaluate the check, whatever evidence the case holds; return each finding once."""
+        return tuple(dict.fromkeys(self._finding(problem) for problem in self.evaluate(case)))
+
+    @property
+    def is_about_configuration(self) -> bool:
+        """Whether the check judges a deployment instead of a snapshot."""
+        return self.area is Area.CONFIGURATION
 
     def _finding(self, problem: Problem) -> Finding:
         return Finding(
@@ -152,15 +164,20 @@ def check(
     area: Area,
     severity: Severity,
     *,
-    needs: frozenset[EvidenceKind],
+    needs: frozenset[EvidenceKind] = frozenset(),
     uses: frozenset[EvidenceKind] = frozenset(),
     since: Release | None = None,
     until: Release | None = None,
     tags: tuple[str, ...] = (),
     references: tuple[str, ...] = (),
     applies: Callable[[Case], str] | None = None,
+    roles: Sequence[Role] = (),
+    reads: Sequence[str] = (),
 ) -> Callable[[Evaluate], Check]:
     """Declare a check; the decorated function's docstring becomes its manual.
+
+    A check of a cluster names the evidence that it needs. A check of configurations (area ``CONFIGURATION``) names the
+    roles that it judges and the settings that it reads of them; these become tags and references too.
 
     Args:
         id: ``EOS-<AREA>-<NNN>``, never used twice (``catalogue.lock``).
@@ -174,10 +191,30 @@ def check(
         tags: Words to select it by.
         references: KIPs, settings, issues.
         applies: Returns why it does not apply to this cluster, or an empty text.
+        roles: Without a component of one of these roles there is nothing to judge; none: any component will do.
+        reads: The settings that decide; a placeholder in one of them leaves the check undecided.
     """
+    if area is Area.CONFIGURATION:
+        tags = tuple(dict.fromkeys(("configuration", *(role.value for role in roles), *tags)))
+        references = (*references, *reads)
 
     def declare(evaluate: Evaluate) -> Check:
-        manual = evaluate.__doc__ or ""
-        return Check(id, title, area, severity, needs, evaluate, manual, uses, since, until, tags, references, applies)
+        return Check(
+            id,
+            title,
+            area,
+            severity,
+            needs,
+            evaluate,
+            evaluate.__doc__ or "",
+            uses,
+            since,
+            until,
+            tags,
+            references,
+            applies,
+            tuple(roles),
+            tuple(reads),
+        )
 
     return declare

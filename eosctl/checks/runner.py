@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from eosctl.analysis.release import release_floor, release_text
 from eosctl.checks.declaration import Case, Check
+from eosctl.checks.undecided import undecided_settings, without_components
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarise
@@ -46,6 +47,8 @@ def run_check(check: Check, case: Case) -> CheckResult:
     incomplete = bool(evidence.partial)
     if findings:
         status, reason = CheckStatus.FAILED, evidence.partial
+    elif unknown := undecided_settings(case.deployment, check.reads):
+        status, reason = CheckStatus.SKIPPED, str(unknown[0])
     elif incomplete:
         # What was seen is in order; what was not seen may not be.
         status, reason = CheckStatus.SKIPPED, f"nothing found, but the evidence is incomplete: {evidence.partial}"
@@ -59,6 +62,8 @@ def _result(check: Check, status: CheckStatus, reason: str) -> CheckResult:
 
 
 def _why_not_applicable(check: Check, case: Case) -> str:
+    if check.is_about_configuration and (reason := without_components(case.deployment, check.roles)):
+        return reason
     floors = [floor for broker in case.snapshot.brokers if (floor := release_floor(broker)) is not None]
     if floors and check.since is not None and max(floors) < check.since:
         return f"applies to Kafka {release_text(check.since)} and later"

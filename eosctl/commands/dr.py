@@ -37,8 +37,8 @@ def lint(
     wrong.
     """
     from eosctl.analysis.recovery import explain_carried
-    from eosctl.checks.configuration.judge import findings_of, judge
-    from eosctl.checks.configuration.registry import ALL_RULES
+    from eosctl.checks.judge import findings_of, judge
+    from eosctl.checks.registry import CONFIGURATION_CHECKS
     from eosctl.model.deployment import Role
     from eosctl.model.severity import Severity
     from eosctl.render.envelope import listing
@@ -60,7 +60,7 @@ def lint(
             "consumer.offset.sync.enable.",
             "Name its file.",
         )
-    rules = [rule for rule in ALL_RULES if Role.MIRROR_MAKER in rule.roles and rule.check.id not in TOLD_ABOVE]
+    rules = [rule for rule in CONFIGURATION_CHECKS if Role.MIRROR_MAKER in rule.roles and rule.id not in TOLD_ABOVE]
     found = [f for f in findings_of(judge(files.deployment, rules)) if f.severity.at_least(Severity.WARNING)]
     items = (*map(carried_item, carried), *map(finding_item, found))
     result = listing("dr-lint", "dr lint", invocation.now_ms(), items)

@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from eosctl.checks.configuration.registry import ALL_RULES
 from eosctl.checks.declaration import Area, Check
-from eosctl.checks.registry import CATALOGUE, find_check
+from eosctl.checks.registry import CATALOGUE, CONFIGURATION_CHECKS, find_check
 from eosctl.commands.registry import COMMANDS
 from eosctl.render.configuration.setting import explain_setting
 from eosctl.settings.vetted_profiles import load_vetted_profiles
@@ -155,7 +154,7 @@ def _check_line(check: Check, enforced: frozenset[str]) -> str:
 
 
 def _outcomes(check: Check) -> Iterator[str]:
-    rules = {rule.check.id for rule in ALL_RULES}
+    rules = {rule.id for rule in CONFIGURATION_CHECKS}
     folder = FIXTURES / "configuration" if check.id in rules and check.area is Area.CONFIGURATION else FIXTURES
     for case in yaml.safe_load((folder / f"{check.id}.yaml").read_text("utf-8"))["cases"]:
         yield case["expect"]

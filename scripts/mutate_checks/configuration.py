@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from eosctl.checks.configuration.judge import findings_of, judge
-from eosctl.checks.configuration.registry import ALL_RULES
-from eosctl.checks.configuration.rule import Rule
+from eosctl.checks.declaration import Check
+from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables, parse_release
@@ -29,14 +29,14 @@ class Expected(NamedTuple):
     severities: list[str]
 
 
-def rules() -> Iterator[tuple[Path, str, Callable[[Rule], bool]]]:
+def rules() -> Iterator[tuple[Path, str, Callable[[Check], bool]]]:
     """Yield the file and the name of each rule, with what tells whether a rule meets its cases."""
-    for rule in ALL_RULES:
-        path = ROOT / Path(*rule.check.evaluate.__module__.split(".")).with_suffix(".py")
-        yield path, rule.check.evaluate.__name__, meets(load_cases(rule.check.id))
+    for rule in CONFIGURATION_CHECKS:
+        path = ROOT / Path(*rule.evaluate.__module__.split(".")).with_suffix(".py")
+        yield path, rule.evaluate.__name__, meets(load_cases(rule.id))
 
 
-def meets(cases: list[Expected]) -> Callable[[Rule], bool]:
+def meets(cases: list[Expected]) -> Callable[[Check], bool]:
     """Return what tells whether a rule says what all these cases expect."""
     return lambda rule: all(_is_met(rule, case) for case in cases)
 
@@ -55,7 +55,7 @@ def load_cases(check_id: str) -> list[Expected]:
     return found
 
 
-def _is_met(rule: Rule, case: Expected) -> bool:
+def _is_met(rule: Check, case: Expected) -> bool:
     (result,) = judge(case.deployment, [rule])
     found = findings_of([result])
     places = [f"{facts['file']}:{facts['line']}" for finding in found if (facts := dict(finding.facts))]

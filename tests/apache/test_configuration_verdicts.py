@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from eosctl.checks.configuration.judge import judge
+from eosctl.checks.judge import judge
 from eosctl.model.deployment import Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.documents import parse_documents

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
+from eosctl.checks.registry import CONFIGURATION_CHECKS
 from tests.commands.conftest import eosctl
 
 ROOT = Path(__file__).parents[2]

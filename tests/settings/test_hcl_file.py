@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.checks.judge import findings_of, judge
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components, read_deployment

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.checks.judge import findings_of, judge
 from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables

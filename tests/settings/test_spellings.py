@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.checks.judge import findings_of, judge
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables

@@ -1,4 +1,4 @@
-"""The brokers and internal topics of a running cluster, as components beside those of the files."""
+"""The brokers and internal topics of a running cluster, as components next to those of the files."""
 
 from __future__ import annotations
 

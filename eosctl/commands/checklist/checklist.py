@@ -236,8 +236,8 @@ def _automatic(
 ) -> tuple[Answer, ...]:
     from eosctl.checks.checklist import answer_automatically
     from eosctl.checks.checklist_subjects import Seen
-    from eosctl.checks.configuration.beside_cluster import joined, judge_beside
     from eosctl.checks.declaration import Case
+    from eosctl.checks.files_with_cluster import joined, judge_beside
     from eosctl.checks.registry import ALL_CHECKS
     from eosctl.checks.runner import diagnose
     from eosctl.model.deployment import Deployment

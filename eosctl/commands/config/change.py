@@ -33,7 +33,7 @@ def upgrade(
 
     Exit code: 0 when no setting is refused or loses its effect, 2 when a file is malformed, 3 when one is.
     """
-    from eosctl.checks.configuration.upgrade import plan_upgrade
+    from eosctl.checks.upgrade_plan import plan_upgrade
     from eosctl.render.configuration.change import UPGRADE_COLUMNS, upgrade_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
@@ -77,8 +77,8 @@ def fix(
     Only findings with one right answer are mended. Each edit changes one line and holds only if the file then means
     exactly what was wanted. Exit code: 0 when there is nothing to mend or with --yes, 3 when there is.
     """
-    from eosctl.checks.configuration.judge import findings_of, judge
     from eosctl.checks.configuration.repairs import plan_repairs
+    from eosctl.checks.judge import findings_of, judge
     from eosctl.render.configuration.change import REPAIR_COLUMNS, render_patch, repair_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing

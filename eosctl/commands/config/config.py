@@ -95,7 +95,7 @@ def lint(
     """
     from eosctl.analysis.read_as import read_as
     from eosctl.checks.configuration.cluster import broker_components, topic_components
-    from eosctl.checks.configuration.judge import judge, undecided
+    from eosctl.checks.judge import judge, undecided
     from eosctl.model.deployment import Deployment
     from eosctl.model.evidence import EvidenceKind
     from eosctl.render.configuration.lint import render_lint

@@ -222,8 +222,8 @@ def present(
     case = Case(evidence or ClusterSnapshot(captured_at_ms=now_ms, cluster_id=""))
     diagnosis = name_runbooks(diagnose(checks, case), case.bootstrap)
     if files is not None:
-        from eosctl.checks.configuration.beside_cluster import joined, judge_beside
-        from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
+        from eosctl.checks.files_with_cluster import joined, judge_beside
+        from eosctl.checks.registry import CONFIGURATION_CHECKS
 
         cluster = evidence if evidence is not None and evidence.brokers else None
         diagnosis = joined(diagnosis, judge_beside(files.deployment, cluster))

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from eosctl.checks.configuration.repairs import Repair
-from eosctl.checks.configuration.upgrade import UpgradeChange
+from eosctl.checks.upgrade_plan import UpgradeChange
 from eosctl.render.listing import Column
 from eosctl.settings.sources import shown
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from eosctl.analysis.read_as import ReadAs
-from eosctl.checks.configuration.judge import Undecided, findings_of
+from eosctl.checks.judge import findings_of
+from eosctl.checks.undecided import Undecided
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.settings.deployment_files import Unreadable

@@ -6,9 +6,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from eosctl import __version__
-from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import parse_manual
+from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.render.configuration.lint_view import LintItem, LintView
 from eosctl.render.diagnosis.sarif import FINGERPRINT, read_as_notifications, render_sarif_log
 from eosctl.render.escaping import sarif_message

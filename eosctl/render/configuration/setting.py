@@ -8,7 +8,7 @@ from importlib import resources
 import msgspec
 
 from eosctl.analysis.release import release_text
-from eosctl.checks.configuration.registry import rules_reading
+from eosctl.checks.registry import checks_reading
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.settings.parameter_tables import SPRING_PREFIX, load_tables
 from eosctl.settings.update_modes import explain_update
@@ -52,7 +52,7 @@ def effects() -> dict[str, str]:
 
 def explain_setting(name: str) -> tuple[SettingItem, ...]:
     """Return what every component says about a setting; nothing when none has it."""
-    rules = tuple(f"{rule.check.id} {rule.check.title}" for rule in rules_reading(name))
+    rules = tuple(f"{rule.id} {rule.title}" for rule in checks_reading(name))
     items: list[SettingItem] = []
     for component, table in load_tables().items():
         is_springs = component == "spring" and name.lower().startswith(SPRING_PREFIX)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
-from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.checks.judge import findings_of, judge
 from eosctl.model.deployment import Deployment
 from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic

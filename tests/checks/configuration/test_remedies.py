@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import combinations, product
 from typing import Final, NamedTuple
 
-from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.checks.judge import findings_of, judge
 from tests.checks.configuration.test_rule_cases import CASES
 
 STEP: Final = re.compile(

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import PYTHON_CLIENTS, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import PYTHON_CLIENTS, Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 
-@rule(
+@check(
     "EOS-CFG-144",
     "Setting that the Python client does not have",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.PRODUCER, Role.CONSUMER),
     reads=(),
     tags=("python",),
     references=("kafka.KafkaProducer.DEFAULT_CONFIG", "aiokafka.AIOKafkaProducer"),
 )
-def keyword_not_there(deployment: Deployment) -> Iterator[Problem]:
+def keyword_not_there(case: Case) -> Iterator[Problem]:
     """Find settings of Kafka's clients in configurations of kafka-python or aiokafka, which do not have them.
 
     What it checks:
@@ -44,10 +45,10 @@ def keyword_not_there(deployment: Deployment) -> Iterator[Problem]:
     References:
         kafka.KafkaProducer.DEFAULT_CONFIG; aiokafka.AIOKafkaProducer.
     """
-    java = {name for role in (Role.PRODUCER, Role.CONSUMER) for name in deployment.tables[role.value].parameters}
+    java = {name for role in (Role.PRODUCER, Role.CONSUMER) for name in case.deployment.tables[role.value].parameters}
     seen: set[object] = set()
-    for component in deployment.of(Role.PRODUCER, Role.CONSUMER):
-        table = deployment.table(component)
+    for component in case.deployment.of(Role.PRODUCER, Role.CONSUMER):
+        table = case.deployment.table(component)
         if table is None or component.client not in PYTHON_CLIENTS:
             continue
         for name, value in component.given.items():

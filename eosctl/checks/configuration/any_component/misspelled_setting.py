@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role
 from eosctl.model.parameter import ParameterTable, relaxed
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
@@ -63,15 +63,16 @@ OF_OTHERS: Final = frozenset({"processing_guarantee"})
 """Names that Faust and Quix Streams have, which read no properties."""
 
 
-@rule(
+@check(
     "EOS-CFG-089",
     "Setting that no component knows, close to one that matters",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(),
     reads=(),
     references=("org.apache.kafka.common.config.ConfigDef",),
 )
-def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
+def misspelled_setting(case: Case) -> Iterator[Problem]:
     """Find misspelled settings of exactly-once.
 
     What it checks:
@@ -94,12 +95,12 @@ def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
     References:
         ConfigDef.
     """
-    known = frozenset(name for table in deployment.tables.values() for name in (*table.parameters, *table.aliases))
+    known = frozenset(name for table in case.deployment.tables.values() for name in (*table.parameters, *table.aliases))
     seen: set[object] = set()
-    for component in deployment.components:
+    for component in case.deployment.components:
         if component.role is Role.MIRROR_MAKER:
             continue
-        if (table := deployment.framework_table(component)) is not None:
+        if (table := case.deployment.framework_table(component)) is not None:
             yield from _of_framework(component, table)
             continue
         for name, value in component.given.items():

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.analysis.release import release_text
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Value
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-109",
     "Setting that this release no longer has",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(),
     reads=(),
     tags=("upgrade",),
     references=("org.apache.kafka.common.config.ConfigDef",),
 )
-def removed_setting(deployment: Deployment) -> Iterator[Problem]:
+def removed_setting(case: Case) -> Iterator[Problem]:
     """Find settings that were removed before the named release.
 
     What it checks:
@@ -42,8 +43,8 @@ def removed_setting(deployment: Deployment) -> Iterator[Problem]:
     References:
         org.apache.kafka.common.config.ConfigDef.
     """
-    for component in deployment.components:
-        table = deployment.table(component)
+    for component in case.deployment.components:
+        table = case.deployment.table(component)
         if table is None or not component.release_named or component.release < table.first:
             continue
         for name, value in component.given.items():

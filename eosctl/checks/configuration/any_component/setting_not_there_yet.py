@@ -6,22 +6,23 @@ from collections.abc import Iterator
 
 from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.any_component.removed_setting import is_own
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-141",
     "Setting that this release does not have yet",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(),
     reads=(),
     tags=("upgrade",),
     references=("org.apache.kafka.common.config.ConfigDef", "librdkafka CONFIGURATION.md"),
 )
-def setting_not_there_yet(deployment: Deployment) -> Iterator[Problem]:
+def setting_not_there_yet(case: Case) -> Iterator[Problem]:
     """Find settings of later releases than the one that runs.
 
     What it checks:
@@ -45,14 +46,18 @@ def setting_not_there_yet(deployment: Deployment) -> Iterator[Problem]:
     References:
         org.apache.kafka.common.config.ConfigDef; librdkafka CONFIGURATION.md.
     """
-    for component in deployment.components:
-        table = deployment.table(component)
+    for component in case.deployment.components:
+        table = case.deployment.table(component)
         if table is None or not component.release_named or component.release < table.first:
             continue
         for name, value in component.given.items():
             parameter = table.parameters.get(name)
             since = parameter.spans[0].since if parameter is not None else table.first
-            if component.release >= since or not is_own(value, name) or _is_known_beside(deployment, component, name):
+            if (
+                component.release >= since
+                or not is_own(value, name)
+                or _is_known_nearby(case.deployment, component, name)
+            ):
                 continue
             refused = component.client is Client.LIBRDKAFKA
             yield problem(
@@ -66,7 +71,7 @@ def setting_not_there_yet(deployment: Deployment) -> Iterator[Problem]:
             )
 
 
-def _is_known_beside(deployment: Deployment, component: Component, name: str) -> bool:
+def _is_known_nearby(deployment: Deployment, component: Component, name: str) -> bool:
     """Tell whether another part of the application takes the setting in its release."""
     return any(
         other.application == component.application

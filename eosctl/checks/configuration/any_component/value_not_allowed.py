@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.bounds import why_refused
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment
 from eosctl.model.severity import Severity
 
@@ -15,15 +15,16 @@ JUDGED_ELSEWHERE: Final = frozenset({"processing.guarantee"})
 BOUND_TO_CLIENTS: Final = frozenset({"spring.kafka.consumer.isolation-level"})
 
 
-@rule(
+@check(
     "EOS-CFG-088",
     "Value that Kafka does not accept",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(),
     reads=(),
     references=("org.apache.kafka.common.config.ConfigDef",),
 )
-def value_not_allowed(deployment: Deployment) -> Iterator[Problem]:
+def value_not_allowed(case: Case) -> Iterator[Problem]:
     """Find values of the wrong type or outside of their bounds.
 
     What it checks:
@@ -47,10 +48,10 @@ def value_not_allowed(deployment: Deployment) -> Iterator[Problem]:
         ConfigDef.
     """
     seen: set[tuple[object, str]] = set()
-    for component in deployment.components:
-        table = deployment.table(component)
+    for component in case.deployment.components:
+        table = case.deployment.table(component)
         if table is None:
-            yield from _of_framework(deployment, component)
+            yield from _of_framework(case.deployment, component)
             continue
         for name, value in component.given.items():
             declared = table.parameters.get(name)

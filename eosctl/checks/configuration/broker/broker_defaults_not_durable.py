@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-035",
     "Topics are created with one replica or acknowledged by one",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("min.insync.replicas", "default.replication.factor"),
     tags=("durability",),
 )
-def broker_defaults_not_durable(deployment: Deployment) -> Iterator[Problem]:
+def broker_defaults_not_durable(case: Case) -> Iterator[Problem]:
     """Find brokers that write down a durability of one.
 
     What it checks:
@@ -40,7 +41,7 @@ def broker_defaults_not_durable(deployment: Deployment) -> Iterator[Problem]:
     References:
         min.insync.replicas; default.replication.factor.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         for name, wanted in (("default.replication.factor", 3), ("min.insync.replicas", 2)):
             value = broker.value(name)
             if value.is_given and value.number == 1:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
 NAMES: Final = (
@@ -20,9 +20,10 @@ NAMES: Final = (
 )
 
 
-@rule(
+@check(
     "EOS-CFG-087",
     "Brokers differ in a setting that must be equal",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=(
@@ -35,7 +36,7 @@ NAMES: Final = (
     ),
     tags=("coordinator",),
 )
-def brokers_disagree(deployment: Deployment) -> Iterator[Problem]:
+def brokers_disagree(case: Case) -> Iterator[Problem]:
     """Find brokers that would treat the same transaction differently.
 
     What it checks:
@@ -62,7 +63,7 @@ def brokers_disagree(deployment: Deployment) -> Iterator[Problem]:
         transactional.id.expiration.ms.
     """
     clusters: dict[str, list[Component]] = {}
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         clusters.setdefault(_cluster_of(broker), []).append(broker)
     for brokers in clusters.values():
         for name in NAMES:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-111",
     "Brokers leave without handing over their partitions",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("controlled.shutdown.enable",),
     tags=("upgrade",),
     references=("KAFKA-1000",),
 )
-def brokers_stop_uncontrolled(deployment: Deployment) -> Iterator[Problem]:
+def brokers_stop_uncontrolled(case: Case) -> Iterator[Problem]:
     """Find brokers whose every restart looks like a crash.
 
     What it checks:
@@ -41,7 +42,7 @@ def brokers_stop_uncontrolled(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-1000; controlled.shutdown.enable.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         controlled = broker.value("controlled.shutdown.enable")
         if controlled.is_given and controlled.flag is False:
             yield problem(

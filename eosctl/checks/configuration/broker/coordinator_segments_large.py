@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 KAFKAS_BYTES: Final = 104_857_600
 
 
-@rule(
+@check(
     "EOS-CFG-135",
     "Segments of an internal topic are larger than Kafka makes them",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.BROKER,),
     reads=(
@@ -25,7 +26,7 @@ KAFKAS_BYTES: Final = 104_857_600
     tags=("internal-topics",),
     references=("KAFKA-4682",),
 )
-def coordinator_segments_large(deployment: Deployment) -> Iterator[Problem]:
+def coordinator_segments_large(case: Case) -> Iterator[Problem]:
     """Find brokers whose coordinators must read more than they need when they move.
 
     What it checks:
@@ -48,7 +49,7 @@ def coordinator_segments_large(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-4682; transaction.state.log.segment.bytes; offsets.topic.segment.bytes.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         for name in ("transaction.state.log.segment.bytes", "offsets.topic.segment.bytes"):
             size = broker.value(name)
             if size.is_given and size.number is not None and size.number > KAFKAS_BYTES:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import minutes, transactional_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-095",
     "A dead broker is noticed after transactions have timed out",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.BROKER,
@@ -22,7 +23,7 @@ from eosctl.model.severity import Severity
     reads=("broker.session.timeout.ms", "zookeeper.session.timeout.ms", "transaction.timeout.ms"),
     references=("KIP-631",),
 )
-def failure_detection_slower_than_transaction(deployment: Deployment) -> Iterator[Problem]:
+def failure_detection_slower_than_transaction(case: Case) -> Iterator[Problem]:
     """Find brokers whose death is noticed later than transactions time out.
 
     What it checks:
@@ -46,10 +47,10 @@ def failure_detection_slower_than_transaction(deployment: Deployment) -> Iterato
     References:
         KIP-631; broker.session.timeout.ms; zookeeper.session.timeout.ms; transaction.timeout.ms.
     """
-    timeouts = [p.value("transaction.timeout.ms") for p in transactional_producers(deployment)]
+    timeouts = [p.value("transaction.timeout.ms") for p in transactional_producers(case.deployment)]
     known = [(t.number, t) for t in timeouts if t.number is not None and t.number > 0]
     shortest, deciding = min(known, key=lambda pair: pair[0]) if known else (60_000, None)
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         for name in ("broker.session.timeout.ms", "zookeeper.session.timeout.ms"):
             session = broker.value(name)
             if session.is_given and session.number is not None and session.number >= shortest:

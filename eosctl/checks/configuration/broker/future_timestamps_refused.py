@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 AFTER_MAX_MS: Final = 3_600_000
 
 
-@rule(
+@check(
     "EOS-CFG-082",
     "Future timestamps were allowed by a setting that is gone",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.BROKER,
@@ -34,7 +35,7 @@ AFTER_MAX_MS: Final = 3_600_000
         "KIP-1030",
     ),
 )
-def future_timestamps_refused(deployment: Deployment) -> Iterator[Problem]:
+def future_timestamps_refused(case: Case) -> Iterator[Problem]:
     """Find brokers and topics of 4.x that still allow old timestamps by the removed setting.
 
     What it checks:
@@ -58,7 +59,7 @@ def future_timestamps_refused(deployment: Deployment) -> Iterator[Problem]:
         KIP-937; KIP-1030; log.message.timestamp.difference.max.ms; message.timestamp.difference.max.ms;
         log.message.timestamp.after.max.ms; message.timestamp.after.max.ms.
     """
-    for component in deployment.of(Role.BROKER, Role.TOPIC):
+    for component in case.deployment.of(Role.BROKER, Role.TOPIC):
         prefix = "log." if component.role is Role.BROKER else ""
         allowed = component.value(f"{prefix}message.timestamp.difference.max.ms")
         successor = component.value(f"{prefix}message.timestamp.after.max.ms")

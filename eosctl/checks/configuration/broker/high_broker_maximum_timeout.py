@@ -6,22 +6,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 ONE_HOUR_MS: Final = 3_600_000
 
 
-@rule(
+@check(
     "EOS-CFG-006",
     "Brokers accept very long transactions",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("transaction.max.timeout.ms",),
 )
-def high_broker_maximum_timeout(deployment: Deployment) -> Iterator[Problem]:
+def high_broker_maximum_timeout(case: Case) -> Iterator[Problem]:
     """Find brokers that let one stuck producer hold readers back for hours.
 
     What it checks:
@@ -43,7 +44,7 @@ def high_broker_maximum_timeout(deployment: Deployment) -> Iterator[Problem]:
     References:
         transaction.max.timeout.ms.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         limit = broker.value("transaction.max.timeout.ms")
         if limit.number is not None and limit.is_given and limit.number > ONE_HOUR_MS:
             yield problem(

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-080",
     "Log cleaner is switched off",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=("log.cleaner.enable",),
 )
-def log_cleaner_off(deployment: Deployment) -> Iterator[Problem]:
+def log_cleaner_off(case: Case) -> Iterator[Problem]:
     """Find brokers that never compact their internal topics.
 
     What it checks:
@@ -39,7 +40,7 @@ def log_cleaner_off(deployment: Deployment) -> Iterator[Problem]:
     References:
         log.cleaner.enable.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         cleaner = broker.value("log.cleaner.enable")
         if cleaner.is_given and cleaner.flag is False:
             yield problem(

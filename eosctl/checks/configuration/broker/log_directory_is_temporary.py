@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 TEMPORARY: Final = ("/tmp/", "/var/tmp/", "/dev/shm/")
 
 
-@rule(
+@check(
     "EOS-CFG-133",
     "Broker keeps its logs in a temporary directory",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.BROKER,),
     reads=(
@@ -24,7 +25,7 @@ TEMPORARY: Final = ("/tmp/", "/var/tmp/", "/dev/shm/")
     ),
     references=("KIP-112",),
 )
-def log_directory_is_temporary(deployment: Deployment) -> Iterator[Problem]:
+def log_directory_is_temporary(case: Case) -> Iterator[Problem]:
     """Find brokers whose data a clean-up of the machine deletes.
 
     What it checks:
@@ -47,7 +48,7 @@ def log_directory_is_temporary(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-112; log.dirs; log.dir.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         for name in ("log.dirs", "log.dir"):
             folders = broker.value(name)
             if folders.is_given and any(one.strip().startswith(TEMPORARY) for one in (folders.word or "").split(",")):

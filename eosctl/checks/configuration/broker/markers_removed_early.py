@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import broker_limits, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 DEFAULT_MS: Final = 900_000
 
 
-@rule(
+@check(
     "EOS-CFG-138",
     "Transaction markers are removed before slow readers have seen them",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.BROKER,
@@ -29,7 +30,7 @@ DEFAULT_MS: Final = 900_000
     ),
     references=("KAFKA-8522",),
 )
-def markers_removed_early(deployment: Deployment) -> Iterator[Problem]:
+def markers_removed_early(case: Case) -> Iterator[Problem]:
     """Find compacted topics that drop markers and tombstones within minutes.
 
     What it checks:
@@ -52,9 +53,9 @@ def markers_removed_early(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-8522; log.cleaner.delete.retention.ms; delete.retention.ms; transaction.max.timeout.ms.
     """
-    limits = [most for _, _, most in broker_limits(deployment, "transaction.max.timeout.ms")]
+    limits = [most for _, _, most in broker_limits(case.deployment, "transaction.max.timeout.ms")]
     longest = max(limits, default=DEFAULT_MS)
-    for component in deployment.of(Role.BROKER, Role.TOPIC):
+    for component in case.deployment.of(Role.BROKER, Role.TOPIC):
         name = "log.cleaner.delete.retention.ms" if component.role is Role.BROKER else "delete.retention.ms"
         kept = component.value(name)
         if kept.is_given and kept.number is not None and kept.number < longest:

@@ -6,24 +6,25 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 PRODUCER_MS: Final = 60_000
 STREAMS_MS: Final = 10_000
 
 
-@rule(
+@check(
     "EOS-CFG-136",
     "Brokers refuse the default transaction timeout of clients",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("transaction.max.timeout.ms",),
     references=("KIP-98",),
 )
-def maximum_below_client_defaults(deployment: Deployment) -> Iterator[Problem]:
+def maximum_below_client_defaults(case: Case) -> Iterator[Problem]:
     """Find brokers on which clients with their defaults cannot start a transaction.
 
     What it checks:
@@ -46,7 +47,7 @@ def maximum_below_client_defaults(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-98; transaction.max.timeout.ms.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         most = broker.value("transaction.max.timeout.ms")
         if most.is_given and most.number is not None and most.number < PRODUCER_MS:
             yield problem(

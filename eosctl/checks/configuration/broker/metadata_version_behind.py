@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.analysis.release import release_text
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
-from eosctl.model.deployment import Deployment, Role
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 FIRST: Final = (4, 0)
 
 
-@rule(
+@check(
     "EOS-CFG-053",
     "Metadata version keeps the transaction protocol of an older release",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("metadata.version",),
@@ -28,7 +29,7 @@ FIRST: Final = (4, 0)
         "KIP-1022",
     ),
 )
-def metadata_version_behind(deployment: Deployment) -> Iterator[Problem]:
+def metadata_version_behind(case: Case) -> Iterator[Problem]:
     """Find brokers of 4.x whose features are held at 3.x.
 
     What it checks:
@@ -52,7 +53,7 @@ def metadata_version_behind(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-890; KIP-1022; metadata.version.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         level = broker.value("metadata.version")
         match = re.match(r"(\d+)\.(\d+)", level.word or "")
         if not broker.release_named or broker.release < FIRST or not level.is_given or match is None:

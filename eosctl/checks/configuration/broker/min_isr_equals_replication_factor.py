@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.replication import replication_pairs
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-033",
     "Writes need every replica to be in sync",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.BROKER,
@@ -28,7 +29,7 @@ from eosctl.model.severity import Severity
     ),
     tags=("durability",),
 )
-def min_isr_equals_replication_factor(deployment: Deployment) -> Iterator[Problem]:
+def min_isr_equals_replication_factor(case: Case) -> Iterator[Problem]:
     """Find replication settings that stop writes when one broker restarts.
 
     What it checks:
@@ -54,7 +55,7 @@ def min_isr_equals_replication_factor(deployment: Deployment) -> Iterator[Proble
         min.insync.replicas; default.replication.factor; replication.factor; transaction.state.log.min.isr;
         transaction.state.log.replication.factor.
     """
-    for component, minimum, factor in replication_pairs(deployment):
+    for component, minimum, factor in replication_pairs(case.deployment):
         if minimum.number is not None and minimum.number == factor.number and minimum.number > 1:
             yield problem(
                 component,

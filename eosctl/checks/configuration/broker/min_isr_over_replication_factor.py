@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.replication import replication_pairs
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-034",
     "More in-sync replicas are demanded than there are replicas",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(
         Role.BROKER,
@@ -29,7 +30,7 @@ from eosctl.model.severity import Severity
     tags=("durability",),
     references=("KAFKA-15583",),
 )
-def min_isr_over_replication_factor(deployment: Deployment) -> Iterator[Problem]:
+def min_isr_over_replication_factor(case: Case) -> Iterator[Problem]:
     """Find min.insync.replicas above the replication factor.
 
     What it checks:
@@ -53,7 +54,7 @@ def min_isr_over_replication_factor(deployment: Deployment) -> Iterator[Problem]
         KAFKA-15583; min.insync.replicas; default.replication.factor; replication.factor;
         transaction.state.log.min.isr; transaction.state.log.replication.factor.
     """
-    for component, minimum, factor in replication_pairs(deployment):
+    for component, minimum, factor in replication_pairs(case.deployment):
         if minimum.number is not None and factor.number is not None and minimum.number > factor.number:
             yield problem(
                 component,

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-137",
     "The log cleaner has no threads",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.BROKER,),
     reads=("log.cleaner.threads",),
     references=("KIP-1030",),
 )
-def no_cleaner_threads(deployment: Deployment) -> Iterator[Problem]:
+def no_cleaner_threads(case: Case) -> Iterator[Problem]:
     """Find brokers that do not start because nothing would be compacted.
 
     What it checks:
@@ -40,7 +41,7 @@ def no_cleaner_threads(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-1030; log.cleaner.threads.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         threads = broker.value("log.cleaner.threads")
         if threads.is_given and threads.number == 0:
             yield problem(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-110",
     "Offset commits do not wait for all replicas",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=("offsets.commit.required.acks",),
     references=("KIP-1030",),
 )
-def offset_commits_acknowledged_early(deployment: Deployment) -> Iterator[Problem]:
+def offset_commits_acknowledged_early(case: Case) -> Iterator[Problem]:
     """Find brokers that acknowledge committed offsets before they are replicated.
 
     What it checks:
@@ -39,7 +40,7 @@ def offset_commits_acknowledged_early(deployment: Deployment) -> Iterator[Proble
     References:
         KIP-1030; offsets.commit.required.acks.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         acks = broker.value("offsets.commit.required.acks")
         if acks.is_given and acks.number is not None and acks.number != -1 and not _gone(broker):
             yield problem(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-042",
     "Committed offsets expire within days",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("offsets.retention.minutes",),
     references=("KIP-186",),
 )
-def offsets_expire_early(deployment: Deployment) -> Iterator[Problem]:
+def offsets_expire_early(case: Case) -> Iterator[Problem]:
     """Find brokers that forget the offsets of idle groups early.
 
     What it checks:
@@ -40,7 +41,7 @@ def offsets_expire_early(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-186; offsets.retention.minutes.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         retention = broker.value("offsets.retention.minutes")
         if retention.is_given and retention.number is not None and retention.number < 10_080:
             yield problem(

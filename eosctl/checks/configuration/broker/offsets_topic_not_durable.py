@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-036",
     "Offsets topic is configured with too few replicas",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=("offsets.topic.replication.factor",),
     tags=("durability",),
 )
-def offsets_topic_not_durable(deployment: Deployment) -> Iterator[Problem]:
+def offsets_topic_not_durable(case: Case) -> Iterator[Problem]:
     """Find brokers that will create the offsets topic with too few replicas.
 
     What it checks:
@@ -41,7 +42,7 @@ def offsets_topic_not_durable(deployment: Deployment) -> Iterator[Problem]:
     References:
         offsets.topic.replication.factor.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         value = broker.value("offsets.topic.replication.factor")
         if value.is_given and value.number is not None and value.number < 3:
             yield problem(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-054",
     "Verification of transactions is switched off",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=("transaction.partition.verification.enable",),
     references=("KIP-890",),
 )
-def partition_verification_off(deployment: Deployment) -> Iterator[Problem]:
+def partition_verification_off(case: Case) -> Iterator[Problem]:
     """Find brokers that are configured to append transactional records unverified.
 
     What it checks:
@@ -40,7 +41,7 @@ def partition_verification_off(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-890; transaction.partition.verification.enable.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         verification = broker.value("transaction.partition.verification.enable")
         if verification.is_given and verification.flag is False:
             yield problem(

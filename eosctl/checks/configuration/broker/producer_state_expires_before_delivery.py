@@ -6,23 +6,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import java_producers, minutes
-from eosctl.checks.configuration.rule import INT_MAX, problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import INT_MAX, problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 DEFAULT_DELIVERY_MS: Final = 120_000
 
 
-@rule(
+@check(
     "EOS-CFG-040",
     "Brokers forget producers that are still retrying",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=("producer.id.expiration.ms", "delivery.timeout.ms"),
     references=("KIP-854",),
 )
-def producer_state_expires_before_delivery(deployment: Deployment) -> Iterator[Problem]:
+def producer_state_expires_before_delivery(case: Case) -> Iterator[Problem]:
     """Find brokers that drop the state of a producer before its last retry.
 
     What it checks:
@@ -44,10 +45,12 @@ def producer_state_expires_before_delivery(deployment: Deployment) -> Iterator[P
     References:
         KIP-854; producer.id.expiration.ms; delivery.timeout.ms.
     """
-    deliveries = [p.value("delivery.timeout.ms") for p in java_producers(deployment) if p.flag("enable.idempotence")]
+    deliveries = [
+        p.value("delivery.timeout.ms") for p in java_producers(case.deployment) if p.flag("enable.idempotence")
+    ]
     bounded = [(d.number, d) for d in deliveries if d.number is not None and d.number < INT_MAX]
     longest, deciding = max(bounded, key=lambda pair: pair[0]) if bounded else (DEFAULT_DELIVERY_MS, None)
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         expiry = broker.value("producer.id.expiration.ms")
         if expiry.is_given and expiry.number is not None and expiry.number < longest:
             yield problem(

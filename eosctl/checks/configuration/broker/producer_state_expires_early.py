@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-044",
     "Brokers forget producers early",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("producer.id.expiration.ms",),
     references=("KIP-854", "KIP-936"),
 )
-def producer_state_expires_early(deployment: Deployment) -> Iterator[Problem]:
+def producer_state_expires_early(case: Case) -> Iterator[Problem]:
     """Find brokers whose memory of producers was shortened.
 
     What it checks:
@@ -42,7 +43,7 @@ def producer_state_expires_early(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-854; KIP-936; producer.id.expiration.ms.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         expiry = broker.value("producer.id.expiration.ms")
         if expiry.is_given and expiry.number is not None and 120_000 <= expiry.number < 86_400_000:
             yield problem(

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-096",
     "Timed-out transactions are looked for rarely",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("transaction.abort.timed.out.transaction.cleanup.interval.ms",),
 )
-def timeouts_swept_rarely(deployment: Deployment) -> Iterator[Problem]:
+def timeouts_swept_rarely(case: Case) -> Iterator[Problem]:
     """Find coordinators that abort late.
 
     What it checks:
@@ -40,7 +41,7 @@ def timeouts_swept_rarely(deployment: Deployment) -> Iterator[Problem]:
     References:
         transaction.abort.timed.out.transaction.cleanup.interval.ms.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         interval = broker.value("transaction.abort.timed.out.transaction.cleanup.interval.ms")
         if interval.is_given and interval.number is not None and interval.number > 60_000:
             yield problem(

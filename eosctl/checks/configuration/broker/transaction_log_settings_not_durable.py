@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-032",
     "Transaction log is configured with too few replicas",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=("transaction.state.log.replication.factor", "transaction.state.log.min.isr"),
     tags=("durability",),
     references=("KIP-98",),
 )
-def transaction_log_settings_not_durable(deployment: Deployment) -> Iterator[Problem]:
+def transaction_log_settings_not_durable(case: Case) -> Iterator[Problem]:
     """Find brokers that will create the transaction log with too few replicas.
 
     What it checks:
@@ -43,7 +44,7 @@ def transaction_log_settings_not_durable(deployment: Deployment) -> Iterator[Pro
     References:
         KIP-98; transaction.state.log.replication.factor; transaction.state.log.min.isr.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         for name, least in (("transaction.state.log.replication.factor", 3), ("transaction.state.log.min.isr", 2)):
             value = broker.value(name)
             if value.is_given and value.number is not None and value.number < least:

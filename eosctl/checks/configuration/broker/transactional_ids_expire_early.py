@@ -6,23 +6,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import minutes, transactional_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 ONE_DAY_MS: Final = 86_400_000
 
 
-@rule(
+@check(
     "EOS-CFG-041",
     "Transactional ids expire while applications are idle",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("transactional.id.expiration.ms", "transaction.timeout.ms"),
     references=("KAFKA-18019", "KAFKA-16699"),
 )
-def transactional_ids_expire_early(deployment: Deployment) -> Iterator[Problem]:
+def transactional_ids_expire_early(case: Case) -> Iterator[Problem]:
     """Find brokers that forget transactional ids within a day.
 
     What it checks:
@@ -45,8 +46,8 @@ def transactional_ids_expire_early(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-18019; KAFKA-16699; transactional.id.expiration.ms; transaction.timeout.ms.
     """
-    timeouts = [p.value("transaction.timeout.ms") for p in transactional_producers(deployment)]
-    for broker in deployment.of(Role.BROKER):
+    timeouts = [p.value("transaction.timeout.ms") for p in transactional_producers(case.deployment)]
+    for broker in case.deployment.of(Role.BROKER):
         expiry = broker.value("transactional.id.expiration.ms")
         if not expiry.is_given or expiry.number is None:
             continue

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-037",
     "Unclean leader election is configured",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(
         Role.BROKER,
@@ -23,7 +24,7 @@ from eosctl.model.severity import Severity
     tags=("durability",),
     references=("KIP-106",),
 )
-def unclean_leader_election(deployment: Deployment) -> Iterator[Problem]:
+def unclean_leader_election(case: Case) -> Iterator[Problem]:
     """Find configurations that let a replica without all records become leader.
 
     What it checks:
@@ -44,7 +45,7 @@ def unclean_leader_election(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-106; unclean.leader.election.enable; topic.unclean.leader.election.enable.
     """
-    for component in deployment.of(Role.BROKER, Role.TOPIC, Role.STREAMS):
+    for component in case.deployment.of(Role.BROKER, Role.TOPIC, Role.STREAMS):
         prefix = "topic." if component.role is Role.STREAMS else ""
         value = component.value(f"{prefix}unclean.leader.election.enable")
         if value.is_given and value.flag is True:

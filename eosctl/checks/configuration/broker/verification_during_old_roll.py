@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.analysis.release import release_text
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 CONCERNED: Final = ((3, 6), (3, 7))
 
 
-@rule(
+@check(
     "EOS-CFG-055",
     "Verification is on while brokers before 3.6 are in the cluster",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("transaction.partition.verification.enable",),
@@ -27,7 +28,7 @@ CONCERNED: Final = ((3, 6), (3, 7))
         "KIP-890",
     ),
 )
-def verification_during_old_roll(deployment: Deployment) -> Iterator[Problem]:
+def verification_during_old_roll(case: Case) -> Iterator[Problem]:
     """Find rolling upgrades through 3.6 or 3.7.0 with partition verification on.
 
     What it checks:
@@ -51,7 +52,7 @@ def verification_during_old_roll(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-16992; KIP-890; transaction.partition.verification.enable.
     """
-    brokers = [broker for broker in deployment.of(Role.BROKER) if broker.release_named]
+    brokers = [broker for broker in case.deployment.of(Role.BROKER) if broker.release_named]
     older = [broker for broker in brokers if broker.release < CONCERNED[0]]
     for broker in brokers:
         verification = broker.value("transaction.partition.verification.enable")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-108",
     "ZooKeeper settings on a KRaft broker",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.BROKER,),
     reads=(
@@ -23,7 +24,7 @@ from eosctl.model.severity import Severity
     tags=("upgrade",),
     references=("KIP-866",),
 )
-def zookeeper_with_kraft(deployment: Deployment) -> Iterator[Problem]:
+def zookeeper_with_kraft(case: Case) -> Iterator[Problem]:
     """Find brokers that name both ZooKeeper and a KRaft role.
 
     What it checks:
@@ -47,7 +48,7 @@ def zookeeper_with_kraft(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-866; zookeeper.connect; process.roles; zookeeper.metadata.migration.enable.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         connect, roles = broker.value("zookeeper.connect"), broker.value("process.roles")
         migrating = broker.value("zookeeper.metadata.migration.enable")
         if not connect.is_given or not connect.word or not migrating.resolved:

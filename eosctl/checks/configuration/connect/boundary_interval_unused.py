@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-115",
     "Transaction interval of a connector that does not use it",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.SOURCE_CONNECTOR,),
     reads=(
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-618",),
 )
-def boundary_interval_unused(deployment: Deployment) -> Iterator[Problem]:
+def boundary_interval_unused(case: Case) -> Iterator[Problem]:
     """Find connectors whose transactions are not cut by time although an interval is set.
 
     What it checks:
@@ -43,7 +44,7 @@ def boundary_interval_unused(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-618; transaction.boundary; transaction.boundary.interval.ms.
     """
-    for connector in deployment.of(Role.SOURCE_CONNECTOR):
+    for connector in case.deployment.of(Role.SOURCE_CONNECTOR):
         boundary, interval = (
             connector.value("transaction.boundary"),
             connector.value("transaction.boundary.interval.ms"),

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 IN_FLIGHT: Final = "max.in.flight.requests.per.connection"
 
 
-@rule(
+@check(
     "EOS-CFG-063",
     "Connect's producers send several requests at once without idempotence",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.CONNECT_WORKER,
@@ -30,7 +31,7 @@ IN_FLIGHT: Final = "max.in.flight.requests.per.connection"
         "KIP-318",
     ),
 )
-def connect_producer_reorders(deployment: Deployment) -> Iterator[Problem]:
+def connect_producer_reorders(case: Case) -> Iterator[Problem]:
     """Find Connect producers that can reorder and repeat records.
 
     What it checks:
@@ -54,7 +55,7 @@ def connect_producer_reorders(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-13759; KIP-318; producer.max.in.flight.requests.per.connection; producer.enable.idempotence.
     """
-    for producer in deployment.of(Role.PRODUCER):
+    for producer in case.deployment.of(Role.PRODUCER):
         flight, idempotent = (
             producer.value(IN_FLIGHT),
             producer.value("enable.idempotence"),

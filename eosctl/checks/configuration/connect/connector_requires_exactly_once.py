@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-060",
     "Connector requires exactly-once, its worker does not offer it",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(
         Role.SOURCE_CONNECTOR,
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     reads=("exactly.once.support", "exactly.once.source.support"),
     references=("KIP-618",),
 )
-def connector_requires_exactly_once(deployment: Deployment) -> Iterator[Problem]:
+def connector_requires_exactly_once(case: Case) -> Iterator[Problem]:
     """Find source connectors that their worker will refuse.
 
     What it checks:
@@ -44,8 +45,8 @@ def connector_requires_exactly_once(deployment: Deployment) -> Iterator[Problem]
     References:
         KIP-618; exactly.once.support; exactly.once.source.support.
     """
-    workers = deployment.of(Role.CONNECT_WORKER)
-    for connector in deployment.of(Role.SOURCE_CONNECTOR):
+    workers = case.deployment.of(Role.CONNECT_WORKER)
+    for connector in case.deployment.of(Role.SOURCE_CONNECTOR):
         support = connector.value("exactly.once.support")
         if not support.is_given or (support.word or "").lower() != "required":
             continue

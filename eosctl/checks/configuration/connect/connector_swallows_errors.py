@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-093",
     "Connector drops records that fail",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.SINK_CONNECTOR,
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     reads=("errors.tolerance", "errors.deadletterqueue.topic.name", "exactly.once.support"),
     references=("KIP-298",),
 )
-def connector_swallows_errors(deployment: Deployment) -> Iterator[Problem]:
+def connector_swallows_errors(case: Case) -> Iterator[Problem]:
     """Find connectors that skip records without keeping them.
 
     What it checks:
@@ -44,7 +45,7 @@ def connector_swallows_errors(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-298; errors.tolerance; errors.deadletterqueue.topic.name; exactly.once.support.
     """
-    for connector in deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
+    for connector in case.deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
         tolerance = connector.value("errors.tolerance")
         if not tolerance.is_given or (tolerance.word or "").lower() != "all":
             continue

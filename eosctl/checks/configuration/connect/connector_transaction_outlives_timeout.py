@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 DEFAULT_FLUSH_MS: Final = 60_000
 
 
-@rule(
+@check(
     "EOS-CFG-113",
     "Connector's transactions last as long as their timeout",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.SOURCE_CONNECTOR,),
     reads=(
@@ -28,7 +29,7 @@ DEFAULT_FLUSH_MS: Final = 60_000
     ),
     references=("KIP-618",),
 )
-def connector_transaction_outlives_timeout(deployment: Deployment) -> Iterator[Problem]:
+def connector_transaction_outlives_timeout(case: Case) -> Iterator[Problem]:
     """Find connectors that commit their transactions when these have timed out.
 
     What it checks:
@@ -53,13 +54,13 @@ def connector_transaction_outlives_timeout(deployment: Deployment) -> Iterator[P
         KIP-618; transaction.boundary; transaction.boundary.interval.ms; producer.override.transaction.timeout.ms;
         offset.flush.interval.ms.
     """
-    for connector in deployment.of(Role.SOURCE_CONNECTOR):
+    for connector in case.deployment.of(Role.SOURCE_CONNECTOR):
         interval = connector.value("transaction.boundary.interval.ms")
         timeout = connector.value("producer.override.transaction.timeout.ms")
         if (connector.word("transaction.boundary") or "").lower() != "interval" or not timeout.resolved:
             continue
         if not interval.is_given:
-            workers = deployment.of(Role.CONNECT_WORKER)
+            workers = case.deployment.of(Role.CONNECT_WORKER)
             flushes = (worker.value("offset.flush.interval.ms") for worker in workers)
             interval = next((flush for flush in flushes if flush.is_given), interval)
         interval_ms = interval.number if interval.is_given else DEFAULT_FLUSH_MS

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 KAFKAS_OWN: Final = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.connect.file.")
 
 
-@rule(
+@check(
     "EOS-CFG-061",
     "Connector cannot define transaction boundaries",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.SOURCE_CONNECTOR,),
     reads=(
@@ -25,7 +26,7 @@ KAFKAS_OWN: Final = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.conne
     ),
     references=("KIP-618",),
 )
-def connector_without_boundaries(deployment: Deployment) -> Iterator[Problem]:
+def connector_without_boundaries(case: Case) -> Iterator[Problem]:
     """Find transaction.boundary=connector on connectors that do not offer it.
 
     What it checks:
@@ -47,7 +48,7 @@ def connector_without_boundaries(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-618; transaction.boundary; connector.class.
     """
-    for connector in deployment.of(Role.SOURCE_CONNECTOR):
+    for connector in case.deployment.of(Role.SOURCE_CONNECTOR):
         boundary, name = connector.value("transaction.boundary"), connector.value("connector.class")
         if (boundary.word or "").lower() != "connector" or name.word is None:
             continue

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 QUEUE: Final = "errors.deadletterqueue.topic.name"
 
 
-@rule(
+@check(
     "EOS-CFG-132",
     "Dead letter queue has one replica",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.SINK_CONNECTOR,),
     reads=("errors.deadletterqueue.topic.replication.factor",),
     references=("KIP-298",),
 )
-def dead_letters_not_durable(deployment: Deployment) -> Iterator[Problem]:
+def dead_letters_not_durable(case: Case) -> Iterator[Problem]:
     """Find sinks whose failed records one lost broker takes away.
 
     What it checks:
@@ -43,7 +44,7 @@ def dead_letters_not_durable(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-298; errors.deadletterqueue.topic.replication.factor.
     """
-    for sink in deployment.of(Role.SINK_CONNECTOR):
+    for sink in case.deployment.of(Role.SINK_CONNECTOR):
         factor, queue = sink.value("errors.deadletterqueue.topic.replication.factor"), sink.value(QUEUE)
         if queue.is_given and queue.text and factor.number == 1:
             yield problem(

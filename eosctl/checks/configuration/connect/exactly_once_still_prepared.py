@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-116",
     "Exactly-once of Connect's sources is prepared, not enabled",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.CONNECT_WORKER,),
     reads=("exactly.once.source.support",),
     references=("KIP-618",),
 )
-def exactly_once_still_prepared(deployment: Deployment) -> Iterator[Problem]:
+def exactly_once_still_prepared(case: Case) -> Iterator[Problem]:
     """Find workers that stopped half-way to exactly-once sources.
 
     What it checks:
@@ -40,7 +41,7 @@ def exactly_once_still_prepared(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-618; exactly.once.source.support.
     """
-    workers = deployment.of(Role.CONNECT_WORKER)
+    workers = case.deployment.of(Role.CONNECT_WORKER)
     support = [worker.value("exactly.once.source.support") for worker in workers]
     if workers and all((value.word or "").lower() == "preparing" for value in support):
         yield problem(

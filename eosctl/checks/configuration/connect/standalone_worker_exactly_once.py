@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-117",
     "Exactly-once sources on a standalone worker",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONNECT_WORKER,),
     reads=(
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-618",),
 )
-def standalone_worker_exactly_once(deployment: Deployment) -> Iterator[Problem]:
+def standalone_worker_exactly_once(case: Case) -> Iterator[Problem]:
     """Find standalone workers that are asked for exactly-once.
 
     What it checks:
@@ -44,7 +45,7 @@ def standalone_worker_exactly_once(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-618; exactly.once.source.support; offset.storage.file.filename.
     """
-    for worker in deployment.of(Role.CONNECT_WORKER):
+    for worker in case.deployment.of(Role.CONNECT_WORKER):
         support, offsets = worker.value("exactly.once.source.support"), worker.value("offset.storage.file.filename")
         if support.is_given and support.word is not None and support.word.lower() != "disabled" and offsets.is_given:
             yield problem(

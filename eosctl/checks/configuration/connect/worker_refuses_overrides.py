@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-114",
     "Connector overrides a client setting that its worker forbids",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONNECT_WORKER,),
     reads=("connector.client.config.override.policy",),
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
         "KIP-722",
     ),
 )
-def worker_refuses_overrides(deployment: Deployment) -> Iterator[Problem]:
+def worker_refuses_overrides(case: Case) -> Iterator[Problem]:
     """Find connectors whose override of a client setting is refused.
 
     What it checks:
@@ -43,11 +44,11 @@ def worker_refuses_overrides(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-458; KIP-722; connector.client.config.override.policy.
     """
-    for worker in deployment.of(Role.CONNECT_WORKER):
+    for worker in case.deployment.of(Role.CONNECT_WORKER):
         policy = worker.value("connector.client.config.override.policy")
         if (policy.word or "").lower() != "none":
             continue
-        for connector in deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
+        for connector in case.deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
             found = (v for name, v in connector.given.items() if ".override." in name)
             override = next(found, None)
             if override is not None:

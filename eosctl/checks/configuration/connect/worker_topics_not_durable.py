@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-094",
     "Connect's internal topics are configured with too few replicas",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONNECT_WORKER,),
     reads=(
@@ -22,7 +23,7 @@ from eosctl.model.severity import Severity
     ),
     tags=("durability",),
 )
-def worker_topics_not_durable(deployment: Deployment) -> Iterator[Problem]:
+def worker_topics_not_durable(case: Case) -> Iterator[Problem]:
     """Find Connect workers that will create their internal topics with too few replicas.
 
     What it checks:
@@ -45,7 +46,7 @@ def worker_topics_not_durable(deployment: Deployment) -> Iterator[Problem]:
     References:
         config.storage.replication.factor; offset.storage.replication.factor; status.storage.replication.factor.
     """
-    for worker in deployment.of(Role.CONNECT_WORKER):
+    for worker in case.deployment.of(Role.CONNECT_WORKER):
         for topic in ("config", "offset", "status"):
             factor = worker.value(f"{topic}.storage.replication.factor")
             if factor.is_given and factor.number is not None and 0 < factor.number < 3:

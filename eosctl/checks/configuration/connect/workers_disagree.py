@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
 ORDER: Final = {"disabled": 0, "preparing": 1, "enabled": 2}
 
 
-@rule(
+@check(
     "EOS-CFG-062",
     "Workers of one group differ in exactly-once support",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.CONNECT_WORKER,),
     reads=("exactly.once.source.support", "group.id"),
     references=("KIP-618",),
 )
-def workers_disagree(deployment: Deployment) -> Iterator[Problem]:
+def workers_disagree(case: Case) -> Iterator[Problem]:
     """Find Connect workers of one group with different exactly-once settings.
 
     What it checks:
@@ -45,7 +46,7 @@ def workers_disagree(deployment: Deployment) -> Iterator[Problem]:
         KIP-618; exactly.once.source.support; group.id.
     """
     groups: dict[str, list[tuple[Component, Value]]] = {}
-    for worker in deployment.of(Role.CONNECT_WORKER):
+    for worker in case.deployment.of(Role.CONNECT_WORKER):
         support = worker.value("exactly.once.source.support")
         if support.word is not None and worker.word("group.id") is not None:
             groups.setdefault(worker.word("group.id") or "", []).append((worker, support))

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import SHARE_SETTINGS, share_setting, transactions_beside
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-021",
     "Offsets are committed outside of the transaction",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.CONSUMER,),
     reads=("enable.auto.commit", "transactional.id", *SHARE_SETTINGS),
     references=("KIP-98", "KIP-447", "KIP-932"),
 )
-def auto_commit_beside_transactions(deployment: Deployment) -> Iterator[Problem]:
+def auto_commit_beside_transactions(case: Case) -> Iterator[Problem]:
     """Find applications that write in transactions and commit their offsets on a timer.
 
     What it checks:
@@ -44,9 +45,9 @@ def auto_commit_beside_transactions(deployment: Deployment) -> Iterator[Problem]
     References:
         KIP-98; KIP-447; KIP-932; enable.auto.commit; transactional.id; share.acknowledgement.mode; share.acquire.mode.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         auto = consumer.value("enable.auto.commit")
-        beside = transactions_beside(deployment, consumer)
+        beside = transactions_beside(case.deployment, consumer)
         if not beside or consumer.inside in (Role.STREAMS, Role.CONNECT_WORKER, Role.FLINK):
             continue
         shared = share_setting(consumer)

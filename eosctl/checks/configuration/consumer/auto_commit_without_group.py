@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Component, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Client, Component, Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-140",
     "Consumer commits automatically and has no group",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.CONSUMER,),
     reads=(
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-289",),
 )
-def auto_commit_without_group(deployment: Deployment) -> Iterator[Problem]:
+def auto_commit_without_group(case: Case) -> Iterator[Problem]:
     """Find consumers that Kafka's client refuses to create.
 
     What it checks:
@@ -43,7 +44,7 @@ def auto_commit_without_group(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-289; enable.auto.commit; group.id.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         auto, group = consumer.value("enable.auto.commit"), consumer.value("group.id")
         if consumer.inside is not None or consumer.client is not Client.JAVA or not _is_whole(consumer):
             continue

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
 
 REFUSED_SINCE: Final = {Client.JAVA: (4, 0), Client.LIBRDKAFKA: (2, 10)}
 
 
-@rule(
+@check(
     "EOS-CFG-086",
     "Setting of the classic protocol with group.protocol=consumer",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONSUMER,),
     reads=("group.protocol", "heartbeat.interval.ms", "session.timeout.ms", "partition.assignment.strategy"),
     references=("KIP-848", "rdkafka_conf.c"),
 )
-def classic_setting_with_new_protocol(deployment: Deployment) -> Iterator[Problem]:
+def classic_setting_with_new_protocol(case: Case) -> Iterator[Problem]:
     """Find consumers that use the new group protocol and set what the brokers decide there.
 
     What it checks:
@@ -45,7 +46,7 @@ def classic_setting_with_new_protocol(deployment: Deployment) -> Iterator[Proble
         KIP-848; rdkafka_conf.c; group.protocol; heartbeat.interval.ms; session.timeout.ms;
         partition.assignment.strategy.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         protocol = consumer.value("group.protocol")
         since = REFUSED_SINCE.get(consumer.client)
         if since is None or consumer.release < since or (protocol.word or "").lower() != "consumer":

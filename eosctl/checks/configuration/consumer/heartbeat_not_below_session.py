@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Component, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Client, Component, Role
 from eosctl.model.severity import Severity
 
 REFUSING: Final = (Client.JAVA, Client.KAFKA_PYTHON)
 
 
-@rule(
+@check(
     "EOS-CFG-024",
     "Heartbeat interval is not below the session timeout",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONSUMER,),
     reads=("heartbeat.interval.ms", "session.timeout.ms"),
 )
-def heartbeat_not_below_session(deployment: Deployment) -> Iterator[Problem]:
+def heartbeat_not_below_session(case: Case) -> Iterator[Problem]:
     """Find consumers that do not start because they would be declared dead between two heartbeats.
 
     What it checks:
@@ -42,7 +43,7 @@ def heartbeat_not_below_session(deployment: Deployment) -> Iterator[Problem]:
     References:
         heartbeat.interval.ms; session.timeout.ms.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         beat, session = consumer.value("heartbeat.interval.ms"), consumer.value("session.timeout.ms")
         if beat.number is None or session.number is None or _leaves_it_to_brokers(consumer):
             continue

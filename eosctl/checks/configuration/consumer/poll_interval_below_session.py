@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-142",
     "librdkafka's poll interval is shorter than its session timeout",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONSUMER,),
     reads=("max.poll.interval.ms", "session.timeout.ms", "group.protocol"),
     tags=("librdkafka",),
     references=("rdkafka_conf.c",),
 )
-def poll_interval_below_session(deployment: Deployment) -> Iterator[Problem]:
+def poll_interval_below_session(case: Case) -> Iterator[Problem]:
     """Find consumers of librdkafka's family that cannot be created because of two timeouts.
 
     What it checks:
@@ -42,7 +43,7 @@ def poll_interval_below_session(deployment: Deployment) -> Iterator[Problem]:
     References:
         rdkafka_conf.c; max.poll.interval.ms; session.timeout.ms; group.protocol.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         poll, session = consumer.value("max.poll.interval.ms"), consumer.value("session.timeout.ms")
         if consumer.client is not Client.LIBRDKAFKA or (consumer.word("group.protocol") or "").lower() == "consumer":
             continue

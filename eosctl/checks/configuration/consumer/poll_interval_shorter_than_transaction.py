@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import is_transactional, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-023",
     "Consumer is evicted before its transaction times out",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.CONSUMER,),
     reads=("max.poll.interval.ms", "transaction.timeout.ms"),
     references=("KIP-447",),
 )
-def poll_interval_shorter_than_transaction(deployment: Deployment) -> Iterator[Problem]:
+def poll_interval_shorter_than_transaction(case: Case) -> Iterator[Problem]:
     """Find applications whose consumer leaves the group while its transaction may still be open.
 
     What it checks:
@@ -41,11 +42,11 @@ def poll_interval_shorter_than_transaction(deployment: Deployment) -> Iterator[P
     References:
         KIP-447; max.poll.interval.ms; transaction.timeout.ms.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         poll = consumer.value("max.poll.interval.ms")
         if not poll.is_given or poll.number is None or consumer.inside is Role.CONNECT_WORKER:
             continue
-        for producer in deployment.beside(consumer, Role.PRODUCER):
+        for producer in case.deployment.beside(consumer, Role.PRODUCER):
             timeout = producer.value("transaction.timeout.ms")
             if is_transactional(producer) and timeout.number is not None and poll.number < timeout.number:
                 yield problem(

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import share_setting, transactions_beside
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-020",
     "Consumer reads uncommitted records",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONSUMER,),
     reads=("isolation.level",),
     references=("KIP-98",),
 )
-def reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
+def reads_uncommitted(case: Case) -> Iterator[Problem]:
     """Find consumers that see records of open and aborted transactions.
 
     What it checks:
@@ -45,11 +46,11 @@ def reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-98; isolation.level.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         level = consumer.value("isolation.level")
         if level.word is None or level.word.lower() != "read_uncommitted":
             continue
-        beside = transactions_beside(deployment, consumer)
+        beside = transactions_beside(case.deployment, consumer)
         # In Connect the producers are the source tasks', the consumers the sink tasks'.
         if level.is_given or (beside and consumer.inside is not Role.CONNECT_WORKER):
             told = level.key if level.is_given else "isolation.level is not set, and its default"

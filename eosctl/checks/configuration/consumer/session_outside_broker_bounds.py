@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-025",
     "Session timeout is outside of what the broker accepts",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(
         Role.CONSUMER,
@@ -20,7 +21,7 @@ from eosctl.model.severity import Severity
     ),
     reads=("session.timeout.ms", "group.min.session.timeout.ms", "group.max.session.timeout.ms"),
 )
-def session_outside_broker_bounds(deployment: Deployment) -> Iterator[Problem]:
+def session_outside_broker_bounds(case: Case) -> Iterator[Problem]:
     """Find consumers that the group coordinator refuses.
 
     What it checks:
@@ -42,11 +43,11 @@ def session_outside_broker_bounds(deployment: Deployment) -> Iterator[Problem]:
     References:
         session.timeout.ms; group.min.session.timeout.ms; group.max.session.timeout.ms.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         session = consumer.value("session.timeout.ms")
         if session.number is None or consumer.word("group.protocol") == "consumer":
             continue
-        for broker in deployment.of(Role.BROKER):
+        for broker in case.deployment.of(Role.BROKER):
             low, high = broker.value("group.min.session.timeout.ms"), broker.value("group.max.session.timeout.ms")
             if low.number is None or high.number is None or low.number <= session.number <= high.number:
                 continue

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import SHARE_SETTINGS, share_setting
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 OF_THE_GROUP: Final = {
@@ -29,15 +29,16 @@ REFUSED: Final = (
 )
 
 
-@rule(
+@check(
     "EOS-CFG-146",
     "Setting that a share consumer refuses",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONSUMER,),
     reads=(*SHARE_SETTINGS, *REFUSED),
     references=("KIP-932", "org.apache.kafka.clients.consumer.ShareConsumerConfig"),
 )
-def share_consumer_refuses_setting(deployment: Deployment) -> Iterator[Problem]:
+def share_consumer_refuses_setting(case: Case) -> Iterator[Problem]:
     """Find share consumers with settings of consumer groups, isolation.level above all.
 
     What it checks:
@@ -67,7 +68,7 @@ def share_consumer_refuses_setting(deployment: Deployment) -> Iterator[Problem]:
         enable.auto.commit; group.instance.id; group.protocol; group.remote.assignor; interceptor.classes;
         partition.assignment.strategy.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         shared = share_setting(consumer)
         if shared is None:
             continue

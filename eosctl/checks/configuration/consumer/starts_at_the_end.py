@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import share_setting, transactions_beside
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-134",
     "Application with transactions starts at the end of its input",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.CONSUMER,),
     reads=(
@@ -22,7 +23,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-98",),
 )
-def starts_at_the_end(deployment: Deployment) -> Iterator[Problem]:
+def starts_at_the_end(case: Case) -> Iterator[Problem]:
     """Find consume-transform-produce applications that skip what they have no offset for.
 
     What it checks:
@@ -44,9 +45,9 @@ def starts_at_the_end(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-98; auto.offset.reset; transactional.id.
     """
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         reset = consumer.value("auto.offset.reset")
-        beside = transactions_beside(deployment, consumer)
+        beside = transactions_beside(case.deployment, consumer)
         if reset.is_given and (reset.word or "").lower() == "latest" and beside:
             if consumer.inside is Role.CONNECT_WORKER or share_setting(consumer) is not None:
                 continue

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-105",
     "Two consumers of a group have the same static member id",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.CONSUMER,),
     reads=(
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-345",),
 )
-def static_member_twice(deployment: Deployment) -> Iterator[Problem]:
+def static_member_twice(case: Case) -> Iterator[Problem]:
     """Find consumers that fence each other because they claim to be the same static member.
 
     What it checks:
@@ -44,7 +45,7 @@ def static_member_twice(deployment: Deployment) -> Iterator[Problem]:
         KIP-345; group.instance.id; group.id.
     """
     first: dict[tuple[str, str], tuple[Component, Value]] = {}
-    for consumer in deployment.of(Role.CONSUMER):
+    for consumer in case.deployment.of(Role.CONSUMER):
         instance, group = consumer.value("group.instance.id"), consumer.value("group.id")
         if not instance.word or not group.word:
             continue

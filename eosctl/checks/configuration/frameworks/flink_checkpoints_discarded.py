@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 NAMES: Final = (
@@ -17,9 +17,10 @@ NAMES: Final = (
 DISCARDING: Final = frozenset({"DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS"})
 
 
-@rule(
+@check(
     "EOS-CFG-119",
     "Checkpoints are deleted with the job, transactions are not",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.FLINK,),
     reads=(
@@ -28,7 +29,7 @@ DISCARDING: Final = frozenset({"DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKP
     ),
     references=("FLINK-37282",),
 )
-def flink_checkpoints_discarded(deployment: Deployment) -> Iterator[Problem]:
+def flink_checkpoints_discarded(case: Case) -> Iterator[Problem]:
     """Find exactly-once jobs that cannot be continued after they were cancelled.
 
     What it checks:
@@ -51,7 +52,7 @@ def flink_checkpoints_discarded(deployment: Deployment) -> Iterator[Problem]:
     References:
         FLINK-37282; execution.checkpointing.externalized-checkpoint-retention; sink.delivery-guarantee.
     """
-    flinks = deployment.of(Role.FLINK)
+    flinks = case.deployment.of(Role.FLINK)
     exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]
     for flink in flinks if exact else ():
         for name in NAMES:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import BROKER_MAX_TIMEOUT_MS, broker_limits, is_transactional, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-005",
     "Flink's default transaction timeout is larger than the broker allows",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.FLINK,),
     reads=("sink.delivery-guarantee", "properties.transaction.timeout.ms"),
     tags=("timeout",),
 )
-def flink_default_transaction_timeout(deployment: Deployment) -> Iterator[Problem]:
+def flink_default_transaction_timeout(case: Case) -> Iterator[Problem]:
     """Find exactly-once Flink sinks that leave the transaction timeout to the connector.
 
     What it checks:
@@ -43,14 +44,14 @@ def flink_default_transaction_timeout(deployment: Deployment) -> Iterator[Proble
     References:
         sink.delivery-guarantee; properties.transaction.timeout.ms.
     """
-    brokers = broker_limits(deployment, "transaction.max.timeout.ms")
+    brokers = broker_limits(case.deployment, "transaction.max.timeout.ms")
     limit = min((number for _, _, number in brokers), default=BROKER_MAX_TIMEOUT_MS)
-    for producer in deployment.of(Role.PRODUCER):
+    for producer in case.deployment.of(Role.PRODUCER):
         timeout = producer.value("transaction.timeout.ms")
         if producer.inside is not Role.FLINK or not is_transactional(producer) or timeout.is_given:
             continue
         if timeout.number is not None and timeout.number > limit:
-            sink = next(flink for flink in deployment.beside(producer, Role.FLINK))
+            sink = next(flink for flink in case.deployment.beside(producer, Role.FLINK))
             guarantee = sink.value("sink.delivery-guarantee")
             yield problem(
                 sink,

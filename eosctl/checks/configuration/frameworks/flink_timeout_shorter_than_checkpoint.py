@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import is_transactional, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 _DURATION: Final = re.compile(r"(\d+)\s*(ms|milli\w*|s|sec\w*|m|min\w*|h|hour\w*|d|day\w*)?$")
@@ -26,15 +26,16 @@ def _duration_ms(text: str | None) -> int | None:
     return int(match[1]) * _UNITS_MS[unit]
 
 
-@rule(
+@check(
     "EOS-CFG-084",
     "Flink's transactions time out before their checkpoint",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.FLINK,),
     reads=("execution.checkpointing.interval", "execution.checkpointing.timeout", "properties.transaction.timeout.ms"),
     tags=("timeout",),
 )
-def flink_timeout_shorter_than_checkpoint(deployment: Deployment) -> Iterator[Problem]:
+def flink_timeout_shorter_than_checkpoint(case: Case) -> Iterator[Problem]:
     """Find exactly-once Flink sinks whose transactions cannot live until the checkpoint commits them.
 
     What it checks:
@@ -59,9 +60,9 @@ def flink_timeout_shorter_than_checkpoint(deployment: Deployment) -> Iterator[Pr
     References:
         execution.checkpointing.interval; execution.checkpointing.timeout; properties.transaction.timeout.ms.
     """
-    for producer in deployment.of(Role.PRODUCER):
+    for producer in case.deployment.of(Role.PRODUCER):
         timeout = producer.value("transaction.timeout.ms")
-        sink = next(iter(deployment.beside(producer, Role.FLINK)), None)
+        sink = next(iter(case.deployment.beside(producer, Role.FLINK)), None)
         if (
             producer.inside is not Role.FLINK
             or sink is None

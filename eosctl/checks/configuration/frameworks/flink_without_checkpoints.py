@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-118",
     "Exactly-once Flink sink without exactly-once checkpoints",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.FLINK,),
     reads=(
@@ -23,7 +24,7 @@ from eosctl.model.severity import Severity
     ),
     references=("FLINK-31363",),
 )
-def flink_without_checkpoints(deployment: Deployment) -> Iterator[Problem]:
+def flink_without_checkpoints(case: Case) -> Iterator[Problem]:
     """Find exactly-once sinks in jobs that take no checkpoints, or careless ones.
 
     What it checks:
@@ -46,7 +47,7 @@ def flink_without_checkpoints(deployment: Deployment) -> Iterator[Problem]:
     References:
         FLINK-31363; execution.checkpointing.interval; execution.checkpointing.mode; sink.delivery-guarantee.
     """
-    flinks = deployment.of(Role.FLINK)
+    flinks = case.deployment.of(Role.FLINK)
     exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]
     for flink in flinks if exact else ():
         interval, mode = flink.value("execution.checkpointing.interval"), flink.value("execution.checkpointing.mode")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-098",
     "Exactly-once Flink sink without a prefix for its transactional ids",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.FLINK,),
     reads=("sink.delivery-guarantee", "sink.transactional-id-prefix"),
 )
-def flink_without_id_prefix(deployment: Deployment) -> Iterator[Problem]:
+def flink_without_id_prefix(case: Case) -> Iterator[Problem]:
     """Find exactly-once Flink sinks that do not say how their transactional ids begin.
 
     What it checks:
@@ -39,7 +40,7 @@ def flink_without_id_prefix(deployment: Deployment) -> Iterator[Problem]:
     References:
         sink.delivery-guarantee; sink.transactional-id-prefix.
     """
-    for sink in deployment.of(Role.FLINK):
+    for sink in case.deployment.of(Role.FLINK):
         guarantee, prefix = sink.value("sink.delivery-guarantee"), sink.value("sink.transactional-id-prefix")
         if (guarantee.word or "").lower() == "exactly-once" and not prefix.text:
             yield problem(

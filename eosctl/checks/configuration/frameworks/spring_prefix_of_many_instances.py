@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-072",
     "Instances of a Spring application share one transactional id prefix",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.SPRING,),
     reads=(
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-447",),
 )
-def spring_prefix_of_many_instances(deployment: Deployment) -> Iterator[Problem]:
+def spring_prefix_of_many_instances(case: Case) -> Iterator[Problem]:
     """Find Spring applications of several instances with a fixed transaction-id-prefix.
 
     What it checks:
@@ -44,9 +45,9 @@ def spring_prefix_of_many_instances(deployment: Deployment) -> Iterator[Problem]
     References:
         KIP-447; transactional.id; deployment.instances.
     """
-    for spring in deployment.of(Role.SPRING):
+    for spring in case.deployment.of(Role.SPRING):
         count = spring.value("deployment.instances")
-        for producer in deployment.beside(spring, Role.PRODUCER):
+        for producer in case.deployment.beside(spring, Role.PRODUCER):
             prefix = producer.value("transactional.id")
             if prefix.is_given and prefix.word and count.number is not None and count.number > 1:
                 yield problem(

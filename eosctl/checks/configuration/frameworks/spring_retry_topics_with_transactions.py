@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 
-@rule(
+@check(
     "EOS-CFG-120",
     "Non-blocking retries with transactions",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.SPRING,),
     reads=("retry.topic.enabled",),
     references=("KIP-98",),
 )
-def spring_retry_topics_with_transactions(deployment: Deployment) -> Iterator[Problem]:
+def spring_retry_topics_with_transactions(case: Case) -> Iterator[Problem]:
     """Find Spring applications that combine retry topics with container transactions.
 
     What it checks:
@@ -43,9 +44,9 @@ def spring_retry_topics_with_transactions(deployment: Deployment) -> Iterator[Pr
     References:
         KIP-98; retry.topic.enabled.
     """
-    for spring in deployment.of(Role.SPRING):
+    for spring in case.deployment.of(Role.SPRING):
         enabled = spring.value("retry.topic.enabled")
-        for producer in deployment.beside(spring, Role.PRODUCER):
+        for producer in case.deployment.beside(spring, Role.PRODUCER):
             prefix = producer.value("transactional.id")
             if enabled.flag is True and prefix.is_given and prefix.text:
                 yield problem(

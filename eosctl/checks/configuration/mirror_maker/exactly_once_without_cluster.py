@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-143",
     "MirrorMaker's exactly-once setting names no cluster",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.MIRROR_MAKER,),
     reads=("exactly.once.source.support",),
     references=("KIP-618", "KIP-710"),
 )
-def exactly_once_without_cluster(deployment: Deployment) -> Iterator[Problem]:
+def exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
     """Find exactly-once support of a dedicated MirrorMaker that is switched on where MirrorMaker does not look.
 
     What it checks:
@@ -42,7 +43,7 @@ def exactly_once_without_cluster(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-618; KIP-710; exactly.once.source.support; MirrorMakerConfig.workerConfig.
     """
-    for mirror in deployment.of(Role.MIRROR_MAKER):
+    for mirror in case.deployment.of(Role.MIRROR_MAKER):
         support = mirror.given.get("exactly.once.source.support")
         dedicated = any("->" in name for name in mirror.given)
         if dedicated and support and (support.word or "").lower() in ("enabled", "preparing"):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-123",
     "Mirrored topics are mirrored back",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.MIRROR_MAKER,),
     reads=("replication.policy.class",),
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
         "KIP-712",
     ),
 )
-def mirror_maker_cycle(deployment: Deployment) -> Iterator[Problem]:
+def mirror_maker_cycle(case: Case) -> Iterator[Problem]:
     """Find two mirrors in opposite directions that keep the names of topics.
 
     What it checks:
@@ -44,7 +45,7 @@ def mirror_maker_cycle(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-382; KIP-712; replication.policy.class.
     """
-    for mirror in deployment.of(Role.MIRROR_MAKER):
+    for mirror in case.deployment.of(Role.MIRROR_MAKER):
         policy = next((v for name, v in mirror.given.items() if name.endswith("replication.policy.class")), None)
         if policy is None or not (policy.word or "").endswith("IdentityReplicationPolicy"):
             continue

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-121",
     "MirrorMaker filters by a name that is gone",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(
         Role.MIRROR_MAKER,
@@ -25,7 +26,7 @@ from eosctl.model.severity import Severity
     tags=("upgrade",),
     references=("KIP-629",),
 )
-def mirror_maker_old_names(deployment: Deployment) -> Iterator[Problem]:
+def mirror_maker_old_names(case: Case) -> Iterator[Problem]:
     """Find MirrorMaker filters that no longer filter.
 
     What it checks:
@@ -48,7 +49,7 @@ def mirror_maker_old_names(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-629; topics.blacklist; groups.blacklist.
     """
-    for mirror in deployment.of(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR):
+    for mirror in case.deployment.of(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR):
         if mirror.role is Role.SOURCE_CONNECTOR and "mirror" not in (mirror.word("connector.class") or "").lower():
             continue
         for name, value in mirror.given.items():

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, without_effect
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
 COMMITTED = "read_committed"
 
 
-@rule(
+@check(
     "EOS-CFG-064",
     "MirrorMaker copies uncommitted records",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR),
     reads=("isolation.level", "exactly.once.source.support"),
     references=("KIP-618", "KIP-656"),
 )
-def mirror_maker_reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
+def mirror_maker_reads_uncommitted(case: Case) -> Iterator[Problem]:
     """Find MirrorMaker flows that copy records of aborted transactions.
 
     What it checks:
@@ -52,7 +53,7 @@ def mirror_maker_reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
         KIP-618; KIP-656; isolation.level; exactly.once.source.support; MirrorMakerConfig.connectorBaseConfig;
         MirrorConnectorConfig.sourceConsumerConfig.
     """
-    for mirror in mirrors(deployment):
+    for mirror in mirrors(case.deployment):
         flows = flows_of(mirror)
         levels = {flow: flow.source_consumer(LEVEL) for flow in flows}
         uncommitted = {

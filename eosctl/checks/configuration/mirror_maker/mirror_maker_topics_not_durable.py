@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-124",
     "MirrorMaker creates topics with one replica",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.MIRROR_MAKER,
@@ -29,7 +30,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-382",),
 )
-def mirror_maker_topics_not_durable(deployment: Deployment) -> Iterator[Problem]:
+def mirror_maker_topics_not_durable(case: Case) -> Iterator[Problem]:
     """Find MirrorMaker topics that one lost broker takes away.
 
     What it checks:
@@ -54,7 +55,7 @@ def mirror_maker_topics_not_durable(deployment: Deployment) -> Iterator[Problem]
         heartbeats.topic.replication.factor; offset.storage.replication.factor; config.storage.replication.factor;
         status.storage.replication.factor.
     """
-    for mirror in deployment.of(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR):
+    for mirror in case.deployment.of(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR):
         if mirror.role is Role.SOURCE_CONNECTOR and "mirror" not in (mirror.word("connector.class") or "").lower():
             continue
         for name, value in mirror.given.items():

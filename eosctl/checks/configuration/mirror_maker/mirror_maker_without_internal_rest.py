@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-122",
     "Exactly-once MirrorMaker without its internal REST server",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.MIRROR_MAKER,),
     reads=(
@@ -24,7 +25,7 @@ from eosctl.model.severity import Severity
         "KIP-618",
     ),
 )
-def mirror_maker_without_internal_rest(deployment: Deployment) -> Iterator[Problem]:
+def mirror_maker_without_internal_rest(case: Case) -> Iterator[Problem]:
     """Find dedicated MirrorMaker clusters whose nodes cannot fence zombies for each other.
 
     What it checks:
@@ -46,7 +47,7 @@ def mirror_maker_without_internal_rest(deployment: Deployment) -> Iterator[Probl
     References:
         KIP-710; KIP-618; exactly.once.source.support; dedicated.mode.enable.internal.rest.
     """
-    for mirror in deployment.of(Role.MIRROR_MAKER):
+    for mirror in case.deployment.of(Role.MIRROR_MAKER):
         rest = mirror.value("dedicated.mode.enable.internal.rest")
         support = [v for name, v in mirror.given.items() if name.endswith(".exactly.once.source.support")]
         enabled = next((v for v in support if (v.word or "").lower() == "enabled"), None)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import java_producers
-from eosctl.checks.configuration.rule import INT_MAX, problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import INT_MAX, problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-016",
     "Delivery timeout is shorter than linger and one request",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.PRODUCER,),
     reads=("delivery.timeout.ms", "linger.ms", "request.timeout.ms"),
     references=("KIP-91",),
 )
-def delivery_timeout_too_short(deployment: Deployment) -> Iterator[Problem]:
+def delivery_timeout_too_short(case: Case) -> Iterator[Problem]:
     """Find producers that do not start because delivery.timeout.ms leaves no time for one request.
 
     What it checks:
@@ -41,7 +42,7 @@ def delivery_timeout_too_short(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-91; delivery.timeout.ms; linger.ms; request.timeout.ms.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         delivery, linger = producer.value("delivery.timeout.ms"), producer.value("linger.ms")
         request = producer.value("request.timeout.ms")
         if not delivery.is_given or delivery.number is None or linger.number is None or request.number is None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import is_transactional
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-092",
     "Idempotence is switched off",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.PRODUCER,),
     reads=("enable.idempotence",),
     references=("KIP-679",),
 )
-def idempotence_switched_off(deployment: Deployment) -> Iterator[Problem]:
+def idempotence_switched_off(case: Case) -> Iterator[Problem]:
     """Find producers that forbid idempotence.
 
     What it checks:
@@ -41,7 +42,7 @@ def idempotence_switched_off(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-679; enable.idempotence.
     """
-    for producer in deployment.of(Role.PRODUCER):
+    for producer in case.deployment.of(Role.PRODUCER):
         asked = producer.value("enable.idempotence")
         if asked.is_given and asked.flag is False and not is_transactional(producer):
             yield problem(

@@ -10,21 +10,22 @@ from eosctl.checks.configuration.clients import (
     is_transactional,
     java_producers,
 )
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-013",
     "More requests in flight than idempotence allows",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("max.in.flight.requests.per.connection", "enable.idempotence"),
     references=("KIP-98", "KAFKA-13598"),
 )
-def idempotence_with_many_in_flight(deployment: Deployment) -> Iterator[Problem]:
+def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
     """Find idempotent producers with more than five requests in flight.
 
     What it checks:
@@ -48,7 +49,7 @@ def idempotence_with_many_in_flight(deployment: Deployment) -> Iterator[Problem]
     References:
         KIP-98; KAFKA-13598; max.in.flight.requests.per.connection; enable.idempotence.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         flying = producer.value("max.in.flight.requests.per.connection")
         if not flying.is_given or flying.number is None or flying.number <= 5:
             continue

@@ -10,21 +10,22 @@ from eosctl.checks.configuration.clients import (
     is_idempotent_by_default,
     java_producers,
 )
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-011",
     "Idempotence and acks contradict each other",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("acks", "enable.idempotence"),
     references=("KIP-98", "KIP-679", "KAFKA-13598"),
 )
-def idempotence_without_all_acks(deployment: Deployment) -> Iterator[Problem]:
+def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
     """Find producers whose acks rule idempotence out.
 
     What it checks:
@@ -47,8 +48,8 @@ def idempotence_without_all_acks(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-98; KIP-679; KAFKA-13598; acks; enable.idempotence.
     """
-    aiokafka = (p for p in deployment.of(Role.PRODUCER) if p.client is Client.AIOKAFKA)
-    for producer in (*java_producers(deployment), *aiokafka):
+    aiokafka = (p for p in case.deployment.of(Role.PRODUCER) if p.client is Client.AIOKAFKA)
+    for producer in (*java_producers(case.deployment), *aiokafka):
         acks = producer.value("acks")
         if not acks.is_given or acks.word is None or acks.word.lower() in ALL_REPLICAS:
             continue

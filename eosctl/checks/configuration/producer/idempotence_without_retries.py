@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import demands_idempotence, is_idempotent_by_default, java_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-012",
     "Idempotence without retries",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("retries", "enable.idempotence"),
     references=("KIP-98", "KAFKA-13598"),
 )
-def idempotence_without_retries(deployment: Deployment) -> Iterator[Problem]:
+def idempotence_without_retries(case: Case) -> Iterator[Problem]:
     """Find producers that are idempotent and must not retry.
 
     What it checks:
@@ -42,7 +43,7 @@ def idempotence_without_retries(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-98; KAFKA-13598; retries; enable.idempotence.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         retries = producer.value("retries")
         if not retries.is_given or retries.number != 0:
             continue

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import ALL_REPLICAS, is_transactional, librdkafka_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
 
@@ -21,9 +21,10 @@ def _refused(producer: Component, value: Value, told: str, remedy: str, *others:
     )
 
 
-@rule(
+@check(
     "EOS-CFG-070",
     "Settings that librdkafka refuses together with idempotence",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=(
@@ -39,7 +40,7 @@ def _refused(producer: Component, value: Value, told: str, remedy: str, *others:
     tags=("librdkafka",),
     references=("rdkafka_conf.c",),
 )
-def librdkafka_contradiction(deployment: Deployment) -> Iterator[Problem]:
+def librdkafka_contradiction(case: Case) -> Iterator[Problem]:
     """Find producers of librdkafka's family that cannot be created.
 
     What it checks:
@@ -64,7 +65,7 @@ def librdkafka_contradiction(deployment: Deployment) -> Iterator[Problem]:
         rdkafka_conf.c; transactional.id; enable.idempotence; acks; max.in.flight.requests.per.connection; retries;
         socket.timeout.ms; delivery.timeout.ms; transaction.timeout.ms.
     """
-    for producer in librdkafka_producers(deployment):
+    for producer in librdkafka_producers(case.deployment):
         transactional, idempotence = is_transactional(producer), producer.value("enable.idempotence")
         if transactional and idempotence.is_given and idempotence.flag is False:
             yield _refused(producer, idempotence, "is false, but the producer has a transactional.id", "Remove it.")

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import is_transactional, librdkafka_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 BATCHES_REMEMBERED: Final = 5
 
 
-@rule(
+@check(
     "EOS-CFG-071",
     "librdkafka producer relies on a default that only Java has",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.PRODUCER,),
     reads=(
@@ -28,7 +29,7 @@ BATCHES_REMEMBERED: Final = 5
     tags=("librdkafka",),
     references=("KIP-679",),
 )
-def librdkafka_taken_for_java(deployment: Deployment) -> Iterator[Problem]:
+def librdkafka_taken_for_java(case: Case) -> Iterator[Problem]:
     """Find librdkafka producers that look idempotent and are not.
 
     What it checks:
@@ -51,7 +52,7 @@ def librdkafka_taken_for_java(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-679; enable.idempotence; max.in.flight.requests.per.connection; acks.
     """
-    for producer in librdkafka_producers(deployment):
+    for producer in librdkafka_producers(case.deployment):
         acks, flight = producer.value("acks"), producer.value("max.in.flight.requests.per.connection")
         if producer.value("enable.idempotence").is_given or is_transactional(producer) or not acks.is_given:
             continue

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import librdkafka_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-085",
     "librdkafka lingers longer than a message may live",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.PRODUCER,),
     reads=("linger.ms", "delivery.timeout.ms"),
     tags=("librdkafka",),
     references=("rdkafka_conf.c",),
 )
-def linger_not_below_message_timeout(deployment: Deployment) -> Iterator[Problem]:
+def linger_not_below_message_timeout(case: Case) -> Iterator[Problem]:
     """Find producers of librdkafka's family whose linger time is not below the message timeout.
 
     What it checks:
@@ -42,7 +43,7 @@ def linger_not_below_message_timeout(deployment: Deployment) -> Iterator[Problem
     References:
         rdkafka_conf.c; linger.ms; delivery.timeout.ms.
     """
-    for producer in librdkafka_producers(deployment):
+    for producer in librdkafka_producers(case.deployment):
         linger, timeout = producer.value("linger.ms"), producer.value("delivery.timeout.ms")
         if not linger.is_given or linger.number is None or timeout.number is None:
             continue

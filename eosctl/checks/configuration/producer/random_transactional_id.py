@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 RANDOM: Final = re.compile(
@@ -17,15 +17,16 @@ RANDOM: Final = re.compile(
 )
 
 
-@rule(
+@check(
     "EOS-CFG-045",
     "Transactional id is different in every run",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.PRODUCER,),
     reads=("transactional.id",),
     references=("KIP-98", "KIP-447"),
 )
-def random_transactional_id(deployment: Deployment) -> Iterator[Problem]:
+def random_transactional_id(case: Case) -> Iterator[Problem]:
     """Find transactional ids that are made up at start.
 
     What it checks:
@@ -48,7 +49,7 @@ def random_transactional_id(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-98; KIP-447; transactional.id.
     """
-    for producer in deployment.of(Role.PRODUCER):
+    for producer in case.deployment.of(Role.PRODUCER):
         name = producer.value("transactional.id")
         if name.is_given and name.text and RANDOM.search(name.text):
             yield problem(

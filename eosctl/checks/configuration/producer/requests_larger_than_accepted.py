@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import broker_limits, java_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 
-@rule(
+@check(
     "EOS-CFG-112",
     "Producer sends batches that brokers or topics refuse",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.PRODUCER,),
     reads=(
@@ -24,7 +25,7 @@ from eosctl.model.verdict import Confidence
     ),
     references=("KAFKA-4203",),
 )
-def requests_larger_than_accepted(deployment: Deployment) -> Iterator[Problem]:
+def requests_larger_than_accepted(case: Case) -> Iterator[Problem]:
     """Find producers whose largest record is too large for the brokers.
 
     What it checks:
@@ -47,11 +48,11 @@ def requests_larger_than_accepted(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-4203; max.request.size; message.max.bytes; max.message.bytes.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         size = producer.value("max.request.size")
         if not size.is_given or size.number is None:
             continue
-        for broker, accepted, most in broker_limits(deployment, "message.max.bytes"):
+        for broker, accepted, most in broker_limits(case.deployment, "message.max.bytes"):
             if size.number > most:
                 yield problem(
                     producer,

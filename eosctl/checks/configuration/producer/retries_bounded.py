@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import transactional_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 FEW: Final = 100
 
 
-@rule(
+@check(
     "EOS-CFG-106",
     "Retries are bounded by a count",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.PRODUCER,),
     reads=("retries",),
@@ -25,7 +26,7 @@ FEW: Final = 100
         "KIP-360",
     ),
 )
-def retries_bounded(deployment: Deployment) -> Iterator[Problem]:
+def retries_bounded(case: Case) -> Iterator[Problem]:
     """Find transactional producers that give up after a few retries.
 
     What it checks:
@@ -47,7 +48,7 @@ def retries_bounded(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-91; KIP-360; retries.
     """
-    for producer in transactional_producers(deployment):
+    for producer in transactional_producers(case.deployment):
         retries = producer.value("retries")
         if retries.is_given and retries.number is not None and 0 < retries.number < FEW:
             yield problem(

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import transactional_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-046",
     "Two applications use the same transactional id",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("transactional.id",),
     references=("KIP-98",),
 )
-def shared_transactional_id(deployment: Deployment) -> Iterator[Problem]:
+def shared_transactional_id(case: Case) -> Iterator[Problem]:
     """Find transactional ids, and prefixes of them, that two configurations share.
 
     What it checks:
@@ -43,7 +44,7 @@ def shared_transactional_id(deployment: Deployment) -> Iterator[Problem]:
         KIP-98; transactional.id.
     """
     owners: dict[str, Component] = {}
-    for producer in transactional_producers(deployment):
+    for producer in transactional_producers(case.deployment):
         name = producer.value("transactional.id")
         if not name.is_given or not name.word:
             continue

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import is_transactional, java_producers, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-018",
     "Transactional producer gives up before a coordinator has moved",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.PRODUCER,),
     reads=("max.block.ms",),
 )
-def short_max_block(deployment: Deployment) -> Iterator[Problem]:
+def short_max_block(case: Case) -> Iterator[Problem]:
     """Find transactional producers whose calls end before a coordinator can be replaced.
 
     What it checks:
@@ -41,7 +42,7 @@ def short_max_block(deployment: Deployment) -> Iterator[Problem]:
     References:
         max.block.ms.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         block = producer.value("max.block.ms")
         if is_transactional(producer) and block.is_given and block.number is not None and block.number < 60_000:
             yield problem(

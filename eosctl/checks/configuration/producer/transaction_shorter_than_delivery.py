@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import is_transactional, java_producers, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role, ValueSource
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role, ValueSource
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-017",
     "Transaction times out while records are still being retried",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.PRODUCER,),
     reads=("transaction.timeout.ms", "delivery.timeout.ms"),
     references=("KIP-91", "KIP-588"),
 )
-def transaction_shorter_than_delivery(deployment: Deployment) -> Iterator[Problem]:
+def transaction_shorter_than_delivery(case: Case) -> Iterator[Problem]:
     """Find transactional producers that go on retrying after the coordinator has given up.
 
     What it checks:
@@ -43,7 +44,7 @@ def transaction_shorter_than_delivery(deployment: Deployment) -> Iterator[Proble
     References:
         KIP-91; KIP-588; transaction.timeout.ms; delivery.timeout.ms.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         timeout, delivery = producer.value("transaction.timeout.ms"), producer.value("delivery.timeout.ms")
         if not is_transactional(producer) or timeout.number is None or delivery.number is None:
             continue

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import BROKER_MAX_TIMEOUT_MS, broker_limits, minutes, transactional_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 
-@rule(
+@check(
     "EOS-CFG-004",
     "Transaction timeout is not one that the broker accepts",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("transaction.timeout.ms", "transaction.max.timeout.ms", "transactional.id"),
     references=("KIP-98",),
 )
-def transaction_timeout_over_broker_maximum(deployment: Deployment) -> Iterator[Problem]:
+def transaction_timeout_over_broker_maximum(case: Case) -> Iterator[Problem]:
     """Find transactional producers that a broker will refuse.
 
     What it checks:
@@ -44,8 +45,8 @@ def transaction_timeout_over_broker_maximum(deployment: Deployment) -> Iterator[
     References:
         KIP-98; transaction.timeout.ms; transaction.max.timeout.ms; transactional.id.
     """
-    brokers = broker_limits(deployment, "transaction.max.timeout.ms")
-    for producer in transactional_producers(deployment):
+    brokers = broker_limits(case.deployment, "transaction.max.timeout.ms")
+    for producer in transactional_producers(case.deployment):
         timeout = producer.value("transaction.timeout.ms")
         if timeout.number is None or (producer.inside is Role.FLINK and not timeout.is_given):
             continue

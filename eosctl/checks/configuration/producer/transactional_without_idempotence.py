@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import is_transactional, java_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-010",
     "Transactional producer with idempotence switched off",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("transactional.id", "enable.idempotence"),
     references=("KIP-98",),
 )
-def transactional_without_idempotence(deployment: Deployment) -> Iterator[Problem]:
+def transactional_without_idempotence(case: Case) -> Iterator[Problem]:
     """Find producers that have a transactional id and forbid idempotence.
 
     What it checks:
@@ -41,7 +42,7 @@ def transactional_without_idempotence(deployment: Deployment) -> Iterator[Proble
     References:
         KIP-98; transactional.id; enable.idempotence.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         asked = producer.value("enable.idempotence")
         if producer.inside in (Role.STREAMS, Role.CONNECT_WORKER):
             continue

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import never_asks_for_two_phase_commit, transactional_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-145",
     "Two-phase commit that the client does not ask for",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.PRODUCER,),
     reads=("transaction.two.phase.commit.enable", "transactional.id", "transaction.timeout.ms"),
     references=("KIP-939",),
 )
-def two_phase_commit_not_carried_out(deployment: Deployment) -> Iterator[Problem]:
+def two_phase_commit_not_carried_out(case: Case) -> Iterator[Problem]:
     """Find producers that rely on a two-phase commit that their client never asks the broker for.
 
     What it checks:
@@ -44,7 +45,7 @@ def two_phase_commit_not_carried_out(deployment: Deployment) -> Iterator[Problem
     References:
         KIP-939; transaction.two.phase.commit.enable; transactional.id; transaction.timeout.ms.
     """
-    for producer in filter(never_asks_for_two_phase_commit, transactional_producers(deployment)):
+    for producer in filter(never_asks_for_two_phase_commit, transactional_producers(case.deployment)):
         two_phase, timeout = (
             producer.value("transaction.two.phase.commit.enable"),
             producer.value("transaction.timeout.ms"),

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import java_producers, never_asks_for_two_phase_commit
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-019",
     "Two-phase commit with a transaction timeout",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("transaction.two.phase.commit.enable", "transaction.timeout.ms"),
     references=("KIP-939",),
 )
-def two_phase_commit_with_timeout(deployment: Deployment) -> Iterator[Problem]:
+def two_phase_commit_with_timeout(case: Case) -> Iterator[Problem]:
     """Find producers that take part in two-phase commit and set a timeout.
 
     What it checks:
@@ -43,7 +44,7 @@ def two_phase_commit_with_timeout(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-939; transaction.two.phase.commit.enable; transaction.timeout.ms.
     """
-    for producer in java_producers(deployment):
+    for producer in java_producers(case.deployment):
         two_phase, timeout = (
             producer.value("transaction.two.phase.commit.enable"),
             producer.value("transaction.timeout.ms"),

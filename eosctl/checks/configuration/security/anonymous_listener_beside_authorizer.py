@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 LOCAL: Final = ("localhost:", "127.", "[::1]")
 
 
-@rule(
+@check(
     "EOS-CFG-125",
     "Listener without authentication on brokers with access rules",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=(
@@ -26,7 +27,7 @@ LOCAL: Final = ("localhost:", "127.", "[::1]")
     tags=("security",),
     references=("KIP-103",),
 )
-def anonymous_listener_beside_authorizer(deployment: Deployment) -> Iterator[Problem]:
+def anonymous_listener_beside_authorizer(case: Case) -> Iterator[Problem]:
     """Find brokers whose rules meet clients without a name.
 
     What it checks:
@@ -49,7 +50,7 @@ def anonymous_listener_beside_authorizer(deployment: Deployment) -> Iterator[Pro
     References:
         KIP-103; listeners; authorizer.class.name; listener.security.protocol.map.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         listeners, authorizer = broker.value("listeners"), broker.value("authorizer.class.name")
         if not listeners.is_given or not listeners.word or not authorizer.word or not authorizer.is_given:
             continue

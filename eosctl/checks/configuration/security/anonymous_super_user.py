@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-127",
     "Clients without a name are super users",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
     reads=("super.users",),
     tags=("security",),
     references=("KIP-11",),
 )
-def anonymous_super_user(deployment: Deployment) -> Iterator[Problem]:
+def anonymous_super_user(case: Case) -> Iterator[Problem]:
     """Find brokers on which access rules hold for nobody who stays anonymous.
 
     What it checks:
@@ -40,7 +41,7 @@ def anonymous_super_user(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-11; super.users.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         users = broker.value("super.users")
         if users.is_given and "User:ANONYMOUS" in {user.strip() for user in (users.word or "").split(";")}:
             yield problem(

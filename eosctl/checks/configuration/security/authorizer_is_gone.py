@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 GONE: Final = ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer")
 
 
-@rule(
+@check(
     "EOS-CFG-107",
     "Authorizer of ZooKeeper clusters on KRaft",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.BROKER,),
     reads=(
@@ -28,7 +29,7 @@ GONE: Final = ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.S
     ),
     references=("KIP-801",),
 )
-def authorizer_is_gone(deployment: Deployment) -> Iterator[Problem]:
+def authorizer_is_gone(case: Case) -> Iterator[Problem]:
     """Find brokers with an authorizer that they cannot load.
 
     What it checks:
@@ -50,7 +51,7 @@ def authorizer_is_gone(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-801; authorizer.class.name; process.roles.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         authorizer, roles = broker.value("authorizer.class.name"), broker.value("process.roles")
         if authorizer.word in GONE and (roles.is_given or (broker.release_named and broker.release >= (4, 0))):
             yield problem(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import written_once
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-128",
     "Host names of TLS peers are not verified",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.BROKER,
@@ -26,7 +27,7 @@ from eosctl.model.severity import Severity
     tags=("security",),
     references=("KIP-294",),
 )
-def host_names_not_verified(deployment: Deployment) -> Iterator[Problem]:
+def host_names_not_verified(case: Case) -> Iterator[Problem]:
     """Find clients and brokers that accept any certificate of a trusted authority.
 
     What it checks:
@@ -50,7 +51,7 @@ def host_names_not_verified(deployment: Deployment) -> Iterator[Problem]:
         KIP-294; ssl.endpoint.identification.algorithm.
     """
     roles = (Role.BROKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
-    for component, algorithm in written_once(deployment, "ssl.endpoint.identification.algorithm", *roles):
+    for component, algorithm in written_once(case.deployment, "ssl.endpoint.identification.algorithm", *roles):
         if algorithm.word == "" and (component.word("security.protocol") or "SSL").upper() in ("SSL", "SASL_SSL"):
             yield problem(
                 component,

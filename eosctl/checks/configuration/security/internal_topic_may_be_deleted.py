@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 HARMFUL: Final = frozenset({"all", "delete", "alter", "alterconfigs", "write"})
 
 
-@rule(
+@check(
     "EOS-CFG-031",
     "A user may delete or alter Kafka's internal topics",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.ACCESS_RULE,),
     reads=(
@@ -30,7 +31,7 @@ HARMFUL: Final = frozenset({"all", "delete", "alter", "alterconfigs", "write"})
     ),
     references=("KIP-290",),
 )
-def internal_topic_may_be_deleted(deployment: Deployment) -> Iterator[Problem]:
+def internal_topic_may_be_deleted(case: Case) -> Iterator[Problem]:
     """Find users with the right to delete, alter or write Kafka's internal topics.
 
     What it checks:
@@ -54,7 +55,7 @@ def internal_topic_may_be_deleted(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-290; resource.name; operations; pattern.type.
     """
-    for entry in deployment.of(Role.ACCESS_RULE):
+    for entry in case.deployment.of(Role.ACCESS_RULE):
         operations, name = entry.value("operations"), entry.value("resource.name")
         granted = {word.strip().lower() for word in (operations.word or "").split(",")}
         covered = _covered(name.word or "", (entry.word("pattern.type") or "literal").lower())

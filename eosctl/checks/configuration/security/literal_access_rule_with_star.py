@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-100",
     "Access rule names a prefix with a star, but is literal",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.ACCESS_RULE,),
     reads=(
@@ -22,7 +23,7 @@ from eosctl.model.severity import Severity
     tags=("security",),
     references=("KIP-290",),
 )
-def literal_access_rule_with_star(deployment: Deployment) -> Iterator[Problem]:
+def literal_access_rule_with_star(case: Case) -> Iterator[Problem]:
     """Find access rules that match nothing because a star stands at the end of a literal name.
 
     What it checks:
@@ -44,7 +45,7 @@ def literal_access_rule_with_star(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-290; resource.name; pattern.type.
     """
-    for entry in deployment.of(Role.ACCESS_RULE):
+    for entry in case.deployment.of(Role.ACCESS_RULE):
         name, pattern = entry.value("resource.name"), (entry.word("pattern.type") or "literal").lower()
         if name.word is not None and name.word != "*" and name.word.endswith("*") and pattern == "literal":
             yield problem(

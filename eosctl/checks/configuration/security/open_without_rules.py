@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-126",
     "What no access rule names is open to everyone",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
     reads=("allow.everyone.if.no.acl.found",),
     tags=("security",),
     references=("KIP-11",),
 )
-def open_without_rules(deployment: Deployment) -> Iterator[Problem]:
+def open_without_rules(case: Case) -> Iterator[Problem]:
     """Find brokers on which a transactional id without rules belongs to nobody.
 
     What it checks:
@@ -40,7 +41,7 @@ def open_without_rules(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-11; allow.everyone.if.no.acl.found.
     """
-    for broker in deployment.of(Role.BROKER):
+    for broker in case.deployment.of(Role.BROKER):
         everyone = broker.value("allow.everyone.if.no.acl.found")
         authorizer = broker.value("authorizer.class.name")
         if everyone.is_given and everyone.flag is True and authorizer.is_given and authorizer.text:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import written_once
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-129",
     "Password is sent in the clear",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
         Role.PRODUCER,
@@ -28,7 +29,7 @@ from eosctl.model.severity import Severity
     tags=("security",),
     references=("KIP-43",),
 )
-def password_in_clear(deployment: Deployment) -> Iterator[Problem]:
+def password_in_clear(case: Case) -> Iterator[Problem]:
     """Find clients that send their password without encryption.
 
     What it checks:
@@ -50,7 +51,7 @@ def password_in_clear(deployment: Deployment) -> Iterator[Problem]:
         KIP-43; security.protocol; sasl.mechanism.
     """
     roles = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
-    for client, protocol in written_once(deployment, "security.protocol", *roles):
+    for client, protocol in written_once(case.deployment, "security.protocol", *roles):
         mechanism = client.value("sasl.mechanism")
         if not mechanism.is_given:
             continue

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 NEEDING: Final = frozenset({"exactly_once_v2", "exactly_once_beta"})
 FIRST: Final = (2, 5)
 
 
-@rule(
+@check(
     "EOS-CFG-050",
     "Brokers are too old for the processing guarantee",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.STREAMS,),
     reads=("processing.guarantee",),
     references=("KIP-447",),
 )
-def brokers_too_old_for_guarantee(deployment: Deployment) -> Iterator[Problem]:
+def brokers_too_old_for_guarantee(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications whose brokers cannot serve exactly_once_v2.
 
     What it checks:
@@ -45,9 +46,9 @@ def brokers_too_old_for_guarantee(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-447; processing.guarantee.
     """
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         guarantee = streams.value("processing.guarantee")
-        for broker in deployment.of(Role.BROKER):
+        for broker in case.deployment.of(Role.BROKER):
             if guarantee.word in NEEDING and broker.release_named and broker.release < FIRST:
                 yield problem(
                     streams,

@@ -6,23 +6,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import exactly_once_streams, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 STREAMS_TIMEOUT_MS: Final = 10_000
 
 
-@rule(
+@check(
     "EOS-CFG-001",
     "Streams commit interval is longer than the transaction timeout",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.STREAMS,),
     reads=("commit.interval.ms", "producer.transaction.timeout.ms", "processing.guarantee"),
     references=("KAFKA-12499",),
 )
-def commit_interval_over_transaction_timeout(deployment: Deployment) -> Iterator[Problem]:
+def commit_interval_over_transaction_timeout(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications that Kafka Streams refuses to start.
 
     What it checks:
@@ -48,7 +49,7 @@ def commit_interval_over_transaction_timeout(deployment: Deployment) -> Iterator
     References:
         KAFKA-12499; commit.interval.ms; producer.transaction.timeout.ms; processing.guarantee.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         interval, timeout = streams.value("commit.interval.ms"), streams.value("producer.transaction.timeout.ms")
         if streams.release < (3, 0) or interval.number is None or not timeout.resolved:
             continue

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import exactly_once_streams, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-003",
     "Streams commit interval is longer than the transaction timeout, and nothing checks it",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.STREAMS,),
     reads=("commit.interval.ms", "producer.transaction.timeout.ms", "transaction.timeout.ms"),
     references=("KAFKA-12499",),
 )
-def commit_interval_unchecked_before_3_0(deployment: Deployment) -> Iterator[Problem]:
+def commit_interval_unchecked_before_3_0(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications before Kafka Streams 3.0 whose transactions all time out.
 
     What it checks:
@@ -43,7 +44,7 @@ def commit_interval_unchecked_before_3_0(deployment: Deployment) -> Iterator[Pro
     References:
         KAFKA-12499; commit.interval.ms; producer.transaction.timeout.ms; transaction.timeout.ms.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         interval = streams.value("commit.interval.ms")
         given = [
             streams.value(k) for k in ("producer.transaction.timeout.ms", "transaction.timeout.ms") if streams.has(k)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import exactly_once_streams, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
 TIMEOUTS: Final = ("producer.transaction.timeout.ms", "transaction.timeout.ms")
@@ -17,15 +17,16 @@ STREAMS_TIMEOUT_MS: Final = 10_000
 CLIENT_TIMEOUT_MS: Final = 60_000
 
 
-@rule(
+@check(
     "EOS-CFG-007",
     "Streams commit interval is close to the transaction timeout",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=("commit.interval.ms", "producer.transaction.timeout.ms", "transaction.timeout.ms"),
     references=("KAFKA-12499",),
 )
-def commit_interval_without_margin(deployment: Deployment) -> Iterator[Problem]:
+def commit_interval_without_margin(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications that start, and whose transactions time out at the first pause.
 
     What it checks:
@@ -49,7 +50,7 @@ def commit_interval_without_margin(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-12499; commit.interval.ms; producer.transaction.timeout.ms; transaction.timeout.ms.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         interval, timeout = streams.value("commit.interval.ms"), _timeout(streams)
         timeout_ms = _default_ms(streams) if timeout is None else timeout.number
         if interval.number is None or timeout_ms is None or not interval.is_given:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import exactly_once_streams
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-047",
     "State of an exactly-once application lies in a temporary directory",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=("state.dir",),
 )
-def ephemeral_state_directory(deployment: Deployment) -> Iterator[Problem]:
+def ephemeral_state_directory(case: Case) -> Iterator[Problem]:
     """Find exactly-once Streams applications that write down a temporary state directory.
 
     What it checks:
@@ -40,7 +41,7 @@ def ephemeral_state_directory(deployment: Deployment) -> Iterator[Problem]:
     References:
         state.dir.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         folder = streams.value("state.dir")
         if folder.is_given and folder.word and folder.word.startswith(("/tmp", "/var/tmp", "/dev/shm")):
             yield problem(

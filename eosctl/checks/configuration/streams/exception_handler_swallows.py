@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import exactly_once_streams
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 HANDLERS: Final = (
@@ -20,9 +20,10 @@ HANDLERS: Final = (
 )
 
 
-@rule(
+@check(
     "EOS-CFG-091",
     "Exception handler drops records under exactly-once",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=(
@@ -34,7 +35,7 @@ HANDLERS: Final = (
     ),
     references=("KIP-161", "KIP-1033"),
 )
-def exception_handler_swallows(deployment: Deployment) -> Iterator[Problem]:
+def exception_handler_swallows(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications that go on after an error.
 
     What it checks:
@@ -58,7 +59,7 @@ def exception_handler_swallows(deployment: Deployment) -> Iterator[Problem]:
         KIP-161; KIP-1033; default.deserialization.exception.handler; deserialization.exception.handler;
         default.production.exception.handler; production.exception.handler; processing.exception.handler.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         if streams.has("errors.dead.letter.queue.topic.name"):
             continue
         for name in HANDLERS:

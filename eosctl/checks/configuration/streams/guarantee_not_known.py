@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 OLD: Final = frozenset({"exactly_once", "exactly_once_beta"})
@@ -21,15 +21,16 @@ GONE: Final = (4, 0)
 NEVER: Final = (99, 0)
 
 
-@rule(
+@check(
     "EOS-CFG-051",
     "Processing guarantee that this release does not know",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.STREAMS,),
     reads=("processing.guarantee",),
     references=("KIP-732", "KIP-447"),
 )
-def guarantee_not_known(deployment: Deployment) -> Iterator[Problem]:
+def guarantee_not_known(case: Case) -> Iterator[Problem]:
     """Find Streams applications whose processing guarantee was removed, deprecated or misspelled.
 
     What it checks:
@@ -53,7 +54,7 @@ def guarantee_not_known(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-732; KIP-447; processing.guarantee.
     """
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         guarantee = streams.value("processing.guarantee")
         if not guarantee.is_given or guarantee.word is None:
             continue

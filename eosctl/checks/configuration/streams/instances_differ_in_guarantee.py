@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
 EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
 
 
-@rule(
+@check(
     "EOS-CFG-052",
     "Instances of one application differ in their processing guarantee",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.STREAMS,),
     reads=(
@@ -27,7 +28,7 @@ EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_o
         "KIP-732",
     ),
 )
-def instances_differ_in_guarantee(deployment: Deployment) -> Iterator[Problem]:
+def instances_differ_in_guarantee(case: Case) -> Iterator[Problem]:
     """Find Streams applications whose instances run in different modes.
 
     What it checks:
@@ -52,7 +53,7 @@ def instances_differ_in_guarantee(deployment: Deployment) -> Iterator[Problem]:
         KIP-447; KIP-732; processing.guarantee; application.id.
     """
     first: dict[str, tuple[Component, Value]] = {}
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         guarantee, name = streams.value("processing.guarantee"), streams.word("application.id")
         if guarantee.word is None or not name:
             continue

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import exactly_once_streams
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-130",
     "Exactly-once application without standby tasks",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.STREAMS,),
     reads=(
@@ -22,7 +23,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-441",),
 )
-def no_standby_tasks(deployment: Deployment) -> Iterator[Problem]:
+def no_standby_tasks(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications whose state is rebuilt after a crash.
 
     What it checks:
@@ -44,7 +45,7 @@ def no_standby_tasks(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-441; num.standby.replicas; processing.guarantee.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         standby = streams.value("num.standby.replicas")
         if standby.is_given and standby.number == 0:
             yield problem(

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-027",
     "Segments of Streams' internal topics are smaller than a batch",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.STREAMS,),
     reads=("topic.segment.bytes", "producer.batch.size", "batch.size"),
 )
-def segment_smaller_than_batch(deployment: Deployment) -> Iterator[Problem]:
+def segment_smaller_than_batch(case: Case) -> Iterator[Problem]:
     """Find Streams applications whose internal topics cannot hold one batch.
 
     What it checks:
@@ -39,10 +40,10 @@ def segment_smaller_than_batch(deployment: Deployment) -> Iterator[Problem]:
     References:
         topic.segment.bytes; producer.batch.size; batch.size.
     """
-    for producer in deployment.of(Role.PRODUCER):
+    for producer in case.deployment.of(Role.PRODUCER):
         if producer.inside is not Role.STREAMS:
             continue
-        streams = next(iter(deployment.beside(producer, Role.STREAMS)), None)
+        streams = next(iter(case.deployment.beside(producer, Role.STREAMS)), None)
         batch = producer.value("batch.size")
         if streams is None or not streams.has("topic.segment.bytes") or not batch.is_given:
             continue

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
 
-@rule(
+@check(
     "EOS-CFG-048",
     "Two instances share one state directory",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=(
@@ -22,7 +23,7 @@ from eosctl.model.verdict import Confidence
     ),
     references=("KIP-98",),
 )
-def state_directory_shared(deployment: Deployment) -> Iterator[Problem]:
+def state_directory_shared(case: Case) -> Iterator[Problem]:
     """Find instances of one Streams application that name the same state directory.
 
     What it checks:
@@ -46,7 +47,7 @@ def state_directory_shared(deployment: Deployment) -> Iterator[Problem]:
         KIP-98; state.dir; application.id.
     """
     seen: dict[tuple[str, str], tuple[Component, Value]] = {}
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         folder, name = streams.value("state.dir"), streams.value("application.id")
         if not folder.is_given or not folder.word or not name.word:
             continue

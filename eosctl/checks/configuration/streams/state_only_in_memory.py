@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import exactly_once_streams
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-131",
     "State of an exactly-once application lives in memory",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.STREAMS,),
     reads=(
@@ -25,7 +26,7 @@ from eosctl.model.severity import Severity
         "KIP-954",
     ),
 )
-def state_only_in_memory(deployment: Deployment) -> Iterator[Problem]:
+def state_only_in_memory(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications that read their whole state again at every start.
 
     What it checks:
@@ -48,7 +49,7 @@ def state_only_in_memory(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-591; KIP-954; default.dsl.store; dsl.store.suppliers.class.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         for name in ("default.dsl.store", "dsl.store.suppliers.class"):
             store = streams.value(name)
             word = (store.word or "").lower()

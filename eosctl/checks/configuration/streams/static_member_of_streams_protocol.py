@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 NAMES: Final = ("group.instance.id", "consumer.group.instance.id", "main.consumer.group.instance.id")
 
 
-@rule(
+@check(
     "EOS-CFG-104",
     "Static membership with the streams protocol",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.STREAMS,),
     reads=(
@@ -24,7 +25,7 @@ NAMES: Final = ("group.instance.id", "consumer.group.instance.id", "main.consume
     ),
     references=("KIP-1071",),
 )
-def static_member_of_streams_protocol(deployment: Deployment) -> Iterator[Problem]:
+def static_member_of_streams_protocol(case: Case) -> Iterator[Problem]:
     """Find Streams applications that Kafka Streams refuses to start.
 
     What it checks:
@@ -45,7 +46,7 @@ def static_member_of_streams_protocol(deployment: Deployment) -> Iterator[Proble
     References:
         KIP-1071; group.protocol; group.instance.id.
     """
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         protocol = streams.value("group.protocol")
         instance = next((v for name in NAMES if (v := streams.value(name)).is_given), None)
         if streams.release < (4, 1) or instance is None or instance.word is None:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-102",
     "Assignor of a Streams application is set",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=("partition.assignment.strategy",),
     references=("KIP-441",),
 )
-def streams_assignor_replaced(deployment: Deployment) -> Iterator[Problem]:
+def streams_assignor_replaced(case: Case) -> Iterator[Problem]:
     """Find Streams applications that name an assignor of plain consumers.
 
     What it checks:
@@ -41,7 +42,7 @@ def streams_assignor_replaced(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-441; partition.assignment.strategy.
     """
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         for name, value in streams.given.items():
             if name.endswith("partition.assignment.strategy") and value.word is not None:
                 yield problem(

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 READ: Final = frozenset({"enable.idempotence", "transactional.id", "isolation.level", "enable.auto.commit"})
 
 
-@rule(
+@check(
     "EOS-CFG-015",
     "Setting that an exactly-once Streams application ignores",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=("enable.idempotence", "transactional.id", "isolation.level", "enable.auto.commit"),
     references=("KIP-129",),
 )
-def streams_ignores_setting(deployment: Deployment) -> Iterator[Problem]:
+def streams_ignores_setting(case: Case) -> Iterator[Problem]:
     """Find settings that Streams replaces by its own under exactly-once.
 
     What it checks:
@@ -45,7 +46,7 @@ def streams_ignores_setting(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-129; enable.idempotence; transactional.id; isolation.level; enable.auto.commit.
     """
-    for client in deployment.of(Role.PRODUCER, Role.CONSUMER):
+    for client in case.deployment.of(Role.PRODUCER, Role.CONSUMER):
         if client.inside is not Role.STREAMS:
             continue
         for name in sorted(client.forced & client.given.keys()):

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import exactly_once_streams
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-038",
     "Internal topics of a Streams application have one replica",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.STREAMS,),
     reads=("replication.factor",),
     tags=("durability",),
     references=("KIP-733",),
 )
-def streams_internal_topics_not_replicated(deployment: Deployment) -> Iterator[Problem]:
+def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
     """Find exactly-once Streams applications whose state is kept once.
 
     What it checks:
@@ -43,7 +44,7 @@ def streams_internal_topics_not_replicated(deployment: Deployment) -> Iterator[P
     References:
         KIP-733; replication.factor.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         factor = streams.value("replication.factor")
         if factor.number == 1:
             values = (factor,) if factor.is_given else (streams.value("processing.guarantee"), factor)

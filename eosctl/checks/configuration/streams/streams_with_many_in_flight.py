@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import is_transactional
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-014",
     "Exactly-once Streams application with more than five requests in flight",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.STREAMS,),
     reads=("max.in.flight.requests.per.connection", "producer.max.in.flight.requests.per.connection"),
     references=("KIP-129",),
 )
-def streams_with_many_in_flight(deployment: Deployment) -> Iterator[Problem]:
+def streams_with_many_in_flight(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications that Streams refuses for their requests in flight.
 
     What it checks:
@@ -41,7 +42,7 @@ def streams_with_many_in_flight(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-129; max.in.flight.requests.per.connection; producer.max.in.flight.requests.per.connection.
     """
-    for producer in deployment.of(Role.PRODUCER):
+    for producer in case.deployment.of(Role.PRODUCER):
         flying = producer.value("max.in.flight.requests.per.connection")
         if producer.inside is not Role.STREAMS or not is_transactional(producer) or not flying.is_given:
             continue

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import minutes, transactional_producers
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
@@ -16,9 +16,10 @@ WITHOUT_GROUP: Final = (Role.CONNECT_WORKER, Role.FLINK)
 """Whose consumers of what a producer goes on with are in no group: another one takes over at once."""
 
 
-@rule(
+@check(
     "EOS-CFG-026",
     "A successor waits longer for the transaction than for the session",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(
         Role.STREAMS,
@@ -30,7 +31,7 @@ WITHOUT_GROUP: Final = (Role.CONNECT_WORKER, Role.FLINK)
     ),
     references=("KIP-447",),
 )
-def takeover_waits_for_transaction(deployment: Deployment) -> Iterator[Problem]:
+def takeover_waits_for_transaction(case: Case) -> Iterator[Problem]:
     """Find applications whose abandoned transactions outlive their sessions.
 
     What it checks:
@@ -54,9 +55,9 @@ def takeover_waits_for_transaction(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-447; transaction.timeout.ms; session.timeout.ms.
     """
-    for producer in transactional_producers(deployment):
+    for producer in transactional_producers(case.deployment):
         timeout = producer.value("transaction.timeout.ms")
-        consumer = next(iter(deployment.beside(producer, Role.CONSUMER)), None)
+        consumer = next(iter(case.deployment.beside(producer, Role.CONSUMER)), None)
         if consumer is None or not timeout.is_given or producer.inside in WITHOUT_GROUP:
             continue
         session = consumer.value("session.timeout.ms")

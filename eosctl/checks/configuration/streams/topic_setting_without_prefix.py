@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 NAMES: Final = (
@@ -20,9 +20,10 @@ NAMES: Final = (
 )
 
 
-@rule(
+@check(
     "EOS-CFG-101",
     "Topic setting of a Streams application lacks its prefix",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=(
@@ -32,7 +33,7 @@ NAMES: Final = (
     ),
     references=("KIP-173",),
 )
-def topic_setting_without_prefix(deployment: Deployment) -> Iterator[Problem]:
+def topic_setting_without_prefix(case: Case) -> Iterator[Problem]:
     """Find topic settings in Streams applications that reach no topic.
 
     What it checks:
@@ -55,7 +56,7 @@ def topic_setting_without_prefix(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-173; min.insync.replicas; cleanup.policy; segment.bytes.
     """
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         for name in NAMES:
             setting = streams.value(name)
             if setting.is_given and not streams.has(f"topic.{name}"):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-103",
     "Both names of the record cache are set, to different sizes",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.STREAMS,),
     reads=(
@@ -21,7 +22,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-770",),
 )
-def two_cache_sizes(deployment: Deployment) -> Iterator[Problem]:
+def two_cache_sizes(case: Case) -> Iterator[Problem]:
     """Find Streams applications with two sizes for one cache.
 
     What it checks:
@@ -43,7 +44,7 @@ def two_cache_sizes(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-770; cache.max.bytes.buffering; statestore.cache.max.bytes.
     """
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         old, new = streams.value("cache.max.bytes.buffering"), streams.value("statestore.cache.max.bytes")
         if streams.release < (3, 4) or not old.is_given or not new.is_given or old.number is None or new.number is None:
             continue

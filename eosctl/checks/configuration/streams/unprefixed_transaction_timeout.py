@@ -6,23 +6,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import exactly_once_streams, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 STREAMS_TIMEOUT_MS: Final = 10_000
 
 
-@rule(
+@check(
     "EOS-CFG-002",
     "Transaction timeout of a Streams application is set without its prefix",
+    Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.STREAMS,),
     reads=("transaction.timeout.ms", "commit.interval.ms", "producer.transaction.timeout.ms"),
     references=("KAFKA-12499",),
 )
-def unprefixed_transaction_timeout(deployment: Deployment) -> Iterator[Problem]:
+def unprefixed_transaction_timeout(case: Case) -> Iterator[Problem]:
     """Find Streams applications whose un-prefixed transaction timeout misleads.
 
     What it checks:
@@ -46,7 +47,7 @@ def unprefixed_transaction_timeout(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-12499; transaction.timeout.ms; commit.interval.ms; producer.transaction.timeout.ms.
     """
-    for streams in exactly_once_streams(deployment):
+    for streams in exactly_once_streams(case.deployment):
         bare, prefixed = streams.value("transaction.timeout.ms"), streams.value("producer.transaction.timeout.ms")
         interval = streams.value("commit.interval.ms")
         if not bare.is_given or prefixed.is_given or bare.number is None or interval.number is None:

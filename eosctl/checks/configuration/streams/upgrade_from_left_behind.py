@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-139",
     "upgrade.from is still set",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.STREAMS,),
     reads=("upgrade.from",),
@@ -22,7 +23,7 @@ from eosctl.model.severity import Severity
         "KIP-441",
     ),
 )
-def upgrade_from_left_behind(deployment: Deployment) -> Iterator[Problem]:
+def upgrade_from_left_behind(case: Case) -> Iterator[Problem]:
     """Find Streams applications that still speak the protocol of an older release.
 
     What it checks:
@@ -44,7 +45,7 @@ def upgrade_from_left_behind(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-268; KIP-441; upgrade.from.
     """
-    for streams in deployment.of(Role.STREAMS):
+    for streams in case.deployment.of(Role.STREAMS):
         old = streams.value("upgrade.from")
         if old.is_given and old.word:
             yield problem(

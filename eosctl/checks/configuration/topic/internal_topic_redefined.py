@@ -6,23 +6,24 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 INTERNAL: Final = re.compile(r"__transaction_state|__consumer_offsets|transaction-state---|consumer-offsets---")
 
 
-@rule(
+@check(
     "EOS-CFG-097",
     "Internal topic is managed with the wrong clean-up policy",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.TOPIC,),
     reads=("cleanup.policy",),
     tags=("internal-topics",),
 )
-def internal_topic_redefined(deployment: Deployment) -> Iterator[Problem]:
+def internal_topic_redefined(case: Case) -> Iterator[Problem]:
     """Find topic resources that would turn Kafka's internal topics into ordinary ones.
 
     What it checks:
@@ -43,7 +44,7 @@ def internal_topic_redefined(deployment: Deployment) -> Iterator[Problem]:
     References:
         cleanup.policy.
     """
-    for topic in deployment.of(Role.TOPIC):
+    for topic in case.deployment.of(Role.TOPIC):
         policy = topic.value("cleanup.policy")
         if INTERNAL.search(topic.name) and policy.is_given and policy.word is not None and policy.word != "compact":
             yield problem(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Deployment, Role, Value
 from eosctl.model.severity import Severity
 
@@ -17,9 +17,10 @@ NAMES: Final = {
 DEFAULT_COUNT: Final = 50
 
 
-@rule(
+@check(
     "EOS-CFG-030",
     "Number of partitions of an internal topic is changed",
+    Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.TOPIC,),
     reads=(
@@ -30,7 +31,7 @@ DEFAULT_COUNT: Final = 50
     tags=("internal-topics",),
     references=("KAFKA-7801",),
 )
-def internal_topic_repartitioned(deployment: Deployment) -> Iterator[Problem]:
+def internal_topic_repartitioned(case: Case) -> Iterator[Problem]:
     """Find configurations that change how many partitions Kafka's internal topics have.
 
     What it checks:
@@ -56,12 +57,12 @@ def internal_topic_repartitioned(deployment: Deployment) -> Iterator[Problem]:
     References:
         KAFKA-7801; partitions; transaction.state.log.num.partitions; offsets.topic.num.partitions.
     """
-    for topic in deployment.of(Role.TOPIC):
+    for topic in case.deployment.of(Role.TOPIC):
         setting = next((setting for name, setting in NAMES.items() if topic.name.rstrip(")").endswith(name)), None)
         count = topic.value("partitions")
         if setting is None or count.number is None:
             continue
-        yield from _differing(deployment, topic, count, setting)
+        yield from _differing(case.deployment, topic, count, setting)
 
 
 def _differing(deployment: Deployment, topic: Component, count: Value, setting: str) -> Iterator[Problem]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-083",
     "Retention is set on a topic that is only compacted",
+    Area.CONFIGURATION,
     Severity.INFO,
     roles=(Role.TOPIC,),
     reads=("cleanup.policy", "retention.ms", "retention.bytes"),
 )
-def retention_on_compacted_topic(deployment: Deployment) -> Iterator[Problem]:
+def retention_on_compacted_topic(case: Case) -> Iterator[Problem]:
     """Find retention settings that have no effect.
 
     What it checks:
@@ -39,7 +40,7 @@ def retention_on_compacted_topic(deployment: Deployment) -> Iterator[Problem]:
     References:
         cleanup.policy; retention.ms; retention.bytes.
     """
-    for topic in deployment.of(Role.TOPIC):
+    for topic in case.deployment.of(Role.TOPIC):
         policy = topic.value("cleanup.policy")
         for name in ("retention.ms", "retention.bytes"):
             retention = topic.value(name)

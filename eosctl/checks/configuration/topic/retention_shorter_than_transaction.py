@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import BROKER_MAX_TIMEOUT_MS, broker_limits, minutes
-from eosctl.checks.configuration.rule import problem, rule
-from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 
-@rule(
+@check(
     "EOS-CFG-043",
     "Records are deleted while a transaction may still hide them",
+    Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.TOPIC,),
     reads=("retention.ms", "cleanup.policy"),
 )
-def retention_shorter_than_transaction(deployment: Deployment) -> Iterator[Problem]:
+def retention_shorter_than_transaction(case: Case) -> Iterator[Problem]:
     """Find topics whose retention is shorter than a transaction may be open.
 
     What it checks:
@@ -41,9 +42,9 @@ def retention_shorter_than_transaction(deployment: Deployment) -> Iterator[Probl
     References:
         retention.ms; cleanup.policy.
     """
-    limits = [limit for _, _, limit in broker_limits(deployment, "transaction.max.timeout.ms")]
+    limits = [limit for _, _, limit in broker_limits(case.deployment, "transaction.max.timeout.ms")]
     longest = max(limits, default=BROKER_MAX_TIMEOUT_MS)
-    for topic in deployment.of(Role.TOPIC):
+    for topic in case.deployment.of(Role.TOPIC):
         retention, policy = topic.value("retention.ms"), topic.word("cleanup.policy")
         if not retention.is_given or retention.number is None or policy is None or "delete" not in policy:
             continue

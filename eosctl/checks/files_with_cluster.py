@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
-from eosctl.checks.configuration.judge import judge
+from eosctl.checks.judge import judge
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from eosctl.analysis.release import release_text
-from eosctl.checks.configuration.judge import findings_of, judge
-from eosctl.checks.configuration.registry import rules_reading
+from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.registry import checks_reading
 from eosctl.model.deployment import Component, Deployment, Place, Role, Value
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.model.severity import Severity
@@ -117,7 +117,7 @@ def _change(
 def _by_default(before: Component, after: Component, table: ParameterTable) -> Iterator[UpgradeChange]:
     """Yield defaults that differ, of settings that some rule judges: others do not touch exactly-once."""
     for name in table.parameters:
-        if name in after.given or not rules_reading(name):
+        if name in after.given or not checks_reading(name):
             continue
         one, other = before.value(name), after.value(name)
         if one.text != other.text and name in before.defaults and name in after.defaults:

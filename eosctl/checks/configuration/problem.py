@@ -1,0 +1,73 @@
+"""Problems of configured components: the settings in question, and where they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.checks.declaration import Problem
+from eosctl.findings.finding import Command
+from eosctl.model.deployment import Client, Component, Value, ValueSource
+from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence, Resource
+
+INT_MAX: Final = 2_147_483_647
+
+
+def problem(
+    component: Component,
+    values: Sequence[Value],
+    message: str,
+    *,
+    remedy: str,
+    impact: str = "",
+    cause: str = "",
+    severity: Severity | None = None,
+    confidence: Confidence = Confidence.CERTAIN,
+    commands: tuple[Command, ...] = (),
+) -> Problem:
+    """Build a problem of a component.
+
+    Args:
+        component: What is configured wrongly.
+        values: The settings of the judged relation, the one to change first; its line is the finding's line.
+        message: What is wrong, with the numbers.
+        remedy: What to do.
+        impact: What happens otherwise.
+        cause: Why, when it is not plain.
+        severity: Where it differs from the check's.
+        confidence: How sure that is.
+        commands: Commands that help. `eosctl doctor DIR` shows them, `config lint` does not, so the remedy must do.
+    """
+    place = next((value.place for value in values if value.place is not None), component.place)
+    keys = tuple(dict.fromkeys(value.key for value in values))
+    return Problem(
+        resource=Resource("file", component.name),
+        message=message,
+        severity=severity,
+        confidence=confidence,
+        cause=cause,
+        impact=impact,
+        evidence=tuple(_evidence(component, value) for value in values),
+        remedy=(remedy,),
+        commands=commands,
+        incident=",".join(keys),
+        facts=(
+            ("file", place.file),
+            ("line", place.line),
+            ("keys", ",".join(keys)),
+            ("value", values[0].text or "") if values else ("value", ""),
+            ("role", component.role.value),
+        ),
+    )
+
+
+def _evidence(component: Component, value: Value) -> Evidence:
+    software = "Kafka" if component.client is Client.JAVA else component.client.value
+    release = f"{software} {component.release[0]}.{component.release[1]}"
+    source = {
+        ValueSource.GIVEN: str(value.place) if value.place else "given",
+        ValueSource.FRAMEWORK: f"set by {component.inside or component.role}",
+        ValueSource.DEFAULT: f"default of {release}",
+    }[value.source]
+    return Evidence(value.key, "(none)" if value.text is None else value.text, source)

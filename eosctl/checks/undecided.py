@@ -1,0 +1,60 @@
+"""What keeps a check of configurations from a verdict: no component to judge, or a setting without a known value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Component, Deployment, Role, Value
+
+_WORDS: Final[Mapping[Role, str]] = {
+    Role.BROKER: "broker",
+    Role.TOPIC: "topic",
+    Role.PRODUCER: "producer",
+    Role.CONSUMER: "consumer",
+    Role.STREAMS: "Streams",
+    Role.CONNECT_WORKER: "Connect worker",
+    Role.SOURCE_CONNECTOR: "source connector",
+    Role.SINK_CONNECTOR: "sink connector",
+    Role.MIRROR_MAKER: "MirrorMaker",
+    Role.FLINK: "Flink",
+    Role.SPRING: "Spring",
+    Role.ACCESS_RULE: "access rule",
+}
+
+
+class Undecided(NamedTuple):
+    """A setting whose value lies outside of the files."""
+
+    component: Component
+    value: Value
+
+    def __str__(self) -> str:
+        return f"{self.value.place}: {self.value.key} refers to something outside of the file ({self.value.text})"
+
+
+def undecided_settings(deployment: Deployment, reads: Collection[str]) -> tuple[Undecided, ...]:
+    """Return the settings of these names whose values are not known, each place once."""
+    found = {
+        (value.place, value.key): Undecided(component, value)
+        for component in deployment.components
+        for name, value in component.given.items()
+        if not value.resolved and any(name == read or name.endswith(f".{read}") for read in reads)
+    }
+    return tuple(found.values())
+
+
+def without_components(deployment: Deployment, roles: Sequence[Role]) -> str:
+    """Return why there is nothing to judge: no component of these roles; empty when there is one.
+
+    Args:
+        deployment: The configurations that were given.
+        roles: The roles in question; none: any component will do.
+    """
+    if deployment.of(*roles) if roles else deployment.components:
+        return ""
+    if tuple(roles) == (Role.ACCESS_RULE,):
+        return "no access rules in the input"
+    words = [_WORDS[role] for role in roles]
+    named = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
+    return f"no {named} configuration in the input" if named else "no configuration in the input"

@@ -1,22 +1,41 @@
-"""The manual of a check, read from its docstring."""
+"""The manual of a check: the sections of its docstring, and the references of its declaration."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
+from textwrap import fill
 from typing import Final
 
+from eosctl.checks.declaration import Check
+
+WIDTH: Final = 112
 SECTIONS: Final = (
     "What it checks",
     "Why it matters for exactly-once",
     "Example",
     "Fix",
     "Verify",
-    "References",
 )
 
 
 class ManualError(ValueError):
     """A docstring lacks a section, or has them in another order."""
+
+
+def manual_of(check: Check) -> tuple[str, dict[str, str]]:
+    """Return the summary line of a check and its sections, the references last.
+
+    Raises:
+        ManualError: The docstring lacks a section, or has them in another order.
+    """
+    summary, sections = parse_manual(check.manual)
+    return summary, sections | {"References": _listed(check.references)}
+
+
+def _listed(references: Sequence[str]) -> str:
+    """Return the references as wrapped lines; names are never broken."""
+    return fill(f"{'; '.join(references)}.", WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def parse_manual(docstring: str) -> tuple[str, dict[str, str]]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from eosctl.checks.declaration import Case
-from eosctl.checks.manual import SECTIONS, parse_manual
-from eosctl.checks.registry import ALL_CHECKS, find_check, select_checks
+from eosctl.checks.manual import SECTIONS, manual_of, parse_manual
+from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, select_checks
 from eosctl.checks.runner import diagnose, run_check
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.severity import Severity
@@ -78,6 +78,7 @@ def test_manual_is_whole(check: Any) -> None:
     assert summary.endswith(".")
     assert len(summary) < 150
     assert tuple(sections) == SECTIONS
+    assert "References:" not in check.manual
     assert check.references
 
 
@@ -110,3 +111,10 @@ def test_selection() -> None:
     with pytest.raises(LookupError) as refused:
         select_checks(["TXN", "nonsense"])
     assert refused.value.args == ("nonsense",)
+
+
+def test_a_manual_ends_with_the_references_of_the_declaration() -> None:
+    for check in CATALOGUE:
+        sections = manual_of(check)[1]
+        assert tuple(sections) == (*SECTIONS, "References")
+        assert " ".join(sections["References"].split()) == "; ".join(check.references) + "."

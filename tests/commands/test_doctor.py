@@ -193,7 +193,7 @@ class TestCatalogue:
 
     def test_run_runs_what_was_selected(self, snapshot_file: Path) -> None:
         done = eosctl("check", "run", "EOS-TXN-004", "EOS-TOP-001", "--snapshot", snapshot_file, "-o", "json")
-        assert [check["id"] for check in done.json["checks"]] == ["EOS-TXN-004", "EOS-TOP-001"]
+        assert [check["id"] for check in done.json["checks"]] == ["EOS-TOP-001", "EOS-TXN-004"]
         assert done.json["command"] == "check run"
 
 

@@ -42,9 +42,6 @@ def broker_fenced(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-007 passes.
-
-    References:
-        KIP-631; KIP-1073; broker.session.timeout.ms.
     """
     for broker in case.snapshot.brokers:
         if broker.fenced:

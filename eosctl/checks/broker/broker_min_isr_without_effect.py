@@ -50,9 +50,6 @@ def broker_min_isr_without_effect(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-011 passes.
-
-    References:
-        KIP-966; min.insync.replicas; EOS-CFG-039.
     """
     feature = case.snapshot.feature("eligible.leader.replicas.version")
     if feature is None or not feature.finalized:

@@ -47,9 +47,6 @@ def broker_refuses_default_timeouts(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-010 passes.
-
-    References:
-        KIP-98; transaction.max.timeout.ms.
     """
     low = [
         one

@@ -41,9 +41,6 @@ def broker_unreachable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-006 passes.
-
-    References:
-        KIP-112; listeners.
     """
     for broker in case.snapshot.brokers:
         if not broker.reachable and not broker.fenced:

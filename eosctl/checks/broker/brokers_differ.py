@@ -59,10 +59,6 @@ def brokers_differ(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-009 passes.
-
-    References:
-        KIP-98; transaction.max.timeout.ms; transactional.id.expiration.ms; offsets.retention.minutes;
-        transaction.state.log.num.partitions.
     """
     for name in NAMES:
         values = {one.setting.value for one in told(case.snapshot, name)}

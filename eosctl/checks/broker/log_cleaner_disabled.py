@@ -46,9 +46,6 @@ def log_cleaner_disabled(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-008 passes.
-
-    References:
-        KIP-1030; log.cleaner.enable.
     """
     stopped = [one for one in told(case.snapshot, SETTING) if (one.setting.value or "").strip().lower() == "false"]
     if stopped:

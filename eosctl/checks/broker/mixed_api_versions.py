@@ -33,7 +33,11 @@ TRANSACTION_APIS: Final = {
     Severity.WARNING,
     needs=frozenset({EvidenceKind.API_VERSIONS}),
     tags=("upgrade",),
-    references=("KIP-890", "KAFKA-16992"),
+    references=(
+        "KIP-890",
+        "KAFKA-16992",
+        "transaction.partition.verification.enable",
+    ),
 )
 def mixed_api_versions(case: Case) -> Iterator[Problem]:
     """Find brokers that serve different versions of the transaction APIs.
@@ -55,9 +59,6 @@ def mixed_api_versions(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-004 passes.
-
-    References:
-        KIP-890; KAFKA-16992; transaction.partition.verification.enable.
     """
     differing = _differing(case.snapshot)
     if not differing:

@@ -22,7 +22,13 @@ SETTING = "transaction.partition.verification.enable"
     needs=frozenset({EvidenceKind.BROKER_CONFIGS}),
     since=(3, 6),
     tags=("hanging", "configuration"),
-    references=("KIP-890", "KAFKA-14402"),
+    references=(
+        "KIP-890",
+        "KAFKA-14402",
+        "transaction.partition.verification.enable",
+        "KAFKA-15653",
+        "KAFKA-16992",
+    ),
 )
 def partition_verification_disabled(case: Case) -> Iterator[Problem]:
     """Find brokers that append transactional records without asking the coordinator.
@@ -44,9 +50,6 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-002 passes.
-
-    References:
-        KIP-890; transaction.partition.verification.enable; KAFKA-14402, KAFKA-15653, KAFKA-16992.
     """
     disabled = [found for found in told(case.snapshot, SETTING) if found.setting.value == "false"]
     if not disabled:

@@ -44,9 +44,6 @@ def too_few_brokers(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-012 passes.
-
-    References:
-        KIP-98; transaction.state.log.replication.factor, transaction.state.log.min.isr.
     """
     wanted = case.limits.transaction_log_replication_factor
     known = len(_broker_ids(case.snapshot))

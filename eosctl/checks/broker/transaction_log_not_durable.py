@@ -51,9 +51,6 @@ def transaction_log_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         kafka-topics.sh --describe --topic __transaction_state, and this check passes.
-
-    References:
-        KIP-98; transaction.state.log.replication.factor, transaction.state.log.min.isr.
     """
     topic = case.snapshot.topic(TRANSACTION_STATE_TOPIC)
     if topic is None or not topic.partitions:

@@ -22,7 +22,11 @@ TV2 = 2
     needs=frozenset({EvidenceKind.FEATURES}),
     since=(4, 0),
     tags=("upgrade", "hanging"),
-    references=("KIP-890", "KIP-1022"),
+    references=(
+        "KIP-890",
+        "KIP-1022",
+        "transaction.version",
+    ),
 )
 def transaction_version_not_finalized(case: Case) -> Iterator[Problem]:
     """Find clusters whose brokers could do TV2 and which were never switched to it.
@@ -42,9 +46,6 @@ def transaction_version_not_finalized(case: Case) -> Iterator[Problem]:
 
     Verify:
         kafka-features.sh describe shows transaction.version at 2.
-
-    References:
-        KIP-890, KIP-1022; transaction.version.
     """
     feature = case.snapshot.feature(FEATURE)
     if feature is None or feature.max_supported < TV2:

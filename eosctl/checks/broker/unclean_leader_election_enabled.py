@@ -44,9 +44,6 @@ def unclean_leader_election_enabled(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-BRK-003 passes.
-
-    References:
-        KIP-106; unclean.leader.election.enable.
     """
     brokers = [found for found in told(case.snapshot, SETTING) if found.setting.value == "true"]
     if brokers:

@@ -50,9 +50,6 @@ def coordinators_on_few_brokers(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-CAP-002 passes.
-
-    References:
-        KIP-98; auto.leader.rebalance.enable.
     """
     if case.controller_is_silent:
         return

@@ -45,9 +45,6 @@ def producer_ids_crowd_a_partition(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-CAP-001 passes.
-
-    References:
-        KIP-854; KAFKA-16229; producer.id.expiration.ms.
     """
     for where in case.snapshot.producers:
         if len(where.producers) > case.limits.producer_id_count:

@@ -43,9 +43,6 @@ def too_many_replicas_on_broker(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-CAP-004 passes.
-
-    References:
-        KIP-98; num.partitions.
     """
     held = Counter(replica for topic in case.snapshot.topics for info in topic.partitions for replica in info.replicas)
     for broker_id, count in sorted(held.items()):

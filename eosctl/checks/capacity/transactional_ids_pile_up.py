@@ -44,9 +44,6 @@ def transactional_ids_pile_up(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-CAP-003 passes.
-
-    References:
-        KIP-98; transactional.id.expiration.ms.
     """
     ids = case.snapshot.transactions
     if len(ids) > case.limits.transactional_id_count:

@@ -51,9 +51,6 @@ def idle_group_offsets_expire(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-GRP-002 passes.
-
-    References:
-        KIP-186; offsets.retention.minutes.
     """
     short = [one for one in told(case.snapshot, "offsets.retention.minutes") if _is_short(number(one.setting))]
     idle = [

@@ -42,9 +42,6 @@ def members_without_partitions(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-GRP-005 passes.
-
-    References:
-        KIP-345; partition.assignment.strategy.
     """
     for group in case.snapshot.groups:
         idle = [member.client_id for member in group.members if not member.assignment]

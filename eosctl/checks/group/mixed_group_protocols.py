@@ -44,9 +44,6 @@ def mixed_group_protocols(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-GRP-006 passes.
-
-    References:
-        KIP-848; group.protocol.
     """
     alive = [g for g in case.snapshot.groups if g.members and g.protocol_type in ("", "consumer")]
     classic = [g.group_id for g in alive if g.group_type == "classic"]

@@ -50,9 +50,6 @@ def offsets_held_by_old_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-GRP-001 passes.
-
-    References:
-        KIP-447; transaction.timeout.ms.
     """
     for group in case.snapshot.groups:
         pinned = [offset for offset in group.offsets if offset.unstable]

@@ -47,9 +47,6 @@ def position_beyond_the_end(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-GRP-004 passes.
-
-    References:
-        KIP-320; unclean.leader.election.enable.
     """
     for group in case.snapshot.groups:
         if group.state not in ("Empty", "Dead"):

@@ -49,9 +49,6 @@ def position_was_deleted(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-GRP-003 passes.
-
-    References:
-        KIP-320; retention.ms; auto.offset.reset.
     """
     for group in case.snapshot.groups:
         gone = []

@@ -54,8 +54,5 @@ def brokers_failed(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-006 passes.
-
-    References:
-        KIP-98; min.insync.replicas.
     """
     yield from problems_of(case, KINDS)

@@ -44,8 +44,5 @@ def hanging_transaction_logged(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-003 passes.
-
-    References:
-        KIP-664; KIP-890; KAFKA-14884.
     """
     yield from problems_of(case, KINDS)

@@ -45,8 +45,5 @@ def producers_refused(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-001 passes.
-
-    References:
-        KIP-98; KIP-360; KIP-890.
     """
     yield from problems_of(case, KINDS)

@@ -44,9 +44,6 @@ def records_call_for_action(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-009 passes.
-
-    References:
-        KIP-98.
     """
     for one in case.snapshot.logged_records:
         yield Problem(

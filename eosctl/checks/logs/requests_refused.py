@@ -56,8 +56,5 @@ def requests_refused(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-005 passes.
-
-    References:
-        KIP-98; KIP-140; transaction.max.timeout.ms; max.message.bytes.
     """
     yield from problems_of(case, KINDS)

@@ -42,8 +42,5 @@ def sequence_numbers_refused(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-004 passes.
-
-    References:
-        KIP-98; KIP-360.
     """
     yield from problems_of(case, KINDS)

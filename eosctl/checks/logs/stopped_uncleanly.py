@@ -40,8 +40,5 @@ def stopped_uncleanly(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-008 passes.
-
-    References:
-        KIP-98.
     """
     yield from problems_of(case, KINDS)

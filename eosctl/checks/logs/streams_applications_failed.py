@@ -45,8 +45,5 @@ def streams_applications_failed(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-007 passes.
-
-    References:
-        KIP-663; KIP-1033; processing.guarantee.
     """
     yield from problems_of(case, KINDS)

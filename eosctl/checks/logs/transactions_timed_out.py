@@ -47,8 +47,5 @@ def transactions_timed_out(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-002 passes.
-
-    References:
-        KIP-98; KIP-447; transaction.timeout.ms; max.poll.interval.ms.
     """
     yield from problems_of(case, KINDS)

@@ -44,9 +44,6 @@ def coordinator_clock_ahead(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-001 passes.
-
-    References:
-        KAFKA-8803; transaction.timeout.ms.
     """
     worst: dict[int, int] = {}
     seen_at_ms = case.snapshot.looks[-1].finished_at_ms if case.snapshot.looks else case.snapshot.captured_at_ms

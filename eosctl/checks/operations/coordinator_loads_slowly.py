@@ -51,9 +51,6 @@ def coordinator_loads_slowly(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-OPS-008 passes.
-
-    References:
-        KIP-484; transaction.state.log.segment.bytes; offsets.load.buffer.size.
     """
     for series, topic in LOADS:
         for found in above(case, series, SLOW_MS):

@@ -45,9 +45,6 @@ def disk_nearly_full(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-005 passes.
-
-    References:
-        KIP-827; log.dirs.
     """
     for directory in case.snapshot.log_directories:
         if directory.error or directory.total_bytes <= 0 or directory.usable_bytes < 0:

@@ -47,9 +47,6 @@ def leaders_not_preferred(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-007 passes.
-
-    References:
-        KIP-460; auto.leader.rebalance.enable.
     """
     if case.controller_is_silent:
         return

@@ -45,9 +45,6 @@ def log_cleaner_stopped(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-OPS-009 passes.
-
-    References:
-        KIP-346; log.cleaner.enable.
     """
     for series, what in ((DEAD, "cleaner threads have died"), (UNCLEANABLE, "partitions were given up by the cleaner")):
         for found in above(case, series, 0):

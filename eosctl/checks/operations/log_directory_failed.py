@@ -45,9 +45,6 @@ def log_directory_failed(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-004 passes.
-
-    References:
-        KIP-112; KIP-858; log.dirs.
     """
     for directory in case.snapshot.log_directories:
         if directory.error:

@@ -46,9 +46,6 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-010 passes.
-
-    References:
-        KIP-595; controller.quorum.voters.
     """
     if not case.controller_is_silent:
         return

@@ -45,9 +45,6 @@ def quorum_of_two(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-002 passes.
-
-    References:
-        KIP-595; controller.quorum.voters.
     """
     quorum = case.snapshot.quorum
     if quorum is None:

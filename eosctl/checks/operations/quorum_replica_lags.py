@@ -44,9 +44,6 @@ def quorum_replica_lags(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-003 passes.
-
-    References:
-        KIP-595; broker.session.timeout.ms.
     """
     quorum = case.snapshot.quorum
     leader = (

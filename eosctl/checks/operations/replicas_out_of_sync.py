@@ -43,9 +43,6 @@ def replicas_out_of_sync(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-OPS-006 passes.
-
-    References:
-        KIP-16; replica.lag.time.max.ms.
     """
     missing: dict[int, list[str]] = {}
     for topic in case.snapshot.topics:

@@ -46,9 +46,6 @@ def anonymous_listener(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-SEC-006 passes.
-
-    References:
-        KIP-103; listeners.
     """
     for broker in case.snapshot.brokers:
         if not _value(broker, "authorizer.class.name"):

@@ -42,9 +42,6 @@ def anyone_may_use_transactional_ids(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-SEC-003 passes.
-
-    References:
-        KIP-98.
     """
     for rule in case.snapshot.access_rules.rules if case.snapshot.access_rules else ():
         everything = rule.resource_type == "TransactionalId" and rule.resource_name in ("*", "")

@@ -40,9 +40,6 @@ def group_not_readable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-SEC-005 passes.
-
-    References:
-        KIP-447.
     """
     rules = case.snapshot.access_rules.rules if case.snapshot.access_rules else ()
     allowed = [rule for rule in rules if rule.permission == "Allow"]

@@ -51,9 +51,6 @@ def internal_topics_may_be_changed(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-SEC-002 passes.
-
-    References:
-        KIP-290; EOS-CFG-031.
     """
     for rule in case.snapshot.access_rules.rules if case.snapshot.access_rules else ():
         covered = [topic for topic in INTERNAL if rule.covers("Topic", topic)]

@@ -41,9 +41,6 @@ def literal_rule_with_star(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-SEC-001 passes.
-
-    References:
-        KIP-290.
     """
     for rule in case.snapshot.access_rules.rules if case.snapshot.access_rules else ():
         name = rule.resource_name

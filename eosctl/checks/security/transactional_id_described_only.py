@@ -44,9 +44,6 @@ def transactional_id_described_only(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-SEC-004 passes.
-
-    References:
-        KIP-98.
     """
     rules = case.snapshot.access_rules.rules if case.snapshot.access_rules else ()
     allowed = [rule for rule in rules if rule.permission == "Allow"]

@@ -48,9 +48,6 @@ def deletions_forgotten_early(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TOP-011 passes.
-
-    References:
-        KAFKA-8522; delete.retention.ms.
     """
     for topic in case.snapshot.topics:
         policy, kept = topic.setting("cleanup.policy"), topic.setting("delete.retention.ms")

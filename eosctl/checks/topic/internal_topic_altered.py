@@ -27,7 +27,13 @@ PARTITION_SETTINGS: Final = {
     Severity.ERROR,
     needs=frozenset({EvidenceKind.TOPICS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.BROKER_CONFIGS}),
     tags=("internal-topics", "configuration"),
-    references=("KIP-98", "transaction.state.log.num.partitions", "offsets.topic.num.partitions"),
+    references=(
+        "KIP-98",
+        "transaction.state.log.num.partitions",
+        "offsets.topic.num.partitions",
+        "cleanup.policy",
+        "KAFKA-7801",
+    ),
 )
 def internal_topic_altered(case: Case) -> Iterator[Problem]:
     """Find internal topics whose clean-up or number of partitions was changed.
@@ -52,9 +58,6 @@ def internal_topic_altered(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TOP-004 passes.
-
-    References:
-        KIP-98; transaction.state.log.num.partitions, offsets.topic.num.partitions, cleanup.policy; KAFKA-7801.
     """
     for name, setting_name in PARTITION_SETTINGS.items():
         topic = case.snapshot.topic(name)

@@ -27,7 +27,10 @@ EXPLAINED: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus
     needs=frozenset({EvidenceKind.OFFSETS}),
     uses=frozenset({EvidenceKind.HIDDEN_RECORDS, EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS}),
     tags=("lso", "lag"),
-    references=("KIP-98",),
+    references=(
+        "KIP-98",
+        "isolation.level",
+    ),
 )
 def last_stable_offset_far_behind(case: Case) -> Iterator[Problem]:
     """Find partitions where much is written that read_committed readers cannot see yet.
@@ -49,9 +52,6 @@ def last_stable_offset_far_behind(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl txn hanging --all shows who holds the offset; the gap closes when that transaction ends.
-
-    References:
-        KIP-98; isolation.level.
     """
     for gap in case.stable_offset_gaps:
         if gap.offsets < case.limits.last_stable_offset_gap_records:

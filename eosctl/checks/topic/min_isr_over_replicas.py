@@ -44,9 +44,6 @@ def min_isr_over_replicas(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TOP-006 passes.
-
-    References:
-        KAFKA-15583; min.insync.replicas.
     """
     for topic in case.snapshot.topics:
         setting = topic.setting("min.insync.replicas")

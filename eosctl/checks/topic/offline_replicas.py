@@ -22,7 +22,11 @@ from eosctl.text import count_text
     Severity.WARNING,
     needs=frozenset({EvidenceKind.TOPICS}),
     tags=("availability",),
-    references=("KIP-112",),
+    references=(
+        "KIP-112",
+        "log.dirs",
+        "replica.lag.time.max.ms",
+    ),
 )
 def offline_replicas(case: Case) -> Iterator[Problem]:
     """Find brokers whose replicas are offline.
@@ -42,9 +46,6 @@ def offline_replicas(case: Case) -> Iterator[Problem]:
 
     Verify:
         kafka-topics.sh --describe --under-replicated-partitions prints nothing.
-
-    References:
-        KIP-112; log.dirs, replica.lag.time.max.ms.
     """
     by_broker: dict[int, list[PartitionInfo]] = defaultdict(list)
     for topic in case.snapshot.topics:

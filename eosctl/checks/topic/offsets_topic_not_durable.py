@@ -42,9 +42,6 @@ def offsets_topic_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TOP-009 passes.
-
-    References:
-        KIP-98; offsets.topic.replication.factor.
     """
     topic = case.snapshot.topic(CONSUMER_OFFSETS_TOPIC)
     if topic is None or not topic.partitions:

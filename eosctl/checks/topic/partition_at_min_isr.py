@@ -43,9 +43,6 @@ def partition_at_min_isr(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TOP-007 passes.
-
-    References:
-        KIP-966; min.insync.replicas.
     """
     for topic in case.snapshot.topics:
         required = number(topic.setting("min.insync.replicas")) or 0

@@ -20,7 +20,11 @@ from eosctl.model.verdict import Evidence, Resource
     Severity.ERROR,
     needs=frozenset({EvidenceKind.TOPICS, EvidenceKind.TOPIC_CONFIGS}),
     tags=("availability", "durability"),
-    references=("min.insync.replicas", "KAFKA-15583"),
+    references=(
+        "min.insync.replicas",
+        "KAFKA-15583",
+        "replica.lag.time.max.ms",
+    ),
 )
 def partition_under_min_isr(case: Case) -> Iterator[Problem]:
     """Find partitions that refuse every transactional write at the moment.
@@ -43,9 +47,6 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
 
     Verify:
         kafka-topics.sh --describe --under-min-isr-partitions prints nothing.
-
-    References:
-        min.insync.replicas, replica.lag.time.max.ms; KAFKA-15583.
     """
     for topic in case.snapshot.topics:
         setting = topic.setting("min.insync.replicas")

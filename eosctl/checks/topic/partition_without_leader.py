@@ -26,7 +26,11 @@ _IMPACT = {
     Severity.CRITICAL,
     needs=frozenset({EvidenceKind.TOPICS}),
     tags=("availability",),
-    references=("KIP-966", "KAFKA-20734"),
+    references=(
+        "KIP-966",
+        "KAFKA-20734",
+        "unclean.leader.election.enable",
+    ),
 )
 def partition_without_leader(case: Case) -> Iterator[Problem]:
     """Find partitions that nobody leads.
@@ -48,9 +52,6 @@ def partition_without_leader(case: Case) -> Iterator[Problem]:
 
     Verify:
         kafka-topics.sh --describe --unavailable-partitions prints nothing.
-
-    References:
-        KIP-966; KAFKA-20734; unclean.leader.election.enable.
     """
     for topic in case.snapshot.topics:
         lost = [info for info in topic.partitions if info.leader_id is None]

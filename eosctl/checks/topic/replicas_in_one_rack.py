@@ -45,9 +45,6 @@ def replicas_in_one_rack(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TOP-008 passes.
-
-    References:
-        KIP-36; broker.rack.
     """
     racks = {broker.node_id: broker.rack for broker in case.snapshot.brokers if broker.rack}
     if len(set(racks.values())) < 2:

@@ -46,9 +46,6 @@ def transactional_topic_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TOP-010 passes.
-
-    References:
-        KIP-98; min.insync.replicas.
     """
     transactional = {
         where.partition.topic

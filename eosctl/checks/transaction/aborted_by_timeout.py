@@ -23,7 +23,12 @@ from eosctl.text import count_text, duration_text, time_text
     needs=frozenset({EvidenceKind.TRANSACTION_HISTORY}),
     uses=frozenset({EvidenceKind.TRANSACTIONS}),
     tags=("fencing", "timeout"),
-    references=("KIP-98", "KIP-588"),
+    references=(
+        "KIP-98",
+        "KIP-588",
+        "transaction.timeout.ms",
+        "commit.interval.ms",
+    ),
 )
 def aborted_by_timeout(case: Case) -> Iterator[Problem]:
     """Find transactional ids whose transactions the coordinator aborted because they took too long.
@@ -47,9 +52,6 @@ def aborted_by_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TXN-006 passes one hour after the last abort.
-
-    References:
-        KIP-98, KIP-588; transaction.timeout.ms, commit.interval.ms.
     """
     now_ms = case.snapshot.captured_at_ms
     timeouts = [

@@ -50,9 +50,6 @@ def epoch_nearly_used_up(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TXN-008 passes.
-
-    References:
-        KIP-360; KIP-890; KAFKA-19367; KAFKA-20090.
     """
     last = [t for t in case.snapshot.transactions if t.described and t.producer_epoch >= NEARLY]
     if last:

@@ -25,7 +25,12 @@ CAUSES = (FencingCause.NEWER_INSTANCE, FencingCause.ADMIN_FENCE)
     needs=frozenset({EvidenceKind.TRANSACTION_HISTORY}),
     uses=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.ABORTED_RANGES}),
     tags=("fencing", "zombie"),
-    references=("KIP-98", "KIP-588", "KIP-890"),
+    references=(
+        "KIP-98",
+        "KIP-588",
+        "KIP-890",
+        "transactional.id",
+    ),
 )
 def fenced_mid_transaction(case: Case) -> Iterator[Problem]:
     """Find producers that lost an open transaction to a newer instance with the same transactional id.
@@ -50,9 +55,6 @@ def fenced_mid_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TXN-004 passes one hour after the last fencing; the log has no new one.
-
-    References:
-        KIP-98, KIP-588, KIP-890; transactional.id.
     """
     now_ms = case.snapshot.captured_at_ms
     recent = [

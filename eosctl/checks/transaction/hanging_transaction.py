@@ -34,7 +34,12 @@ from eosctl.model.verdict import Confidence, Evidence, Resource
     ),
     since=(3, 0),
     tags=("hanging", "lso"),
-    references=("KIP-664", "KIP-890", "KAFKA-20734"),
+    references=(
+        "KIP-664",
+        "KIP-890",
+        "KAFKA-20734",
+        "transaction.partition.verification.enable",
+    ),
 )
 def hanging_transaction(case: Case) -> Iterator[Problem]:
     """Find transactions that are open on a partition and that no coordinator will ever end.
@@ -60,9 +65,6 @@ def hanging_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl txn hanging reports nothing for the partition, and its last stable offset has moved.
-
-    References:
-        KIP-664, KIP-890; transaction.partition.verification.enable; KAFKA-20734.
     """
     for verdict in case.open_transactions:
         if verdict.status is HangStatus.HANGING:

@@ -45,9 +45,6 @@ def late_transactions_counted(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-TXN-012 passes.
-
-    References:
-        KIP-664; transaction.max.timeout.ms.
     """
     for found in above(case, LATE, 0):
         partitions = count_text(round(found.value), "partition")

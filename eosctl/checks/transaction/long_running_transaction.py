@@ -32,7 +32,13 @@ from eosctl.text import duration_text, hidden_text
     ),
     since=(3, 0),
     tags=("long-running", "lso", "retention"),
-    references=("KIP-98", "KIP-939"),
+    references=(
+        "KIP-98",
+        "KIP-939",
+        "transaction.timeout.ms",
+        "transaction.max.timeout.ms",
+        "retention.ms",
+    ),
 )
 def long_running_transaction(case: Case) -> Iterator[Problem]:
     """Find transactions within their timeout that hide many records, or whose records may expire unread.
@@ -56,9 +62,6 @@ def long_running_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl txn hanging --all no longer lists it, and the last stable offset has moved.
-
-    References:
-        KIP-98, KIP-939; transaction.timeout.ms, transaction.max.timeout.ms, retention.ms.
     """
     for verdict in case.open_transactions:
         if verdict.status is not HangStatus.LONG_RUNNING:

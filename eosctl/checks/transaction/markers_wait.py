@@ -47,9 +47,6 @@ def markers_wait(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-TXN-011 passes.
-
-    References:
-        KIP-98; KAFKA-20734.
     """
     for series, waits in (
         (UNKNOWN_DESTINATION, "markers whose partition has no leader"),

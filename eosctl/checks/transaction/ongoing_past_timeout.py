@@ -24,7 +24,13 @@ from eosctl.text import duration_text
     uses=frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.PRODUCERS}),
     since=(3, 0),
     tags=("late", "lso"),
-    references=("KIP-98", "KAFKA-8803", "KAFKA-20090"),
+    references=(
+        "KIP-98",
+        "KAFKA-8803",
+        "KAFKA-20090",
+        "transaction.timeout.ms",
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+    ),
 )
 def ongoing_past_timeout(case: Case) -> Iterator[Problem]:
     """Find transactions that their coordinator should have aborted by now.
@@ -47,10 +53,6 @@ def ongoing_past_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl txn list shows the id in CompleteAbort.
-
-    References:
-        KIP-98; transaction.timeout.ms, transaction.abort.timed.out.transaction.cleanup.interval.ms; KAFKA-8803,
-        KAFKA-20090.
     """
     for verdict in case.transactions:
         if verdict.status is not HangStatus.LATE:

@@ -49,9 +49,6 @@ def open_on_leaderless_partition(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TXN-007 passes.
-
-    References:
-        KAFKA-20734; KIP-98.
     """
     for verdict in case.transactions:
         headless = [

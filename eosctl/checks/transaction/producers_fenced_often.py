@@ -48,9 +48,6 @@ def producers_fenced_often(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-TXN-013 passes.
-
-    References:
-        KIP-98; KIP-360; transactional.id.
     """
     rates: dict[str, list[Measured]] = {}
     for one in measured(case, ERRORS):

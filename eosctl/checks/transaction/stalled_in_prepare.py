@@ -22,7 +22,12 @@ from eosctl.model.verdict import Resource
     uses=frozenset({EvidenceKind.TRANSACTION_HISTORY, EvidenceKind.PRODUCERS}),
     since=(3, 0),
     tags=("stalled", "lso"),
-    references=("KIP-98", "KAFKA-16352", "KAFKA-19999"),
+    references=(
+        "KIP-98",
+        "KAFKA-16352",
+        "KAFKA-19999",
+        "KAFKA-20734",
+    ),
 )
 def stalled_in_prepare(case: Case) -> Iterator[Problem]:
     """Find transactions whose outcome is decided and whose markers do not arrive.
@@ -49,9 +54,6 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl txn describe ID shows CompleteCommit or CompleteAbort.
-
-    References:
-        KIP-98; KAFKA-16352, KAFKA-19999, KAFKA-20734.
     """
     for verdict in case.transactions:
         if verdict.status is not HangStatus.STALLED:

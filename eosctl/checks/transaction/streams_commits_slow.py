@@ -49,9 +49,6 @@ def streams_commits_slow(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-TXN-014 passes.
-
-    References:
-        KIP-447; commit.interval.ms; transaction.timeout.ms.
     """
     for found in above(case, COMMIT, SLOW_MS):
         thread = found.labels.get("thread_id", "a thread")

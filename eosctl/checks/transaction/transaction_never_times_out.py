@@ -50,9 +50,6 @@ def transaction_never_times_out(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TXN-009 passes.
-
-    References:
-        KIP-939; transaction.two.phase.commit.enable.
     """
     for transaction in case.snapshot.transactions:
         if transaction.state == TransactionState.ONGOING and transaction.timeout_ms == NO_TIMEOUT_MS:

@@ -53,9 +53,6 @@ def transaction_timeout_long(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-TXN-010 passes.
-
-    References:
-        KIP-98; transaction.timeout.ms; transaction.max.timeout.ms.
     """
     long = [t for t in case.snapshot.transactions if DEFAULT_MS < t.timeout_ms < NO_TIMEOUT_MS]
     if long:

@@ -51,9 +51,6 @@ def clients_without_second_protocol(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-UPG-002 passes.
-
-    References:
-        KIP-890; transaction.version.
     """
     feature = case.snapshot.feature("transaction.version")
     if feature is None or (feature.finalized or 0) < SECOND:

@@ -43,9 +43,6 @@ def metadata_version_not_raised(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-UPG-001 passes.
-
-    References:
-        KIP-584; KIP-1022.
     """
     feature = case.snapshot.feature("metadata.version")
     if feature is not None and feature.finalized is not None and feature.finalized < feature.max_supported:

@@ -54,9 +54,6 @@ def settings_gone_in_next_release(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl check run EOS-UPG-003 passes.
-
-    References:
-        KIP-724; KIP-1030.
     """
     set_by_somebody = [one for name in GONE for one in told(case.snapshot, name) if not one.setting.is_default]
     if set_by_somebody:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from eosctl import __version__
 from eosctl.checks.declaration import Check
-from eosctl.checks.manual import parse_manual
+from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.render.configuration.lint_view import LintItem, LintView
 from eosctl.render.diagnosis.sarif import FINGERPRINT, read_as_notifications, render_sarif_log
@@ -40,7 +40,7 @@ def render_lint_sarif(view: LintView) -> str:
 
 
 def _rule(check: Check) -> dict[str, Any]:
-    summary, sections = parse_manual(check.manual)
+    summary, sections = manual_of(check)
     return {
         "id": check.id,
         "name": "".join(word.capitalize() for word in check.evaluate.__name__.split("_")),

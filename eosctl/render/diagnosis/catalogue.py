@@ -9,7 +9,7 @@ import msgspec
 
 from eosctl.analysis.release import release_text
 from eosctl.checks.declaration import Area, Check
-from eosctl.checks.manual import parse_manual
+from eosctl.checks.manual import manual_of
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Line, Style, render_page
 
@@ -42,7 +42,7 @@ class ManualItem(msgspec.Struct, frozen=True):
 
 def check_item(check: Check) -> CheckItem:
     """Shape one check."""
-    summary, _ = parse_manual(check.manual)
+    summary, _ = manual_of(check)
     return CheckItem(
         id=check.id,
         title=check.title,
@@ -60,7 +60,7 @@ def check_item(check: Check) -> CheckItem:
 
 def manual_item(check: Check) -> ManualItem:
     """Shape one check with its manual."""
-    return ManualItem(check_item(check), parse_manual(check.manual)[1])
+    return ManualItem(check_item(check), manual_of(check)[1])
 
 
 CHECK_COLUMNS: Final[tuple[Column[CheckItem], ...]] = (
@@ -84,7 +84,7 @@ def _releases(check: Check) -> str:
 
 def render_manual(check: Check, style: Style = PLAIN) -> str:
     """Render a check's manual for people."""
-    summary, sections = parse_manual(check.manual)
+    summary, sections = manual_of(check)
     item = check_item(check)
     releases = f"; Kafka releases: {text}" if (text := _releases(check)) else ""
     blocks: list[Block] = [
@@ -101,7 +101,7 @@ def render_manual(check: Check, style: Style = PLAIN) -> str:
 
 def render_check_page(check: Check) -> str:
     """Render a check's page of the documentation, in Markdown."""
-    summary, sections = parse_manual(check.manual)
+    summary, sections = manual_of(check)
     item = check_item(check)
     facts = [
         ("Severity", item.severity),
@@ -114,7 +114,7 @@ def render_check_page(check: Check) -> str:
     lines += [f"| {name} | {value} |" for name, value in facts if value]
     for title, text in sections.items():
         lines += ["", f"## {title}", "", text]
-    lines += ["", f"Shown by `eosctl check explain {check.id}`; this page is generated from the check's docstring.", ""]
+    lines += ["", f"Shown by `eosctl check explain {check.id}`; generated from the declaration of the check.", ""]
     return "\n".join(lines)
 
 

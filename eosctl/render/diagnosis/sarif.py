@@ -13,7 +13,7 @@ from urllib.parse import quote
 from eosctl import __version__
 from eosctl.analysis.read_as import ReadAs, sentence
 from eosctl.checks.declaration import Check
-from eosctl.checks.manual import parse_manual
+from eosctl.checks.manual import manual_of
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.model.severity import Severity
@@ -104,7 +104,7 @@ def _uri(file: str) -> str:
 
 
 def _rule(check: Check) -> dict[str, Any]:
-    summary, sections = parse_manual(check.manual)
+    summary, sections = manual_of(check)
     return {
         "id": check.id,
         "name": "".join(word.capitalize() for word in check.evaluate.__name__.split("_")),

@@ -82,6 +82,8 @@ def test_the_manual_is_whole(check: Any) -> None:
     summary, sections = parse_manual(check.manual)
     assert summary.endswith(".")
     assert tuple(sections) == SECTIONS
+    assert check.references
+    assert "References:" not in check.manual
 
 
 def test_without_files_nothing_passes() -> None:

@@ -41,9 +41,6 @@ def keyword_not_there(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        kafka.KafkaProducer.DEFAULT_CONFIG; aiokafka.AIOKafkaProducer.
     """
     java = {name for role in (Role.PRODUCER, Role.CONSUMER) for name in case.deployment.tables[role.value].parameters}
     seen: set[object] = set()

@@ -91,9 +91,6 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        ConfigDef.
     """
     known = frozenset(name for table in case.deployment.tables.values() for name in (*table.parameters, *table.aliases))
     seen: set[object] = set()

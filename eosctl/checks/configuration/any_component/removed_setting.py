@@ -39,9 +39,6 @@ def removed_setting(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        org.apache.kafka.common.config.ConfigDef.
     """
     for component in case.deployment.components:
         table = case.deployment.table(component)

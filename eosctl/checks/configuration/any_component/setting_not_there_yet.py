@@ -42,9 +42,6 @@ def setting_not_there_yet(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        org.apache.kafka.common.config.ConfigDef; librdkafka CONFIGURATION.md.
     """
     for component in case.deployment.components:
         table = case.deployment.table(component)

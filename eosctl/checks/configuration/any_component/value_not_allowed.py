@@ -43,9 +43,6 @@ def value_not_allowed(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        ConfigDef.
     """
     seen: set[tuple[object, str]] = set()
     for component in case.deployment.components:

@@ -37,9 +37,6 @@ def broker_defaults_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        min.insync.replicas; default.replication.factor.
     """
     for broker in case.deployment.of(Role.BROKER):
         for name, wanted in (("default.replication.factor", 3), ("min.insync.replicas", 2)):

@@ -56,11 +56,6 @@ def brokers_disagree(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        transaction.state.log.num.partitions; offsets.topic.num.partitions;
-        transaction.state.log.replication.factor; transaction.state.log.min.isr; transaction.max.timeout.ms;
-        transactional.id.expiration.ms.
     """
     clusters: dict[str, list[Component]] = {}
     for broker in case.deployment.of(Role.BROKER):

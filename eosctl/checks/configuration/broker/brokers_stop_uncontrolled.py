@@ -38,9 +38,6 @@ def brokers_stop_uncontrolled(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-1000; controlled.shutdown.enable.
     """
     for broker in case.deployment.of(Role.BROKER):
         controlled = broker.value("controlled.shutdown.enable")

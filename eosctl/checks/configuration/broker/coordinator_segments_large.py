@@ -45,9 +45,6 @@ def coordinator_segments_large(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-4682; transaction.state.log.segment.bytes; offsets.topic.segment.bytes.
     """
     for broker in case.deployment.of(Role.BROKER):
         for name in ("transaction.state.log.segment.bytes", "offsets.topic.segment.bytes"):

@@ -43,9 +43,6 @@ def failure_detection_slower_than_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-631; broker.session.timeout.ms; zookeeper.session.timeout.ms; transaction.timeout.ms.
     """
     timeouts = [p.value("transaction.timeout.ms") for p in transactional_producers(case.deployment)]
     known = [(t.number, t) for t in timeouts if t.number is not None and t.number > 0]

@@ -54,10 +54,6 @@ def future_timestamps_refused(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-937; KIP-1030; log.message.timestamp.difference.max.ms; message.timestamp.difference.max.ms;
-        log.message.timestamp.after.max.ms; message.timestamp.after.max.ms.
     """
     for component in case.deployment.of(Role.BROKER, Role.TOPIC):
         prefix = "log." if component.role is Role.BROKER else ""

@@ -40,9 +40,6 @@ def high_broker_maximum_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        transaction.max.timeout.ms.
     """
     for broker in case.deployment.of(Role.BROKER):
         limit = broker.value("transaction.max.timeout.ms")

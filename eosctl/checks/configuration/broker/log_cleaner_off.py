@@ -36,9 +36,6 @@ def log_cleaner_off(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        log.cleaner.enable.
     """
     for broker in case.deployment.of(Role.BROKER):
         cleaner = broker.value("log.cleaner.enable")

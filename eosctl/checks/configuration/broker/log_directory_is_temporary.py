@@ -44,9 +44,6 @@ def log_directory_is_temporary(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-112; log.dirs; log.dir.
     """
     for broker in case.deployment.of(Role.BROKER):
         for name in ("log.dirs", "log.dir"):

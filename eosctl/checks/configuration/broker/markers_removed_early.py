@@ -49,9 +49,6 @@ def markers_removed_early(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-8522; log.cleaner.delete.retention.ms; delete.retention.ms; transaction.max.timeout.ms.
     """
     limits = [most for _, _, most in broker_limits(case.deployment, "transaction.max.timeout.ms")]
     longest = max(limits, default=DEFAULT_MS)

@@ -43,9 +43,6 @@ def maximum_below_client_defaults(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; transaction.max.timeout.ms.
     """
     for broker in case.deployment.of(Role.BROKER):
         most = broker.value("transaction.max.timeout.ms")

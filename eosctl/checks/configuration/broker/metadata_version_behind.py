@@ -49,9 +49,6 @@ def metadata_version_behind(case: Case) -> Iterator[Problem]:
 
     Verify:
         kafka-features.sh describe shows transaction.version at 2.
-
-    References:
-        KIP-890; KIP-1022; metadata.version.
     """
     for broker in case.deployment.of(Role.BROKER):
         level = broker.value("metadata.version")

@@ -49,10 +49,6 @@ def min_isr_over_replication_factor(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-15583; min.insync.replicas; default.replication.factor; replication.factor;
-        transaction.state.log.min.isr; transaction.state.log.replication.factor.
     """
     for component, minimum, factor in replication_pairs(case.deployment):
         if minimum.number is not None and factor.number is not None and minimum.number > factor.number:

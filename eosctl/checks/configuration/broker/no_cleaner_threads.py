@@ -37,9 +37,6 @@ def no_cleaner_threads(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-1030; log.cleaner.threads.
     """
     for broker in case.deployment.of(Role.BROKER):
         threads = broker.value("log.cleaner.threads")

@@ -36,9 +36,6 @@ def offset_commits_acknowledged_early(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-1030; offsets.commit.required.acks.
     """
     for broker in case.deployment.of(Role.BROKER):
         acks = broker.value("offsets.commit.required.acks")

@@ -37,9 +37,6 @@ def offsets_expire_early(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-186; offsets.retention.minutes.
     """
     for broker in case.deployment.of(Role.BROKER):
         retention = broker.value("offsets.retention.minutes")

@@ -38,9 +38,6 @@ def offsets_topic_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        offsets.topic.replication.factor.
     """
     for broker in case.deployment.of(Role.BROKER):
         value = broker.value("offsets.topic.replication.factor")

@@ -37,9 +37,6 @@ def partition_verification_off(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-890; transaction.partition.verification.enable.
     """
     for broker in case.deployment.of(Role.BROKER):
         verification = broker.value("transaction.partition.verification.enable")

@@ -41,9 +41,6 @@ def producer_state_expires_before_delivery(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-854; producer.id.expiration.ms; delivery.timeout.ms.
     """
     deliveries = [
         p.value("delivery.timeout.ms") for p in java_producers(case.deployment) if p.flag("enable.idempotence")

@@ -39,9 +39,6 @@ def producer_state_expires_early(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-854; KIP-936; producer.id.expiration.ms.
     """
     for broker in case.deployment.of(Role.BROKER):
         expiry = broker.value("producer.id.expiration.ms")

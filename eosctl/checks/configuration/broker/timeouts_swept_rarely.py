@@ -37,9 +37,6 @@ def timeouts_swept_rarely(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        transaction.abort.timed.out.transaction.cleanup.interval.ms.
     """
     for broker in case.deployment.of(Role.BROKER):
         interval = broker.value("transaction.abort.timed.out.transaction.cleanup.interval.ms")

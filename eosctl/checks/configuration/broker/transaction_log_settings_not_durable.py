@@ -40,9 +40,6 @@ def transaction_log_settings_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; transaction.state.log.replication.factor; transaction.state.log.min.isr.
     """
     for broker in case.deployment.of(Role.BROKER):
         for name, least in (("transaction.state.log.replication.factor", 3), ("transaction.state.log.min.isr", 2)):

@@ -42,9 +42,6 @@ def transactional_ids_expire_early(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-18019; KAFKA-16699; transactional.id.expiration.ms; transaction.timeout.ms.
     """
     timeouts = [p.value("transaction.timeout.ms") for p in transactional_producers(case.deployment)]
     for broker in case.deployment.of(Role.BROKER):

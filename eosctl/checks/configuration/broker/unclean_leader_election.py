@@ -41,9 +41,6 @@ def unclean_leader_election(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-106; unclean.leader.election.enable; topic.unclean.leader.election.enable.
     """
     for component in case.deployment.of(Role.BROKER, Role.TOPIC, Role.STREAMS):
         prefix = "topic." if component.role is Role.STREAMS else ""

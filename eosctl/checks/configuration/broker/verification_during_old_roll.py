@@ -48,9 +48,6 @@ def verification_during_old_roll(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-16992; KIP-890; transaction.partition.verification.enable.
     """
     brokers = [broker for broker in case.deployment.of(Role.BROKER) if broker.release_named]
     older = [broker for broker in brokers if broker.release < CONCERNED[0]]

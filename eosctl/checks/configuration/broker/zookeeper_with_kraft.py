@@ -44,9 +44,6 @@ def zookeeper_with_kraft(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-866; zookeeper.connect; process.roles; zookeeper.metadata.migration.enable.
     """
     for broker in case.deployment.of(Role.BROKER):
         connect, roles = broker.value("zookeeper.connect"), broker.value("process.roles")

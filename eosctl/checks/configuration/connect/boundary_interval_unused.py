@@ -40,9 +40,6 @@ def boundary_interval_unused(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; transaction.boundary; transaction.boundary.interval.ms.
     """
     for connector in case.deployment.of(Role.SOURCE_CONNECTOR):
         boundary, interval = (

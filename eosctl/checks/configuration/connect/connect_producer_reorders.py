@@ -51,9 +51,6 @@ def connect_producer_reorders(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-13759; KIP-318; producer.max.in.flight.requests.per.connection; producer.enable.idempotence.
     """
     for producer in case.deployment.of(Role.PRODUCER):
         flight, idempotent = (

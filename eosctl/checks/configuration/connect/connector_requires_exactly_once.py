@@ -41,9 +41,6 @@ def connector_requires_exactly_once(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; exactly.once.support; exactly.once.source.support.
     """
     workers = case.deployment.of(Role.CONNECT_WORKER)
     for connector in case.deployment.of(Role.SOURCE_CONNECTOR):

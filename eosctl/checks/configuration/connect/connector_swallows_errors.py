@@ -41,9 +41,6 @@ def connector_swallows_errors(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-298; errors.tolerance; errors.deadletterqueue.topic.name; exactly.once.support.
     """
     for connector in case.deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
         tolerance = connector.value("errors.tolerance")

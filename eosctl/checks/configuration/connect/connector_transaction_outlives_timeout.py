@@ -49,10 +49,6 @@ def connector_transaction_outlives_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; transaction.boundary; transaction.boundary.interval.ms; producer.override.transaction.timeout.ms;
-        offset.flush.interval.ms.
     """
     for connector in case.deployment.of(Role.SOURCE_CONNECTOR):
         interval = connector.value("transaction.boundary.interval.ms")

@@ -44,9 +44,6 @@ def connector_without_boundaries(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; transaction.boundary; connector.class.
     """
     for connector in case.deployment.of(Role.SOURCE_CONNECTOR):
         boundary, name = connector.value("transaction.boundary"), connector.value("connector.class")

@@ -40,9 +40,6 @@ def dead_letters_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-298; errors.deadletterqueue.topic.replication.factor.
     """
     for sink in case.deployment.of(Role.SINK_CONNECTOR):
         factor, queue = sink.value("errors.deadletterqueue.topic.replication.factor"), sink.value(QUEUE)

@@ -37,9 +37,6 @@ def exactly_once_still_prepared(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; exactly.once.source.support.
     """
     workers = case.deployment.of(Role.CONNECT_WORKER)
     support = [worker.value("exactly.once.source.support") for worker in workers]

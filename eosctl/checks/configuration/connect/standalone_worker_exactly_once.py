@@ -41,9 +41,6 @@ def standalone_worker_exactly_once(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; exactly.once.source.support; offset.storage.file.filename.
     """
     for worker in case.deployment.of(Role.CONNECT_WORKER):
         support, offsets = worker.value("exactly.once.source.support"), worker.value("offset.storage.file.filename")

@@ -40,9 +40,6 @@ def worker_refuses_overrides(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-458; KIP-722; connector.client.config.override.policy.
     """
     for worker in case.deployment.of(Role.CONNECT_WORKER):
         policy = worker.value("connector.client.config.override.policy")

@@ -42,9 +42,6 @@ def worker_topics_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        config.storage.replication.factor; offset.storage.replication.factor; status.storage.replication.factor.
     """
     for worker in case.deployment.of(Role.CONNECT_WORKER):
         for topic in ("config", "offset", "status"):

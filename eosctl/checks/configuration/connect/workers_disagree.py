@@ -41,9 +41,6 @@ def workers_disagree(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; exactly.once.source.support; group.id.
     """
     groups: dict[str, list[tuple[Component, Value]]] = {}
     for worker in case.deployment.of(Role.CONNECT_WORKER):

@@ -41,9 +41,6 @@ def auto_commit_beside_transactions(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; KIP-447; KIP-932; enable.auto.commit; transactional.id; share.acknowledgement.mode; share.acquire.mode.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         auto = consumer.value("enable.auto.commit")

@@ -40,9 +40,6 @@ def auto_commit_without_group(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-289; enable.auto.commit; group.id.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         auto, group = consumer.value("enable.auto.commit"), consumer.value("group.id")

@@ -41,10 +41,6 @@ def classic_setting_with_new_protocol(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-848; rdkafka_conf.c; group.protocol; heartbeat.interval.ms; session.timeout.ms;
-        partition.assignment.strategy.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         protocol = consumer.value("group.protocol")

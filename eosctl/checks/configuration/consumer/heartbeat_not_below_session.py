@@ -39,9 +39,6 @@ def heartbeat_not_below_session(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        heartbeat.interval.ms; session.timeout.ms.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         beat, session = consumer.value("heartbeat.interval.ms"), consumer.value("session.timeout.ms")

@@ -39,9 +39,6 @@ def poll_interval_below_session(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        rdkafka_conf.c; max.poll.interval.ms; session.timeout.ms; group.protocol.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         poll, session = consumer.value("max.poll.interval.ms"), consumer.value("session.timeout.ms")

@@ -38,9 +38,6 @@ def poll_interval_shorter_than_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-447; max.poll.interval.ms; transaction.timeout.ms.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         poll = consumer.value("max.poll.interval.ms")

@@ -42,9 +42,6 @@ def reads_uncommitted(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; isolation.level.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         level = consumer.value("isolation.level")

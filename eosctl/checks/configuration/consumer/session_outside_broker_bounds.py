@@ -39,9 +39,6 @@ def session_outside_broker_bounds(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        session.timeout.ms; group.min.session.timeout.ms; group.max.session.timeout.ms.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         session = consumer.value("session.timeout.ms")

@@ -61,12 +61,6 @@ def share_consumer_refuses_setting(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-932; org.apache.kafka.clients.consumer.ShareConsumerConfig; share.acknowledgement.mode;
-        share.acquire.mode; isolation.level; auto.offset.reset; session.timeout.ms; heartbeat.interval.ms;
-        enable.auto.commit; group.instance.id; group.protocol; group.remote.assignor; interceptor.classes;
-        partition.assignment.strategy.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         shared = share_setting(consumer)

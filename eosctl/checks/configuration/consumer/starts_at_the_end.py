@@ -41,9 +41,6 @@ def starts_at_the_end(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; auto.offset.reset; transactional.id.
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         reset = consumer.value("auto.offset.reset")

@@ -40,9 +40,6 @@ def static_member_twice(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-345; group.instance.id; group.id.
     """
     first: dict[tuple[str, str], tuple[Component, Value]] = {}
     for consumer in case.deployment.of(Role.CONSUMER):

@@ -48,9 +48,6 @@ def flink_checkpoints_discarded(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        FLINK-37282; execution.checkpointing.externalized-checkpoint-retention; sink.delivery-guarantee.
     """
     flinks = case.deployment.of(Role.FLINK)
     exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]

@@ -40,9 +40,6 @@ def flink_default_transaction_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        sink.delivery-guarantee; properties.transaction.timeout.ms.
     """
     brokers = broker_limits(case.deployment, "transaction.max.timeout.ms")
     limit = min((number for _, _, number in brokers), default=BROKER_MAX_TIMEOUT_MS)

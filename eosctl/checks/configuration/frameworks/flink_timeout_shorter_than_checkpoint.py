@@ -56,9 +56,6 @@ def flink_timeout_shorter_than_checkpoint(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        execution.checkpointing.interval; execution.checkpointing.timeout; properties.transaction.timeout.ms.
     """
     for producer in case.deployment.of(Role.PRODUCER):
         timeout = producer.value("transaction.timeout.ms")

@@ -43,9 +43,6 @@ def flink_without_checkpoints(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        FLINK-31363; execution.checkpointing.interval; execution.checkpointing.mode; sink.delivery-guarantee.
     """
     flinks = case.deployment.of(Role.FLINK)
     exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]

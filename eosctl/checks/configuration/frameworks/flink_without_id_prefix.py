@@ -36,9 +36,6 @@ def flink_without_id_prefix(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        sink.delivery-guarantee; sink.transactional-id-prefix.
     """
     for sink in case.deployment.of(Role.FLINK):
         guarantee, prefix = sink.value("sink.delivery-guarantee"), sink.value("sink.transactional-id-prefix")

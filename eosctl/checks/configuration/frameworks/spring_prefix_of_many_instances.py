@@ -41,9 +41,6 @@ def spring_prefix_of_many_instances(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-447; transactional.id; deployment.instances.
     """
     for spring in case.deployment.of(Role.SPRING):
         count = spring.value("deployment.instances")

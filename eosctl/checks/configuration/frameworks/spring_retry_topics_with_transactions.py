@@ -40,9 +40,6 @@ def spring_retry_topics_with_transactions(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; retry.topic.enabled.
     """
     for spring in case.deployment.of(Role.SPRING):
         enabled = spring.value("retry.topic.enabled")

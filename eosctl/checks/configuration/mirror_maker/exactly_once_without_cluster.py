@@ -17,7 +17,11 @@ from eosctl.model.severity import Severity
     Severity.ERROR,
     roles=(Role.MIRROR_MAKER,),
     reads=("exactly.once.source.support",),
-    references=("KIP-618", "KIP-710"),
+    references=(
+        "KIP-618",
+        "KIP-710",
+        "MirrorMakerConfig.workerConfig",
+    ),
 )
 def exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
     """Find exactly-once support of a dedicated MirrorMaker that is switched on where MirrorMaker does not look.
@@ -39,9 +43,6 @@ def exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; KIP-710; exactly.once.source.support; MirrorMakerConfig.workerConfig.
     """
     for mirror in case.deployment.of(Role.MIRROR_MAKER):
         support = mirror.given.get("exactly.once.source.support")

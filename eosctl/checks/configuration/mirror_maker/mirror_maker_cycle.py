@@ -41,9 +41,6 @@ def mirror_maker_cycle(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-382; KIP-712; replication.policy.class.
     """
     for mirror in case.deployment.of(Role.MIRROR_MAKER):
         policy = next((v for name, v in mirror.given.items() if name.endswith("replication.policy.class")), None)

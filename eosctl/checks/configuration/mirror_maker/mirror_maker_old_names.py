@@ -45,9 +45,6 @@ def mirror_maker_old_names(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-629; topics.blacklist; groups.blacklist.
     """
     for mirror in case.deployment.of(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR):
         if mirror.role is Role.SOURCE_CONNECTOR and "mirror" not in (mirror.word("connector.class") or "").lower():

@@ -20,7 +20,12 @@ COMMITTED = "read_committed"
     Severity.ERROR,
     roles=(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR),
     reads=("isolation.level", "exactly.once.source.support"),
-    references=("KIP-618", "KIP-656"),
+    references=(
+        "KIP-618",
+        "KIP-656",
+        "MirrorMakerConfig.connectorBaseConfig",
+        "MirrorConnectorConfig.sourceConsumerConfig",
+    ),
 )
 def mirror_maker_reads_uncommitted(case: Case) -> Iterator[Problem]:
     """Find MirrorMaker flows that copy records of aborted transactions.
@@ -48,10 +53,6 @@ def mirror_maker_reads_uncommitted(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-618; KIP-656; isolation.level; exactly.once.source.support; MirrorMakerConfig.connectorBaseConfig;
-        MirrorConnectorConfig.sourceConsumerConfig.
     """
     for mirror in mirrors(case.deployment):
         flows = flows_of(mirror)

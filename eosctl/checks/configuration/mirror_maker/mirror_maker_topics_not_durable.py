@@ -49,11 +49,6 @@ def mirror_maker_topics_not_durable(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-382; replication.factor; offset-syncs.topic.replication.factor; checkpoints.topic.replication.factor;
-        heartbeats.topic.replication.factor; offset.storage.replication.factor; config.storage.replication.factor;
-        status.storage.replication.factor.
     """
     for mirror in case.deployment.of(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR):
         if mirror.role is Role.SOURCE_CONNECTOR and "mirror" not in (mirror.word("connector.class") or "").lower():

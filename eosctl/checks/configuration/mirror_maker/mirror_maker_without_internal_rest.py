@@ -43,9 +43,6 @@ def mirror_maker_without_internal_rest(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-710; KIP-618; exactly.once.source.support; dedicated.mode.enable.internal.rest.
     """
     for mirror in case.deployment.of(Role.MIRROR_MAKER):
         rest = mirror.value("dedicated.mode.enable.internal.rest")

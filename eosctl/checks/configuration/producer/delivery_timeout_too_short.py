@@ -38,9 +38,6 @@ def delivery_timeout_too_short(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-91; delivery.timeout.ms; linger.ms; request.timeout.ms.
     """
     for producer in java_producers(case.deployment):
         delivery, linger = producer.value("delivery.timeout.ms"), producer.value("linger.ms")

@@ -38,9 +38,6 @@ def idempotence_switched_off(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-679; enable.idempotence.
     """
     for producer in case.deployment.of(Role.PRODUCER):
         asked = producer.value("enable.idempotence")

@@ -45,9 +45,6 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; KAFKA-13598; max.in.flight.requests.per.connection; enable.idempotence.
     """
     for producer in java_producers(case.deployment):
         flying = producer.value("max.in.flight.requests.per.connection")

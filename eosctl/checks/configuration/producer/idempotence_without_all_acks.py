@@ -44,9 +44,6 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; KIP-679; KAFKA-13598; acks; enable.idempotence.
     """
     aiokafka = (p for p in case.deployment.of(Role.PRODUCER) if p.client is Client.AIOKAFKA)
     for producer in (*java_producers(case.deployment), *aiokafka):

@@ -39,9 +39,6 @@ def idempotence_without_retries(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; KAFKA-13598; retries; enable.idempotence.
     """
     for producer in java_producers(case.deployment):
         retries = producer.value("retries")

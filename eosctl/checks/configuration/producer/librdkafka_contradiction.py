@@ -60,10 +60,6 @@ def librdkafka_contradiction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        rdkafka_conf.c; transactional.id; enable.idempotence; acks; max.in.flight.requests.per.connection; retries;
-        socket.timeout.ms; delivery.timeout.ms; transaction.timeout.ms.
     """
     for producer in librdkafka_producers(case.deployment):
         transactional, idempotence = is_transactional(producer), producer.value("enable.idempotence")

@@ -48,9 +48,6 @@ def librdkafka_taken_for_java(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-679; enable.idempotence; max.in.flight.requests.per.connection; acks.
     """
     for producer in librdkafka_producers(case.deployment):
         acks, flight = producer.value("acks"), producer.value("max.in.flight.requests.per.connection")

@@ -39,9 +39,6 @@ def linger_not_below_message_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        rdkafka_conf.c; linger.ms; delivery.timeout.ms.
     """
     for producer in librdkafka_producers(case.deployment):
         linger, timeout = producer.value("linger.ms"), producer.value("delivery.timeout.ms")

@@ -45,9 +45,6 @@ def random_transactional_id(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; KIP-447; transactional.id.
     """
     for producer in case.deployment.of(Role.PRODUCER):
         name = producer.value("transactional.id")

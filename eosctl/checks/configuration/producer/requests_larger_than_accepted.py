@@ -44,9 +44,6 @@ def requests_larger_than_accepted(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-4203; max.request.size; message.max.bytes; max.message.bytes.
     """
     for producer in java_producers(case.deployment):
         size = producer.value("max.request.size")

@@ -44,9 +44,6 @@ def retries_bounded(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-91; KIP-360; retries.
     """
     for producer in transactional_producers(case.deployment):
         retries = producer.value("retries")

@@ -39,9 +39,6 @@ def shared_transactional_id(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; transactional.id.
     """
     owners: dict[str, Component] = {}
     for producer in transactional_producers(case.deployment):

@@ -38,9 +38,6 @@ def short_max_block(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        max.block.ms.
     """
     for producer in java_producers(case.deployment):
         block = producer.value("max.block.ms")

@@ -40,9 +40,6 @@ def transaction_shorter_than_delivery(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-91; KIP-588; transaction.timeout.ms; delivery.timeout.ms.
     """
     for producer in java_producers(case.deployment):
         timeout, delivery = producer.value("transaction.timeout.ms"), producer.value("delivery.timeout.ms")

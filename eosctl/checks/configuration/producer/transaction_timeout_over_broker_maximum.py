@@ -41,9 +41,6 @@ def transaction_timeout_over_broker_maximum(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; transaction.timeout.ms; transaction.max.timeout.ms; transactional.id.
     """
     brokers = broker_limits(case.deployment, "transaction.max.timeout.ms")
     for producer in transactional_producers(case.deployment):

@@ -38,9 +38,6 @@ def transactional_without_idempotence(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; transactional.id; enable.idempotence.
     """
     for producer in java_producers(case.deployment):
         asked = producer.value("enable.idempotence")

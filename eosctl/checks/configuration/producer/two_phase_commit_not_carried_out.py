@@ -41,9 +41,6 @@ def two_phase_commit_not_carried_out(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer; eosctl txn describe shows the timeout that the coordinator keeps.
-
-    References:
-        KIP-939; transaction.two.phase.commit.enable; transactional.id; transaction.timeout.ms.
     """
     for producer in filter(never_asks_for_two_phase_commit, transactional_producers(case.deployment)):
         two_phase, timeout = (

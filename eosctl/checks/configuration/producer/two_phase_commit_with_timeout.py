@@ -40,9 +40,6 @@ def two_phase_commit_with_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-939; transaction.two.phase.commit.enable; transaction.timeout.ms.
     """
     for producer in java_producers(case.deployment):
         two_phase, timeout = (

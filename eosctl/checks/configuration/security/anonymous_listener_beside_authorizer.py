@@ -46,9 +46,6 @@ def anonymous_listener_beside_authorizer(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-103; listeners; authorizer.class.name; listener.security.protocol.map.
     """
     for broker in case.deployment.of(Role.BROKER):
         listeners, authorizer = broker.value("listeners"), broker.value("authorizer.class.name")

@@ -37,9 +37,6 @@ def anonymous_super_user(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-11; super.users.
     """
     for broker in case.deployment.of(Role.BROKER):
         users = broker.value("super.users")

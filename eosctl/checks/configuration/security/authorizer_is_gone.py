@@ -47,9 +47,6 @@ def authorizer_is_gone(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-801; authorizer.class.name; process.roles.
     """
     for broker in case.deployment.of(Role.BROKER):
         authorizer, roles = broker.value("authorizer.class.name"), broker.value("process.roles")

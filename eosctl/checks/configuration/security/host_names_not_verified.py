@@ -46,9 +46,6 @@ def host_names_not_verified(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-294; ssl.endpoint.identification.algorithm.
     """
     roles = (Role.BROKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
     for component, algorithm in written_once(case.deployment, "ssl.endpoint.identification.algorithm", *roles):

@@ -51,9 +51,6 @@ def internal_topic_may_be_deleted(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-290; resource.name; operations; pattern.type.
     """
     for entry in case.deployment.of(Role.ACCESS_RULE):
         operations, name = entry.value("operations"), entry.value("resource.name")

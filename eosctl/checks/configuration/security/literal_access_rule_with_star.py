@@ -41,9 +41,6 @@ def literal_access_rule_with_star(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-290; resource.name; pattern.type.
     """
     for entry in case.deployment.of(Role.ACCESS_RULE):
         name, pattern = entry.value("resource.name"), (entry.word("pattern.type") or "literal").lower()

@@ -37,9 +37,6 @@ def open_without_rules(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-11; allow.everyone.if.no.acl.found.
     """
     for broker in case.deployment.of(Role.BROKER):
         everyone = broker.value("allow.everyone.if.no.acl.found")

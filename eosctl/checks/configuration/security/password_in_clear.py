@@ -46,9 +46,6 @@ def password_in_clear(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-43; security.protocol; sasl.mechanism.
     """
     roles = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
     for client, protocol in written_once(case.deployment, "security.protocol", *roles):

@@ -42,9 +42,6 @@ def brokers_too_old_for_guarantee(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-447; processing.guarantee.
     """
     for streams in case.deployment.of(Role.STREAMS):
         guarantee = streams.value("processing.guarantee")

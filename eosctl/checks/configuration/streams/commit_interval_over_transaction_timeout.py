@@ -45,9 +45,6 @@ def commit_interval_over_transaction_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-12499; commit.interval.ms; producer.transaction.timeout.ms; processing.guarantee.
     """
     for streams in exactly_once_streams(case.deployment):
         interval, timeout = streams.value("commit.interval.ms"), streams.value("producer.transaction.timeout.ms")

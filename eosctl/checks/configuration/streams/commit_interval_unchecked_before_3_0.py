@@ -40,9 +40,6 @@ def commit_interval_unchecked_before_3_0(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-12499; commit.interval.ms; producer.transaction.timeout.ms; transaction.timeout.ms.
     """
     for streams in exactly_once_streams(case.deployment):
         interval = streams.value("commit.interval.ms")

@@ -46,9 +46,6 @@ def commit_interval_without_margin(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-12499; commit.interval.ms; producer.transaction.timeout.ms; transaction.timeout.ms.
     """
     for streams in exactly_once_streams(case.deployment):
         interval, timeout = streams.value("commit.interval.ms"), _timeout(streams)

@@ -37,9 +37,6 @@ def ephemeral_state_directory(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        state.dir.
     """
     for streams in exactly_once_streams(case.deployment):
         folder = streams.value("state.dir")

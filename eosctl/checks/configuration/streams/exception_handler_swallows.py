@@ -54,10 +54,6 @@ def exception_handler_swallows(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-161; KIP-1033; default.deserialization.exception.handler; deserialization.exception.handler;
-        default.production.exception.handler; production.exception.handler; processing.exception.handler.
     """
     for streams in exactly_once_streams(case.deployment):
         if streams.has("errors.dead.letter.queue.topic.name"):

@@ -50,9 +50,6 @@ def guarantee_not_known(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-732; KIP-447; processing.guarantee.
     """
     for streams in case.deployment.of(Role.STREAMS):
         guarantee = streams.value("processing.guarantee")

@@ -48,9 +48,6 @@ def instances_differ_in_guarantee(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-447; KIP-732; processing.guarantee; application.id.
     """
     first: dict[str, tuple[Component, Value]] = {}
     for streams in case.deployment.of(Role.STREAMS):

@@ -41,9 +41,6 @@ def no_standby_tasks(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-441; num.standby.replicas; processing.guarantee.
     """
     for streams in exactly_once_streams(case.deployment):
         standby = streams.value("num.standby.replicas")

@@ -36,9 +36,6 @@ def segment_smaller_than_batch(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        topic.segment.bytes; producer.batch.size; batch.size.
     """
     for producer in case.deployment.of(Role.PRODUCER):
         if producer.inside is not Role.STREAMS:

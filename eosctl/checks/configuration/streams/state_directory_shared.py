@@ -42,9 +42,6 @@ def state_directory_shared(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-98; state.dir; application.id.
     """
     seen: dict[tuple[str, str], tuple[Component, Value]] = {}
     for streams in case.deployment.of(Role.STREAMS):

@@ -45,9 +45,6 @@ def state_only_in_memory(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-591; KIP-954; default.dsl.store; dsl.store.suppliers.class.
     """
     for streams in exactly_once_streams(case.deployment):
         for name in ("default.dsl.store", "dsl.store.suppliers.class"):

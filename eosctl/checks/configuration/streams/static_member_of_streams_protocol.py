@@ -42,9 +42,6 @@ def static_member_of_streams_protocol(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-1071; group.protocol; group.instance.id.
     """
     for streams in case.deployment.of(Role.STREAMS):
         protocol = streams.value("group.protocol")

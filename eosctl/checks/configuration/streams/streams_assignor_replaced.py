@@ -38,9 +38,6 @@ def streams_assignor_replaced(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-441; partition.assignment.strategy.
     """
     for streams in case.deployment.of(Role.STREAMS):
         for name, value in streams.given.items():

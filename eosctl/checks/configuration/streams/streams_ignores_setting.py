@@ -42,9 +42,6 @@ def streams_ignores_setting(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-129; enable.idempotence; transactional.id; isolation.level; enable.auto.commit.
     """
     for client in case.deployment.of(Role.PRODUCER, Role.CONSUMER):
         if client.inside is not Role.STREAMS:

@@ -40,9 +40,6 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-733; replication.factor.
     """
     for streams in exactly_once_streams(case.deployment):
         factor = streams.value("replication.factor")

@@ -38,9 +38,6 @@ def streams_with_many_in_flight(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-129; max.in.flight.requests.per.connection; producer.max.in.flight.requests.per.connection.
     """
     for producer in case.deployment.of(Role.PRODUCER):
         flying = producer.value("max.in.flight.requests.per.connection")

@@ -51,9 +51,6 @@ def takeover_waits_for_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-447; transaction.timeout.ms; session.timeout.ms.
     """
     for producer in transactional_producers(case.deployment):
         timeout = producer.value("transaction.timeout.ms")

@@ -52,9 +52,6 @@ def topic_setting_without_prefix(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-173; min.insync.replicas; cleanup.policy; segment.bytes.
     """
     for streams in case.deployment.of(Role.STREAMS):
         for name in NAMES:

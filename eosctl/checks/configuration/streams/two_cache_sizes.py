@@ -40,9 +40,6 @@ def two_cache_sizes(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-770; cache.max.bytes.buffering; statestore.cache.max.bytes.
     """
     for streams in case.deployment.of(Role.STREAMS):
         old, new = streams.value("cache.max.bytes.buffering"), streams.value("statestore.cache.max.bytes")

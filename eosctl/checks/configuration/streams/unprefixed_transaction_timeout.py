@@ -43,9 +43,6 @@ def unprefixed_transaction_timeout(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-12499; transaction.timeout.ms; commit.interval.ms; producer.transaction.timeout.ms.
     """
     for streams in exactly_once_streams(case.deployment):
         bare, prefixed = streams.value("transaction.timeout.ms"), streams.value("producer.transaction.timeout.ms")

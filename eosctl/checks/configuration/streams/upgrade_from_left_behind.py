@@ -41,9 +41,6 @@ def upgrade_from_left_behind(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KIP-268; KIP-441; upgrade.from.
     """
     for streams in case.deployment.of(Role.STREAMS):
         old = streams.value("upgrade.from")

@@ -40,9 +40,6 @@ def internal_topic_redefined(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        cleanup.policy.
     """
     for topic in case.deployment.of(Role.TOPIC):
         policy = topic.value("cleanup.policy")

@@ -53,9 +53,6 @@ def internal_topic_repartitioned(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        KAFKA-7801; partitions; transaction.state.log.num.partitions; offsets.topic.num.partitions.
     """
     for topic in case.deployment.of(Role.TOPIC):
         setting = next((setting for name, setting in NAMES.items() if topic.name.rstrip(")").endswith(name)), None)

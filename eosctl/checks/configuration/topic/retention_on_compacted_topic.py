@@ -36,9 +36,6 @@ def retention_on_compacted_topic(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        cleanup.policy; retention.ms; retention.bytes.
     """
     for topic in case.deployment.of(Role.TOPIC):
         policy = topic.value("cleanup.policy")

@@ -38,9 +38,6 @@ def retention_shorter_than_transaction(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl config lint reports it no longer.
-
-    References:
-        retention.ms; cleanup.policy.
     """
     limits = [limit for _, _, limit in broker_limits(case.deployment, "transaction.max.timeout.ms")]
     longest = max(limits, default=BROKER_MAX_TIMEOUT_MS)

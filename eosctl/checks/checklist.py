@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.checks.checklist_subjects import SUBJECTS, Seen
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.model.checklist import Answer, Checklist, ChecklistItem, ChecklistRecord, ItemKind, ItemState
@@ -188,6 +190,20 @@ def open_items(checklist: Checklist, answers: Sequence[Answer]) -> tuple[str, ..
 def failed_items(answers: Sequence[Answer]) -> tuple[str, ...]:
     """Return the items that are not as they must be."""
     return tuple(answer.item for answer in answers if answer.state is ItemState.FAILED)
+
+
+def with_check_ids(checklist: Checklist, id_of: Callable[[str], str]) -> Checklist:
+    """Return the checklist with ids for the names of checks.
+
+    Args:
+        checklist: A checklist whose items call checks by id or name.
+        id_of: Returns the id of a check by either; another text as it is.
+    """
+    items = tuple(
+        replace(item, checks=tuple(map(id_of, item.checks)), also=tuple(map(id_of, item.also)))
+        for item in checklist.items
+    )
+    return replace(checklist, items=items)
 
 
 def unknown_references(checklist: Checklist, check_ids: frozenset[str]) -> tuple[str, ...]:

@@ -134,6 +134,11 @@ class Check:
         return tuple(dict.fromkeys(self._finding(problem) for problem in self.evaluate(case)))
 
     @property
+    def name(self) -> str:
+        """The name for people: that of its function, such as ``hanging-transaction``; as unique as the id."""
+        return self.evaluate.__name__.replace("_", "-")
+
+    @property
     def is_about_configuration(self) -> bool:
         """Whether the check judges a deployment instead of a snapshot."""
         return self.area is Area.CONFIGURATION

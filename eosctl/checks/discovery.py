@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from operator import attrgetter
@@ -20,14 +20,20 @@ def discover_checks(package: ModuleType) -> tuple[Check, ...]:
 
     Raises:
         ImportError: A module cannot be imported. A check that cannot be loaded must not count as one that passed.
-        ValueError: Two checks have the same id.
+        ValueError: Two checks have the same id or name.
     """
     found = sorted((check for module in _modules(package) for check in _defined_in(module)), key=attrgetter("id"))
-    for one, other in pairwise(found):
-        if one.id == other.id:
-            places = f"{one.evaluate.__module__} and {other.evaluate.__module__}"
-            raise ValueError(f"The check id {one.id} is used in {places}.")
+    _refuse_twice("id", found)
+    _refuse_twice("name", sorted(found, key=attrgetter("name")))
     return tuple(found)
+
+
+def _refuse_twice(kind: str, checks: Sequence[Check]) -> None:
+    """Raise ValueError if two neighbors of checks in order have the same id or name."""
+    for one, other in pairwise(checks):
+        if getattr(one, kind) == getattr(other, kind):
+            places = f"{one.evaluate.__module__} and {other.evaluate.__module__}"
+            raise ValueError(f"The check {kind} {getattr(one, kind)} is used in {places}.")
 
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import eosctl.checks
@@ -19,9 +19,23 @@ CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(check for check in CATALO
 """The checks that judge configurations."""
 
 
-def find_check(check_id: str) -> Check | None:
-    """Return the check with this id, in any case, or None."""
-    return next((check for check in CATALOGUE if check.id == check_id.upper()), None)
+_BY_NAME: Final[Mapping[str, Check]] = {name: one for one in CATALOGUE for name in (one.id.lower(), one.name)}
+
+
+def find_check(name: str) -> Check | None:
+    """Return the check with this id or name, in any case, or None."""
+    return _BY_NAME.get(name.lower())
+
+
+def check_id_of(name: str) -> str:
+    """Return the id of the check with this id or name; a text that names no check is returned as it is."""
+    found = find_check(name)
+    return name if found is None else found.id
+
+
+def names_of(checks: Iterable[Check]) -> tuple[str, ...]:
+    """Return everything that a check can be called: ids and names."""
+    return tuple(name for check in checks for name in (check.id, check.name))
 
 
 def checks_reading(setting: str) -> tuple[Check, ...]:
@@ -34,7 +48,7 @@ def checks_reading(setting: str) -> tuple[Check, ...]:
 
 
 def select_checks(selectors: Sequence[str], among: tuple[Check, ...] = ALL_CHECKS) -> tuple[Check, ...]:
-    """Return the checks that any selector names: an id, an area (``TXN``) or a tag; all of them without selectors.
+    """Return the checks of the selectors, each an id, a name, an area (``TXN``) or a tag; all checks without selectors.
 
     Args:
         selectors: What to choose.
@@ -52,4 +66,4 @@ def select_checks(selectors: Sequence[str], among: tuple[Check, ...] = ALL_CHECK
 
 
 def _is_named(check: Check, selector: str) -> bool:
-    return selector.upper() in (check.id, check.area.value) or selector.lower() in check.tags
+    return selector.upper() in (check.id, check.area.value) or selector.lower() in (check.name, *check.tags)

@@ -104,4 +104,24 @@ def read_gate(options: GateOptions) -> GateFiles:
         rules.min_score if options.min_score is None else options.min_score,
     )
     known = frozenset() if options.baseline is None else read_baseline(options.baseline)
-    return GateFiles(gate, rules.suppressions, known)
+    return GateFiles(gate, _with_ids(rules.suppressions, path), known)
+
+
+def _with_ids(suppressions: tuple[Suppression, ...], path: Path) -> tuple[Suppression, ...]:
+    """Return the suppressions with the ids of the checks that they name.
+
+    Raises:
+        ConfigFileError: A name is not that of a check. An unknown id hides nothing, and the run says so.
+    """
+    if not suppressions:
+        return ()
+    from msgspec.structs import replace
+
+    from eosctl.checks.registry import CATALOGUE, check_id_of, find_check, names_of
+    from eosctl.errors import ConfigFileError, unknown_name
+
+    for one in suppressions:
+        if find_check(one.check_id) is None and not one.check_id.startswith("EOS-"):
+            error = unknown_name("check", one.check_id, names_of(CATALOGUE), "List them: eosctl check list")
+            raise ConfigFileError(f"A suppression in {path}: {error.what}", error.why, error.next_step)
+    return tuple(replace(one, check_id=check_id_of(one.check_id)) for one in suppressions)

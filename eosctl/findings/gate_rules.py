@@ -11,7 +11,7 @@ class Suppression(msgspec.Struct, frozen=True):
     """One decision to live with findings of a check.
 
     Attributes:
-        check_id: The check.
+        check_id: The id of the check.
         scope: Which findings: a pattern with ``*`` and ``?`` over the resource's kind and name (``topic orders-*``),
             its name alone, or the file that a finding is in.
         reason: Why.

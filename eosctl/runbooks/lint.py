@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.registry import ALL_CHECKS, names_of
 from eosctl.errors import EosctlError
 from eosctl.runbooks.book import (
     TARGETS,
@@ -57,7 +57,7 @@ def _whole(book: Runbook) -> Iterator[Flaw]:
     for step_id in dict.fromkeys(ids):
         if ids.count(step_id) > 1 or step_id in (INPUTS, AFTER, *Outcome):
             yield Flaw(step_id, f"The id {step_id} is taken.")
-    known = {check.id for check in ALL_CHECKS}
+    known = names_of(ALL_CHECKS)
     for check_id in book.findings:
         if check_id not in known:
             yield Flaw("", f"There is no check {check_id}.")

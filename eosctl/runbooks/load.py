@@ -75,7 +75,9 @@ def find_runbook(name: str) -> Source:
 
 def runbooks_for(check_id: str) -> tuple[Runbook, ...]:
     """Return the runbooks that a check's finding leads to."""
-    return tuple(source.book for source in library() if check_id in source.book.findings)
+    from eosctl.checks.registry import check_id_of  # loaded late: listing runbooks needs no checks
+
+    return tuple(source.book for source in library() if check_id in map(check_id_of, source.book.findings))
 
 
 def example(book_id: str) -> str:

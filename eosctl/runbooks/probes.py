@@ -205,7 +205,7 @@ PROBES: Final = (
             "grade": "the grade",
         },
         read_doctor,
-        {"checks": Parameter("Ids of checks, comma separated", "")},
+        {"checks": Parameter("Ids or names of checks, comma separated", "")},
     ),
     *APPLICATION_PROBES,
 )

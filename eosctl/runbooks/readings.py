@@ -14,7 +14,7 @@ from eosctl.analysis.fencing import find_fencings
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lag import find_pins, measure_lag
 from eosctl.checks.declaration import Case
-from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.registry import ALL_CHECKS, check_id_of
 from eosctl.checks.runner import diagnose
 from eosctl.errors import UsageError
 from eosctl.findings.diagnosis import CheckStatus
@@ -253,7 +253,7 @@ _GROUP_TEXTS: Final = ("state", "first_out_of_range", "holder_status", "holder_i
 
 def read_doctor(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
     """Run checks."""
-    wanted = {word.strip() for word in str(given["checks"]).split(",") if word.strip()}
+    wanted = {check_id_of(word.strip()) for word in str(given["checks"]).split(",") if word.strip()}
     unknown = wanted - {check.id for check in ALL_CHECKS}
     if unknown:
         raise UsageError(f"There is no check {', '.join(sorted(unknown))}.", "", "List: eosctl check list")

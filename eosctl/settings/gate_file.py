@@ -22,11 +22,12 @@ from eosctl.model.severity import Severity
 
 GATE_FILE: Final = ".eosctl.yaml"
 _KEYS: Final = frozenset({"suppressions", "fail_on", "min_score"})
-_ID: Final = re.compile(r"EOS-[A-Z]{3}-\d{3}")
+_ID: Final = re.compile(r"EOS-[A-Z]{3}-\d{3}", re.IGNORECASE)
+_NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.IGNORECASE)
 
 
 def read_gate_rules(path: Path) -> GateRules:
-    """Read a project's rules.
+    """Read a project's rules; a suppression keeps the id or name of its check as it is written.
 
     Raises:
         ConfigFileError: The file cannot be read, or something in it is not as documented.
@@ -60,9 +61,11 @@ def _suppression(path: Path, number: int, entry: Any) -> Suppression:
         raise _wrong(path, f"{where} is not a mapping")
     if unknown := sorted(str(key) for key in entry.keys() - {"id", "scope", "reason", "expires"}):
         raise _wrong(path, f"{where} has the unknown key {unknown[0]}")
-    check_id, reason = str(entry.get("id", "")).upper(), str(entry.get("reason") or "").strip()
-    if not _ID.fullmatch(check_id):
-        raise _wrong(path, f"{where} has no id of a check (EOS-TXN-001)")
+    check_id, reason = str(entry.get("id", "")), str(entry.get("reason") or "").strip()
+    if _ID.fullmatch(check_id):
+        check_id = check_id.upper()
+    elif check_id.upper().startswith("EOS-") or not _NAME.fullmatch(check_id):
+        raise _wrong(path, f"{where} has no id or name of a check (EOS-TXN-001, hanging-transaction)")
     if not reason:
         raise _wrong(path, f"{where} ({check_id}) has no reason")
     return Suppression(check_id, str(entry.get("scope") or "*"), reason, _day(path, where, entry.get("expires")))

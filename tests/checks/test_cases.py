@@ -98,7 +98,7 @@ def test_no_id_was_ever_taken_back_or_renamed() -> None:
 
 
 def test_files_are_named_for_what_is_wrong() -> None:
-    for check in ALL_CHECKS:
+    for check in CATALOGUE:
         module = check.evaluate.__module__
         assert module.rpartition(".")[2] == check.evaluate.__name__
 

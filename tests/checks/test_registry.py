@@ -81,6 +81,17 @@ def test_an_id_that_is_used_twice_is_refused(plant: Plant) -> None:
         discover_checks(plant(files))
 
 
+def test_a_name_that_is_used_twice_is_refused(plant: Plant) -> None:
+    files = {
+        "broker/__init__.py": "",
+        "broker/slow.py": declared("EOS-BRK-901", "slow"),
+        "topic/__init__.py": "",
+        "topic/slow.py": declared("EOS-BRK-902", "slow"),
+    }
+    with pytest.raises(ValueError, match=r"name slow is used in planted\.broker\.slow and planted\.topic\.slow"):
+        discover_checks(plant(files))
+
+
 @pytest.mark.parametrize("broken", ["broker/bad.py", "broker/bad/__init__.py", "broker/__init__.py"])
 def test_a_module_that_cannot_be_imported_is_not_passed_over(plant: Plant, broken: str) -> None:
     files = {"broker/__init__.py": "", "broker/good.py": declared("EOS-BRK-901", "good")}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The catalogue of checks.", no_args_is_help=True)
 
 Selectors = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID|AREA|TAG]...", help="What to choose; everything when left out.")
+    list[str] | None, typer.Argument(metavar="[ID|NAME|AREA|TAG]...", help="What to choose; everything when left out.")
 ]
 
 
@@ -53,7 +53,7 @@ def list_checks(
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
-    """List the checks: id, severity, what they find, what evidence they need."""
+    """List the checks: id, name, severity, what they find, what evidence they need."""
     from eosctl.render.diagnosis.catalogue import CHECK_COLUMNS, check_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
@@ -67,18 +67,20 @@ def list_checks(
 @app.command("explain")
 def explain_check(
     context: typer.Context,
-    check_id: Annotated[str, typer.Argument(metavar="ID", help="The check, e.g. EOS-TXN-001.")],
+    check_id: Annotated[
+        str, typer.Argument(metavar="ID|NAME", help="The check, e.g. EOS-TXN-001 or hanging-transaction.")
+    ],
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
     """Show a check's manual: what it looks at, why it matters, how to fix and how to verify."""
-    from eosctl.checks.registry import CATALOGUE, find_check
+    from eosctl.checks.registry import CATALOGUE, find_check, names_of
     from eosctl.render.diagnosis.catalogue import manual_item, render_manual
     from eosctl.render.machine import render_json, render_tsv, render_yaml
 
     found = find_check(check_id)
     if found is None:
-        raise unknown_name("check", check_id, (check.id for check in CATALOGUE), "List them: eosctl check list")
+        raise unknown_name("check", check_id, names_of(CATALOGUE), "List them: eosctl check list")
     match output:
         case OutputFormat.JSON:
             text = render_json(manual_item(found))
@@ -132,17 +134,19 @@ app.command()(acl)
 
 def _select(selectors: list[str] | None, *, catalogue: bool = False) -> tuple[Check, ...]:
     """Choose among the checks of a cluster, or of the whole catalogue."""
-    from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, select_checks
+    from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, names_of, select_checks
 
     try:
         return select_checks(selectors or (), CATALOGUE if catalogue else ALL_CHECKS)
     except LookupError as error:
         selector = str(error.args[0])
-        if not catalogue and selector.upper().startswith("EOS-CFG-"):
+        named = find_check(selector)
+        if not catalogue and named is not None and named.is_about_configuration:
             raise UsageError(
                 f"{selector} judges configuration files, not a cluster.",
                 "",
                 "Run: eosctl config lint PATH; with --with-cluster the brokers are judged too.",
             ) from error
-        names = {name for check in CATALOGUE for name in (check.id, check.area.value, *check.tags)}
+        among = CATALOGUE if catalogue else ALL_CHECKS
+        names = {*names_of(among), *(name for check in among for name in (check.area.value, *check.tags))}
         raise unknown_name("check, area or tag", selector, names, "List them: eosctl check list") from error

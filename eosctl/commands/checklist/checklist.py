@@ -105,8 +105,7 @@ def run(
     if ask and record_file is None:
         raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
     invocation = invocation_of(context)
-    checklist = find_checklist(name)
-    _refuse_unknown(checklist)
+    checklist = _with_known_references(find_checklist(name))
     at = time_text(invocation.now_ms())
     record = _resume(checklist, record_file, at)
     given = [
@@ -218,10 +217,11 @@ def _refuse_other(checklist: Checklist, record: ChecklistRecord, path: Path) -> 
         raise UsageError(f"{path} was changed after it was signed.", "The digest differs.", "Begin a new record.")
 
 
-def _refuse_unknown(checklist: Checklist) -> None:
-    from eosctl.checks.checklist import unknown_references
-    from eosctl.checks.registry import CATALOGUE
+def _with_known_references(checklist: Checklist) -> Checklist:
+    from eosctl.checks.checklist import unknown_references, with_check_ids
+    from eosctl.checks.registry import CATALOGUE, check_id_of
 
+    checklist = with_check_ids(checklist, check_id_of)
     unknown = unknown_references(checklist, frozenset(check.id for check in CATALOGUE))
     if unknown:
         raise UsageError(
@@ -229,6 +229,7 @@ def _refuse_unknown(checklist: Checklist) -> None:
             "Automatic items name checks, measured ones may name a probe.",
             "See eosctl check list",
         )
+    return checklist
 
 
 def _automatic(

@@ -21,6 +21,7 @@ class CheckItem(msgspec.Struct, frozen=True):
     """A check as the catalogue lists it; ``since`` and ``until`` are Kafka releases, empty when it applies to all."""
 
     id: str
+    name: str
     title: str
     area: str
     severity: str
@@ -45,6 +46,7 @@ def check_item(check: Check) -> CheckItem:
     summary, _ = manual_of(check)
     return CheckItem(
         id=check.id,
+        name=check.name,
         title=check.title,
         area=check.area.value,
         severity=check.severity.value,
@@ -65,6 +67,7 @@ def manual_item(check: Check) -> ManualItem:
 
 CHECK_COLUMNS: Final[tuple[Column[CheckItem], ...]] = (
     Column("ID", lambda item: item.id),
+    Column("NAME", lambda item: item.name),
     Column("SEVERITY", lambda item: item.severity),
     Column("TITLE", lambda item: item.title),
     Column("NEEDS", lambda item: ",".join(item.needs), wide=True),
@@ -89,6 +92,7 @@ def render_manual(check: Check, style: Style = PLAIN) -> str:
     releases = f"; Kafka releases: {text}" if (text := _releases(check)) else ""
     blocks: list[Block] = [
         Line(f"{check.id}  {check.title}", "bold"),
+        Line(check.name, "dim"),
         Line(f"{item.severity}; needs {', '.join(item.needs)}{releases}; tags {', '.join(item.tags) or 'none'}", "dim"),
         Line(""),
         Line(summary),
@@ -104,6 +108,7 @@ def render_check_page(check: Check) -> str:
     summary, sections = manual_of(check)
     item = check_item(check)
     facts = [
+        ("Name", f"`{item.name}`"),
         ("Severity", item.severity),
         ("Needs", ", ".join(item.needs)),
         ("Uses if it can be had", ", ".join(item.uses) or "nothing else"),
@@ -125,11 +130,11 @@ def render_check_index(checks: Sequence[Check]) -> str:
         "",
         "What `eosctl doctor` and `eosctl check run` look at, and `eosctl config lint` (CFG); generated.",
         "",
-        "| Id | What is wrong | Severity | Needs |",
-        "|---|---|---|---|",
+        "| Id | Name | What is wrong | Severity | Needs |",
+        "|---|---|---|---|---|",
     ]
     lines += [
-        f"| [{item.id}]({item.id}.md) | {item.title} | {item.severity} | {', '.join(item.needs)} |"
+        f"| [{item.id}]({item.id}.md) | `{item.name}` | {item.title} | {item.severity} | {', '.join(item.needs)} |"
         for item in map(check_item, sorted(checks, key=lambda check: check.id))
     ]
     return "\n".join([*lines, ""])

@@ -107,7 +107,7 @@ def _rule(check: Check) -> dict[str, Any]:
     summary, sections = manual_of(check)
     return {
         "id": check.id,
-        "name": "".join(word.capitalize() for word in check.evaluate.__name__.split("_")),
+        "name": "".join(word.capitalize() for word in check.name.split("-")),
         "shortDescription": {"text": check.title},
         "fullDescription": {"text": summary},
         "help": {"text": "\n\n".join(f"{title}\n{text}" for title, text in sections.items())},

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 from eosctl.checks.declaration import Case
-from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.registry import ALL_CHECKS, check_id_of, names_of
 from eosctl.checks.runner import diagnose
 from eosctl.client import connect
 from eosctl.collect.allowed import READ_ONLY_APIS
@@ -18,14 +18,14 @@ SECOND_LOOK_MS = 500
 
 
 def require_known(ids: Iterable[str]) -> None:
-    """See that checks exist.
+    """See that checks of these ids or names exist.
 
     Raises:
         UsageError: One does not.
     """
-    known = [check.id for check in ALL_CHECKS]
+    known = names_of(ALL_CHECKS)
     for each in ids:
-        if each not in known:
+        if each.lower() not in {name.lower() for name in known}:
             raise unknown_name("check", each, known, "List them: eosctl check list")
 
 
@@ -41,4 +41,5 @@ async def judge(play: Play, fire: Sequence[str], silent: Sequence[str]) -> None:
     found = {finding.check_id for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings}
     for ids, expected in ((fire, "finds something"), (silent, "finds nothing")):
         for each in ids:
-            play.expect(f"the check {each}", expected, "finds something" if each in found else "finds nothing")
+            observed = "finds something" if check_id_of(each) in found else "finds nothing"
+            play.expect(f"the check {each}", expected, observed)

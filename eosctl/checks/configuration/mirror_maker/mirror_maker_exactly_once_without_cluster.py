@@ -23,7 +23,7 @@ from eosctl.model.severity import Severity
         "MirrorMakerConfig.workerConfig",
     ),
 )
-def exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
+def mirror_maker_exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
     """Find exactly-once support of a dedicated MirrorMaker that is switched on where MirrorMaker does not look.
 
     What it checks:

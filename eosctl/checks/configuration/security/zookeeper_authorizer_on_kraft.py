@@ -29,7 +29,7 @@ GONE: Final = ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.S
     ),
     references=("KIP-801",),
 )
-def authorizer_is_gone(case: Case) -> Iterator[Problem]:
+def zookeeper_authorizer_on_kraft(case: Case) -> Iterator[Problem]:
     """Find brokers with an authorizer that they cannot load.
 
     What it checks:

@@ -20,7 +20,7 @@ from eosctl.model.severity import Severity
     tags=("security",),
     references=("KIP-11",),
 )
-def open_without_rules(case: Case) -> Iterator[Problem]:
+def open_without_access_rules(case: Case) -> Iterator[Problem]:
     """Find brokers on which a transactional id without rules belongs to nobody.
 
     What it checks:

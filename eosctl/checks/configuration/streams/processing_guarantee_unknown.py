@@ -30,7 +30,7 @@ NEVER: Final = (99, 0)
     reads=("processing.guarantee",),
     references=("KIP-732", "KIP-447"),
 )
-def guarantee_not_known(case: Case) -> Iterator[Problem]:
+def processing_guarantee_unknown(case: Case) -> Iterator[Problem]:
     """Find Streams applications whose processing guarantee was removed, deprecated or misspelled.
 
     What it checks:

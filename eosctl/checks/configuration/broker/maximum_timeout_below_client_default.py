@@ -24,7 +24,7 @@ STREAMS_MS: Final = 10_000
     reads=("transaction.max.timeout.ms",),
     references=("KIP-98",),
 )
-def maximum_below_client_defaults(case: Case) -> Iterator[Problem]:
+def maximum_timeout_below_client_default(case: Case) -> Iterator[Problem]:
     """Find brokers on which clients with their defaults cannot start a transaction.
 
     What it checks:

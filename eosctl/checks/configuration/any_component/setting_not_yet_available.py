@@ -22,7 +22,7 @@ from eosctl.model.severity import Severity
     tags=("upgrade",),
     references=("org.apache.kafka.common.config.ConfigDef", "librdkafka CONFIGURATION.md"),
 )
-def setting_not_there_yet(case: Case) -> Iterator[Problem]:
+def setting_not_yet_available(case: Case) -> Iterator[Problem]:
     """Find settings of later releases than the one that runs.
 
     What it checks:

@@ -19,7 +19,7 @@ from eosctl.model.severity import Severity
     reads=("offsets.topic.replication.factor",),
     tags=("durability",),
 )
-def offsets_topic_not_durable(case: Case) -> Iterator[Problem]:
+def offsets_topic_settings_not_durable(case: Case) -> Iterator[Problem]:
     """Find brokers that will create the offsets topic with too few replicas.
 
     What it checks:

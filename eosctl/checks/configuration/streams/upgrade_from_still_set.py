@@ -23,7 +23,7 @@ from eosctl.model.severity import Severity
         "KIP-441",
     ),
 )
-def upgrade_from_left_behind(case: Case) -> Iterator[Problem]:
+def upgrade_from_still_set(case: Case) -> Iterator[Problem]:
     """Find Streams applications that still speak the protocol of an older release.
 
     What it checks:

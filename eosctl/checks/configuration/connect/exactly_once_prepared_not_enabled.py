@@ -19,7 +19,7 @@ from eosctl.model.severity import Severity
     reads=("exactly.once.source.support",),
     references=("KIP-618",),
 )
-def exactly_once_still_prepared(case: Case) -> Iterator[Problem]:
+def exactly_once_prepared_not_enabled(case: Case) -> Iterator[Problem]:
     """Find workers that stopped half-way to exactly-once sources.
 
     What it checks:

@@ -23,7 +23,7 @@ STREAMS_TIMEOUT_MS: Final = 10_000
     reads=("commit.interval.ms", "producer.transaction.timeout.ms", "processing.guarantee"),
     references=("KAFKA-12499",),
 )
-def commit_interval_over_transaction_timeout(case: Case) -> Iterator[Problem]:
+def commit_interval_exceeds_transaction_timeout(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications that Kafka Streams refuses to start.
 
     What it checks:

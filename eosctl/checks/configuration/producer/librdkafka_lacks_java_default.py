@@ -29,7 +29,7 @@ BATCHES_REMEMBERED: Final = 5
     tags=("librdkafka",),
     references=("KIP-679",),
 )
-def librdkafka_taken_for_java(case: Case) -> Iterator[Problem]:
+def librdkafka_lacks_java_default(case: Case) -> Iterator[Problem]:
     """Find librdkafka producers that look idempotent and are not.
 
     What it checks:

@@ -24,7 +24,7 @@ from eosctl.model.severity import Severity
     tags=("durability",),
     references=("KIP-106",),
 )
-def unclean_leader_election(case: Case) -> Iterator[Problem]:
+def unclean_leader_election_configured(case: Case) -> Iterator[Problem]:
     """Find configurations that let a replica without all records become leader.
 
     What it checks:

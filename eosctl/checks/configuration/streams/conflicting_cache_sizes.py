@@ -22,7 +22,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-770",),
 )
-def two_cache_sizes(case: Case) -> Iterator[Problem]:
+def conflicting_cache_sizes(case: Case) -> Iterator[Problem]:
     """Find Streams applications with two sizes for one cache.
 
     What it checks:

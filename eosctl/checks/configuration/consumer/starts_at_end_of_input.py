@@ -23,7 +23,7 @@ from eosctl.model.severity import Severity
     ),
     references=("KIP-98",),
 )
-def starts_at_the_end(case: Case) -> Iterator[Problem]:
+def starts_at_end_of_input(case: Case) -> Iterator[Problem]:
     """Find consume-transform-produce applications that skip what they have no offset for.
 
     What it checks:

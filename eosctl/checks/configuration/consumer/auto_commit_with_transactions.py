@@ -20,7 +20,7 @@ from eosctl.model.severity import Severity
     reads=("enable.auto.commit", "transactional.id", *SHARE_SETTINGS),
     references=("KIP-98", "KIP-447", "KIP-932"),
 )
-def auto_commit_beside_transactions(case: Case) -> Iterator[Problem]:
+def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
     """Find applications that write in transactions and commit their offsets on a timer.
 
     What it checks:

@@ -25,7 +25,7 @@ from eosctl.text import count_text
         "min.insync.replicas",
     ),
 )
-def min_isr_over_replicas(case: Case) -> Iterator[Problem]:
+def min_isr_exceeds_replicas(case: Case) -> Iterator[Problem]:
     """Find topics whose min.insync.replicas is larger than their number of replicas.
 
     What it checks:

@@ -27,7 +27,7 @@ LOCAL: Final = ("localhost:", "127.", "[::1]")
     tags=("security",),
     references=("KIP-103",),
 )
-def anonymous_listener_beside_authorizer(case: Case) -> Iterator[Problem]:
+def anonymous_listener_with_authorizer(case: Case) -> Iterator[Problem]:
     """Find brokers whose rules meet clients without a name.
 
     What it checks:

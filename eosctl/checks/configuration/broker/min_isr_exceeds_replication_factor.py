@@ -30,7 +30,7 @@ from eosctl.model.severity import Severity
     tags=("durability",),
     references=("KAFKA-15583",),
 )
-def min_isr_over_replication_factor(case: Case) -> Iterator[Problem]:
+def min_isr_exceeds_replication_factor(case: Case) -> Iterator[Problem]:
     """Find min.insync.replicas above the replication factor.
 
     What it checks:

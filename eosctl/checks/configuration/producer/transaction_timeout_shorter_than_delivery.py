@@ -20,7 +20,7 @@ from eosctl.model.severity import Severity
     reads=("transaction.timeout.ms", "delivery.timeout.ms"),
     references=("KIP-91", "KIP-588"),
 )
-def transaction_shorter_than_delivery(case: Case) -> Iterator[Problem]:
+def transaction_timeout_shorter_than_delivery(case: Case) -> Iterator[Problem]:
     """Find transactional producers that go on retrying after the coordinator has given up.
 
     What it checks:

@@ -29,7 +29,7 @@ from eosctl.model.severity import Severity
     tags=("security",),
     references=("KIP-43",),
 )
-def password_in_clear(case: Case) -> Iterator[Problem]:
+def password_sent_in_clear(case: Case) -> Iterator[Problem]:
     """Find clients that send their password without encryption.
 
     What it checks:

@@ -26,7 +26,7 @@ from eosctl.model.severity import Severity
     tags=("upgrade",),
     references=("KIP-629",),
 )
-def mirror_maker_old_names(case: Case) -> Iterator[Problem]:
+def mirror_maker_filter_name_removed(case: Case) -> Iterator[Problem]:
     """Find MirrorMaker filters that no longer filter.
 
     What it checks:

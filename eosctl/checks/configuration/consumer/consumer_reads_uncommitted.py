@@ -20,7 +20,7 @@ from eosctl.model.severity import Severity
     reads=("isolation.level",),
     references=("KIP-98",),
 )
-def reads_uncommitted(case: Case) -> Iterator[Problem]:
+def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
     """Find consumers that see records of open and aborted transactions.
 
     What it checks:

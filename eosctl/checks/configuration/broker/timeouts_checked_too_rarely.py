@@ -19,7 +19,7 @@ from eosctl.model.severity import Severity
     roles=(Role.BROKER,),
     reads=("transaction.abort.timed.out.transaction.cleanup.interval.ms",),
 )
-def timeouts_swept_rarely(case: Case) -> Iterator[Problem]:
+def timeouts_checked_too_rarely(case: Case) -> Iterator[Problem]:
     """Find coordinators that abort late.
 
     What it checks:

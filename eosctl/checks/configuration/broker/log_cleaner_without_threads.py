@@ -19,7 +19,7 @@ from eosctl.model.severity import Severity
     reads=("log.cleaner.threads",),
     references=("KIP-1030",),
 )
-def no_cleaner_threads(case: Case) -> Iterator[Problem]:
+def log_cleaner_without_threads(case: Case) -> Iterator[Problem]:
     """Find brokers that do not start because nothing would be compacted.
 
     What it checks:

@@ -21,7 +21,7 @@ from eosctl.model.verdict import Confidence
     tags=("python",),
     references=("kafka.KafkaProducer.DEFAULT_CONFIG", "aiokafka.AIOKafkaProducer"),
 )
-def keyword_not_there(case: Case) -> Iterator[Problem]:
+def unknown_python_client_setting(case: Case) -> Iterator[Problem]:
     """Find settings of Kafka's clients in configurations of kafka-python or aiokafka, which do not have them.
 
     What it checks:

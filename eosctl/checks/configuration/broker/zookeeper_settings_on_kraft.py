@@ -24,7 +24,7 @@ from eosctl.model.severity import Severity
     tags=("upgrade",),
     references=("KIP-866",),
 )
-def zookeeper_with_kraft(case: Case) -> Iterator[Problem]:
+def zookeeper_settings_on_kraft(case: Case) -> Iterator[Problem]:
     """Find brokers that name both ZooKeeper and a KRaft role.
 
     What it checks:

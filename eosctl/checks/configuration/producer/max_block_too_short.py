@@ -19,7 +19,7 @@ from eosctl.model.severity import Severity
     roles=(Role.PRODUCER,),
     reads=("max.block.ms",),
 )
-def short_max_block(case: Case) -> Iterator[Problem]:
+def max_block_too_short(case: Case) -> Iterator[Problem]:
     """Find transactional producers whose calls end before a coordinator can be replaced.
 
     What it checks:

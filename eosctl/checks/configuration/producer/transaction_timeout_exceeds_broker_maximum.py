@@ -21,7 +21,7 @@ from eosctl.model.verdict import Confidence
     reads=("transaction.timeout.ms", "transaction.max.timeout.ms", "transactional.id"),
     references=("KIP-98",),
 )
-def transaction_timeout_over_broker_maximum(case: Case) -> Iterator[Problem]:
+def transaction_timeout_exceeds_broker_maximum(case: Case) -> Iterator[Problem]:
     """Find transactional producers that a broker will refuse.
 
     What it checks:

@@ -20,7 +20,7 @@ from eosctl.model.severity import Severity
     reads=("transaction.two.phase.commit.enable", "transactional.id", "transaction.timeout.ms"),
     references=("KIP-939",),
 )
-def two_phase_commit_not_carried_out(case: Case) -> Iterator[Problem]:
+def two_phase_commit_not_requested(case: Case) -> Iterator[Problem]:
     """Find producers that rely on a two-phase commit that their client never asks the broker for.
 
     What it checks:

@@ -90,5 +90,13 @@ def test_without_files_nothing_passes() -> None:
     assert {result.status for result in judge(Deployment())} == {CheckStatus.NOT_APPLICABLE}
 
 
+def test_what_the_input_lacks_is_named_in_words() -> None:
+    reasons = {result.check_id: result.reason for result in judge(Deployment())}
+    assert reasons["EOS-CFG-001"] == "no Streams configuration in the input"
+    assert reasons["EOS-CFG-100"] == "no access rules in the input"
+    assert reasons["EOS-CFG-088"] == "no configuration in the input"
+    assert reasons["EOS-CFG-060"] == "no source connector or Connect worker configuration in the input"
+
+
 def test_ids_are_issued_once() -> None:
     assert len(BY_ID) == len(CONFIGURATION_CHECKS)

@@ -19,9 +19,10 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.model.snapshot import ClusterSnapshot

@@ -22,9 +22,10 @@ from eosctl.commands.options import (
     SecondLookAfter,
     Timeout,
 )
-from eosctl.commands.session import Connection, capture
+from eosctl.commands.session import load_or_capture
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +87,7 @@ def capture_snapshot(
     programs = sources_of(None, None, metrics, credentials)
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    evidence = capture(connection, None, now_ms=invocation.now_ms, second_look_after_ms=second_look_after)
+    evidence = load_or_capture(connection, None, None, now_ms=invocation.now_ms, second_look_after_ms=second_look_after)
     evidence, _ = with_sources(evidence, programs, invocation.now_ms)
     missing = [
         MissingPart(f"{gap.kind.value} of {gap.subject}", gap.error or gap.reason.value) for gap in evidence.gaps

@@ -22,9 +22,10 @@ from eosctl.commands.options import (
     SnapshotFile,
     Timeout,
 )
-from eosctl.commands.session import Connection, load_or_capture, resolve_connection
+from eosctl.commands.session import load_or_capture, resolve_connection
 from eosctl.errors import ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from typing import TextIO
 
 @contextmanager
 def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
-    """Yield a function that is told what is going on; the line disappears at the end."""
+    """Yield a function that shows what is going on; the line appears with the first text and disappears at the end."""
     stream = sys.stderr if stream is None else stream
     if not stream.isatty():
         yield lambda text: None
@@ -18,6 +18,13 @@ def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False, markup=False)
-    with console.status(Text("connecting"), spinner="dots") as status:
-        yield lambda text: status.update(Text(text))
+    status = Console(file=stream, highlight=False, markup=False).status("", spinner="dots")
+
+    def show(text: str) -> None:
+        status.update(Text(text))
+        status.start()
+
+    try:
+        yield show
+    finally:
+        status.stop()

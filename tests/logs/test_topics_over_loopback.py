@@ -13,8 +13,8 @@ from confluent_kafka.admin import AdminClient
 
 from eosctl.cli import main
 from eosctl.commands.logs.places import handed_over
-from eosctl.commands.session import Connection
 from eosctl.model.period import Period
+from eosctl.services.connection import Connection
 from eosctl.testing import SandboxThread
 from spark_log_analytics.topics import consumer
 from spark_log_analytics.topics.address import around, parse_topics

@@ -230,8 +230,9 @@ def calibrate(
     """
     import asyncio
 
-    from eosctl.commands.session import Connection, resolve_connection
+    from eosctl.commands.session import resolve_connection
     from eosctl.render.capacity.calibration import render_calibration, render_trials
+    from eosctl.services.connection import Connection
 
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)

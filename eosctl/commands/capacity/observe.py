@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from eosctl.capacity.observation import Observed
     from eosctl.client.ports import WallClock
     from eosctl.collect.reader import Probed
-    from eosctl.commands.session import Connection
     from eosctl.model.broker_counters import BrokerCounters
     from eosctl.model.client_config import ClientConfig
+    from eosctl.services.connection import Connection
 
 METRICS = "From metrics"
 SAVED = "From saved snapshots"
@@ -82,7 +82,7 @@ def observe(
     network and commit intervals cannot be seen and are left for you to state.
     """
     from eosctl.capacity.workload_file import parse_workload
-    from eosctl.commands.session import Connection
+    from eosctl.services.connection import Connection
 
     invocation = invocation_of(context)
     if path.exists() and not force:

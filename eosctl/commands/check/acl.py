@@ -21,9 +21,10 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.session import load_or_capture
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

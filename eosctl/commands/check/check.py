@@ -32,9 +32,10 @@ from eosctl.commands.options import (
     SnapshotFile,
     Timeout,
 )
-from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.session import load_or_capture
 from eosctl.errors import UsageError, unknown_name
 from eosctl.render.formats import FindingFormat, OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.checks.declaration import Check

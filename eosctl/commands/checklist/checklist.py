@@ -24,10 +24,11 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.session import load_or_capture
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.diagnosis.checklist import ChecklistFormat
 from eosctl.render.formats import OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.model.checklist import Answer, Checklist, ChecklistRecord

@@ -24,12 +24,13 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.session import load_or_capture
 from eosctl.errors import ExitCode, UsageError, unknown_name
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.formats import LintFormat
 from eosctl.render.formats import OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.model.parameter import Release

@@ -29,9 +29,9 @@ from eosctl.commands.decode.options import (
     parse_times,
 )
 from eosctl.commands.options import Bootstrap, CommandConfig, Overrides, Profile, Timeout
-from eosctl.commands.session import Connection
 from eosctl.errors import UsageError
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
+from eosctl.services.connection import Connection
 from eosctl.storage.names import Suffix, is_metadata_snapshot
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from eosctl.commands.invocation import note
 from eosctl.commands.moments import parse_moment_ms
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.errors import DecodeError, UsageError
 from eosctl.model.evidence import EvidenceKind
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.collect.live_log import LiveLog

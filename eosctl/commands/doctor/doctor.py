@@ -45,10 +45,11 @@ from eosctl.commands.options import (
     SnapshotFile,
     Timeout,
 )
-from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.session import load_or_capture
 from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.gate import falls_short, judge_gate
 from eosctl.render.formats import FindingFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.checks.declaration import Check

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from eosctl.commands.doctor.sources import Sources, with_sources
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import parse_duration_ms
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.commands.watching import check_format, frames, row_count
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.formats import FindingFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

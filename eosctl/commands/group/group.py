@@ -21,11 +21,12 @@ from eosctl.commands.options import (
     SnapshotFile,
     Timeout,
 )
-from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.session import load_or_capture
 from eosctl.commands.txn.locate import offsets_app
 from eosctl.errors import ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.model.group_commit import StaleOffset

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.model.evidence import EvidenceGap

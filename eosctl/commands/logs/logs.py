@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from eosctl.analysis.log_digest.digest import LogDigest
-    from eosctl.commands.session import Connection
     from eosctl.model.log_findings import LogFindings
     from eosctl.render.logs.report import CategoryItem
+    from eosctl.services.connection import Connection
     from spark_log_analytics.catalogue import Category
     from spark_log_analytics.layouts import Layout
     from spark_log_analytics.scan import LogScan

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.errors import EosctlError, UsageError
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from spark_log_analytics.topics.address import Topics

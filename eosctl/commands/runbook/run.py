@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eosctl.commands.invocation import Invocation, note
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.errors import UsageError
 from eosctl.render.progress import show_progress
 from eosctl.render.runbooks.runbook import RunItem, report_text, step_item
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.client.client import Client

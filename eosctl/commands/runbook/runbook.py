@@ -20,10 +20,10 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.runbook.test import test_runbooks
-from eosctl.commands.session import Connection
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import OutputFormat
 from eosctl.render.runbooks.runbook import ShowFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.runbooks.book import Runbook, Value

@@ -17,10 +17,11 @@ from eosctl.analysis.bootstrap import connection_words
 from eosctl.client.client import Client, connect
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.commands.invocation import Invocation, note, write_file
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.errors import PlanRefused, UsageError
 from eosctl.render.formats import OutputFormat
 from eosctl.render.progress import show_progress
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.model.evidence import EvidenceKind

@@ -19,10 +19,10 @@ from eosctl.commands.options import (
     SecondLookAfter,
     Timeout,
 )
-from eosctl.commands.session import Connection
 from eosctl.errors import UsageError
 from eosctl.model.transaction import TopicPartition
 from eosctl.render.formats import OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.commands.txn.attempt import Result

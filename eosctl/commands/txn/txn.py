@@ -21,7 +21,7 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.session import load_or_capture
 from eosctl.commands.txn.blame import blame
 from eosctl.commands.txn.change import abort_transaction, complete_transaction, fence_transaction
 from eosctl.commands.txn.locate import locate_transaction
@@ -29,6 +29,7 @@ from eosctl.commands.txn.watch import watch_transactions
 from eosctl.errors import EosctlError, EvidenceIncomplete, ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     import re

@@ -16,10 +16,11 @@ from eosctl.commands.options import (
     Profile,
     Timeout,
 )
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.commands.watching import KEPT, Count, Interval, check_format, frames, row_count
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import OutputFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.analysis.watching import Moment

@@ -12,12 +12,13 @@ import typer
 
 from eosctl.commands.invocation import Invocation, invocation_of, note, write_result
 from eosctl.commands.options import Bootstrap, CommandConfig, OutputFile, Overrides, Profile, Timeout, parse_duration_ms
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.commands.verify.options import VerifyForm, exit_code
 from eosctl.errors import UsageError
 from eosctl.render.verify.application import render_app
 from eosctl.render.verify.application_items import app_item
 from eosctl.render.verify.items import VerifyFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.client.client import Client

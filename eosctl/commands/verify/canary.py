@@ -9,11 +9,12 @@ import typer
 from eosctl.commands.exporter import parse_listen
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Bootstrap, CommandConfig, Overrides, Profile, Timeout, parse_duration_ms
-from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.session import resolve_connection
 from eosctl.errors import ExitCode
 from eosctl.render.page import Line, render_page
 from eosctl.render.verify.items import anomaly_item
 from eosctl.render.verify.run import anomaly_blocks
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from eosctl.commands.invocation import Invocation, note, write_result
-from eosctl.commands.session import Connection
 from eosctl.commands.verify.options import exit_code
 from eosctl.render.verify.items import VerifyFormat, verify_item
 from eosctl.render.verify.run import render_verify
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.history.events import History

@@ -10,10 +10,10 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import Bootstrap, CommandConfig, OutputFile, Overrides, Profile, Timeout
-from eosctl.commands.session import Connection
 from eosctl.commands.verify.options import OwnedCluster, VerifyOutput
 from eosctl.commands.verify.play import finish, play_order, report_run, where_of
 from eosctl.render.verify.items import VerifyFormat
+from eosctl.services.connection import Connection
 
 
 def replay_run(

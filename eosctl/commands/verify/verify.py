@@ -18,7 +18,6 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.commands.session import Connection
 from eosctl.commands.verify.application import verify_app, verify_dlq
 from eosctl.commands.verify.canary import verify_canary
 from eosctl.commands.verify.options import FAULTS, OwnedCluster, VerifyOutput
@@ -26,6 +25,7 @@ from eosctl.commands.verify.play import finish, play_order, where_of
 from eosctl.commands.verify.runs import export_run, replay_run, show_run
 from eosctl.errors import UsageError
 from eosctl.render.verify.items import VerifyFormat
+from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.verify.play import NemesisKind

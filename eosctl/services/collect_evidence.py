@@ -1,0 +1,108 @@
+"""Collect the evidence of a cluster, or read what was saved of one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from eosctl.client.client import connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.bundles.snapshot_file import load_snapshot
+from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery
+from eosctl.errors import UsageError
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.callbacks import Callbacks
+from eosctl.services.connect import resolve_connection
+from eosctl.services.connection import Connection
+from eosctl.settings.client_resolution import ResolvedClient
+
+SILENT: Final = Callbacks()
+
+
+class EvidenceRequest(msgspec.Struct, frozen=True):
+    """Which evidence to collect.
+
+    Attributes:
+        connection: The cluster.
+        snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
+        kinds: The kinds of evidence; None for all.
+        second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
+        query: The transactional ids that matter; None for all.
+        explaining: Those of the kinds that are collected only where something is in doubt.
+        describing: Those that are collected only where something is in doubt or long open.
+    """
+
+    connection: Connection = Connection()
+    snapshot_file: Path | None = None
+    kinds: frozenset[EvidenceKind] | None = None
+    second_look_after_ms: int = 500
+    query: TransactionQuery | None = None
+    explaining: frozenset[EvidenceKind] = frozenset()
+    describing: frozenset[EvidenceKind] = frozenset()
+
+
+def collect_evidence(request: EvidenceRequest, callbacks: Callbacks = SILENT) -> ClusterSnapshot:
+    """Return the saved snapshot if the request names one, else a new one.
+
+    Raises:
+        UsageError: The request names both a snapshot and a cluster.
+        EosctlError: Neither can be read.
+    """
+    if request.snapshot_file is None:
+        return collect_from(resolve_connection(request.connection, callbacks.remark), request, callbacks)
+    if request.connection.is_given:
+        raise UsageError(
+            "--snapshot and a cluster were both given.",
+            "A saved snapshot is read instead of a cluster.",
+            "Leave one of them out.",
+        )
+    return load_snapshot(request.snapshot_file)
+
+
+def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: Callbacks) -> ClusterSnapshot:
+    """Collect from a cluster whose client is resolved already, over a connection of its own.
+
+    Raises:
+        EosctlError: No broker answered.
+    """
+    collected: list[ClusterSnapshot] = []
+
+    async def collect() -> None:
+        observer = Observer(
+            callbacks.now_ms,
+            second_look_after_ms=request.second_look_after_ms,
+            progress=callbacks.progress,
+            query=request.query or EVERY_TRANSACTION,
+            explaining=request.explaining,
+            describing=request.describing,
+        )
+        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+            collected.append(
+                await collect_snapshot(client, observer, EVERYTHING if request.kinds is None else request.kinds)
+            )
+
+    callbacks.progress("connecting")
+    _run(collect)
+    return replace(collected[0], command_config=str(resolved.command_config or ""))
+
+
+def _run(work: Callable[[], Coroutine[None, None, None]]) -> None:
+    """Run to the end, also where an event loop runs already, as in a notebook.
+
+    The work returns nothing: asyncio.run, while it restores the signal handler, has every result printed by repr().
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work())
+        return
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(work())).result()

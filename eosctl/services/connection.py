@@ -1,0 +1,47 @@
+"""The choice of a cluster."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+_VARIABLES: Final = ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE")
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """Which cluster to reach, and how. What is not given is taken from the environment.
+
+    Attributes:
+        bootstrap: ``host:port``, or several with commas.
+        command_config: A properties file with client settings.
+        overrides: Single client settings, ``name=value``.
+        profile: A profile of eosctl's own configuration file.
+        timeout_ms: The maximum time for one request, in milliseconds.
+    """
+
+    bootstrap: str | None = None
+    command_config: Path | None = None
+    overrides: tuple[str, ...] = ()
+    profile: str | None = None
+    timeout_ms: int | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any option names a cluster."""
+        return any((self.bootstrap, self.command_config, self.overrides, self.profile))
+
+    @property
+    def option_text(self) -> str:
+        """The options for a command that follows this one, quoted for the shell; ``-X`` may hold a secret."""
+        given = {"-b": self.bootstrap, "--command-config": self.command_config, "--profile": self.profile}
+        return " ".join(f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None)
+
+
+def names_a_cluster(connection: Connection, environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether a connection or the environment names a cluster."""
+    return connection.is_given or any(environment.get(name) for name in _VARIABLES)

@@ -82,3 +82,17 @@ def _named(files: Sequence[str]) -> str:
     names = ", ".join(files[:NAMED_FILES])
     more = len(files) - NAMED_FILES
     return f"{names} and {count_text(more, 'more file')}" if more > 0 else names
+
+
+def reading_text(findings: LogFindings) -> str:
+    """Return how much was read, in words."""
+    records = sum(source.event_count for source in findings.sources)
+    size_mb = sum(source.size_bytes for source in findings.sources) / 1e6
+    return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
+
+
+def catalogued_text(findings: LogFindings) -> str:
+    """Return how much was read, and how much of it the catalogue knows."""
+    unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
+    others = f", and {count_text(unknown, 'other error')}" if unknown else ""
+    return f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}"

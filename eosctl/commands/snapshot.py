@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.doctor.sources import MetricCredentials, MetricUrls, sources_of, with_sources
 from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
@@ -22,7 +21,8 @@ from eosctl.commands.options import (
     SecondLookAfter,
     Timeout,
 )
-from eosctl.commands.session import load_or_capture
+from eosctl.commands.session import callbacks
+from eosctl.commands.source_options import MetricCredentials, MetricUrls
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.services.connection import Connection
@@ -82,13 +82,17 @@ def capture_snapshot(
     from eosctl.render.bundle import PART_COLUMNS, bundle_item, render_bundle
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
+    from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
+    from eosctl.services.sources import Sources, check_sources, read_sources
 
     parts = _included(include, data_dirs, logs, metrics)
-    programs = sources_of(None, None, metrics, credentials)
+    programs = Sources(metrics=tuple(metrics or ()), credentials=credentials)
+    check_sources(programs)
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    evidence = load_or_capture(connection, None, None, now_ms=invocation.now_ms, second_look_after_ms=second_look_after)
-    evidence, _ = with_sources(evidence, programs, invocation.now_ms)
+    with callbacks(invocation.now_ms) as shown:
+        cluster = collect_evidence(EvidenceRequest(connection, second_look_after_ms=second_look_after), shown)
+        evidence = read_sources(cluster, programs, shown).snapshot
     missing = [
         MissingPart(f"{gap.kind.value} of {gap.subject}", gap.error or gap.reason.value) for gap in evidence.gaps
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.read_as import ReadAs, sentence
+from eosctl.model.read_as import ReadAs, sentence
 from eosctl.render.configuration.lint_view import LintView
 from eosctl.render.escaping import markdown_code, markdown_text
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from eosctl.findings.diagnosis import CheckStatus
+from eosctl.findings.report import Report
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.lint_view import LintView
-from eosctl.render.diagnosis.report import Report
 
 Labels = tuple[tuple[str, str], ...]
 

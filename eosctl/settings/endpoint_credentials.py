@@ -40,12 +40,14 @@ class EndpointCredentials(msgspec.Struct, frozen=True):
 NO_CREDENTIALS: Final = EndpointCredentials()
 
 
-def read_endpoint_credentials(path: Path) -> EndpointCredentials:
-    """Read a properties file with ``username`` and ``password``, or ``token``.
+def read_endpoint_credentials(path: Path | None) -> EndpointCredentials:
+    """Read a properties file with ``username`` and ``password``, or ``token``; without a file there are no credentials.
 
     Raises:
         ConfigFileError: The file cannot be read, holds another key, or half of a pair.
     """
+    if path is None:
+        return NO_CREDENTIALS
     given = {key: one.text for key, one in read_properties(path).items()}
     if unknown := sorted(given.keys() - set(_KEYS)):
         raise ConfigFileError(

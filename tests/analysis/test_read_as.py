@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.read_as import read_as, sentence
+from eosctl.analysis.read_as import read_as
 from eosctl.model.deployment import Deployment
+from eosctl.model.read_as import sentence
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import Releases

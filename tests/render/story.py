@@ -8,6 +8,8 @@ from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.collect.collector import ASKED
 from eosctl.findings.finding import Command
+from eosctl.findings.grouping import first_actions, group_findings
+from eosctl.findings.report import Report
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fencing import AbortedRange
 from eosctl.model.history import TransactionLogEntry
@@ -22,7 +24,6 @@ from eosctl.model.snapshot import (
     Topic,
 )
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionLook
-from eosctl.render.diagnosis.report import Report
 from tests.analysis.scenes import KAFKA_3_9
 
 T = 1_795_253_400_000
@@ -108,9 +109,18 @@ def unhappy_report() -> Report:
     cluster = unhappy_cluster()
     case = Case(cluster)
     diagnosis = diagnose(ALL_CHECKS, case)
-    timeline = build_diagnosis_timeline(cluster, diagnosis.findings, case.open_transactions)
-    next_commands = (Command("eosctl next", "a note"),)
-    return Report("doctor", diagnosis, cluster, case.open_transactions, T + 1_000, next_commands, timeline=timeline)
+    groups = group_findings(diagnosis.findings, cluster)
+    return Report(
+        "doctor",
+        diagnosis,
+        cluster,
+        case.open_transactions,
+        T + 1_000,
+        groups,
+        first_actions(groups),
+        (Command("eosctl next", "a note"),),
+        timeline=build_diagnosis_timeline(cluster, diagnosis.findings, case.open_transactions),
+    )
 
 
 def healthy_report() -> Report:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from eosctl.commands.check.acl import acl
-from eosctl.commands.doctor.doctor import HtmlReport, Request, SaveSnapshot, present
+from eosctl.commands.diagnosis_output import Destinations, HtmlReport, SaveSnapshot, write_diagnosis
 from eosctl.commands.gate import (
     BaselineFile,
     ExitZero,
     FailOnOrRules,
-    GateOptions,
     MinScore,
     RequireComplete,
     RulesFile,
@@ -32,13 +31,10 @@ from eosctl.commands.options import (
     SnapshotFile,
     Timeout,
 )
-from eosctl.commands.session import load_or_capture
-from eosctl.errors import UsageError, unknown_name
+from eosctl.commands.session import callbacks
+from eosctl.errors import unknown_name
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
-
-if TYPE_CHECKING:
-    from eosctl.checks.declaration import Check
 
 app = typer.Typer(help="The catalogue of checks.", no_args_is_help=True)
 
@@ -58,9 +54,11 @@ def list_checks(
     from eosctl.render.diagnosis.catalogue import CHECK_COLUMNS, check_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
+    from eosctl.services.check_selection import choose_checks
 
     invocation = invocation_of(context)
-    items = tuple(check_item(check) for check in sorted(_select(selectors, catalogue=True), key=lambda check: check.id))
+    chosen = sorted(choose_checks(selectors or (), of_files=True), key=lambda check: check.id)
+    items = tuple(check_item(check) for check in chosen)
     result = listing("checks", "check list", invocation.now_ms(), items)
     write_result(render_listing(result, CHECK_COLUMNS, output, invocation.style()), output_file)
 
@@ -118,36 +116,23 @@ def run_checks(
     rules: RulesFile = None,
 ) -> None:
     """Run selected checks; only the evidence that they need is collected."""
+    from eosctl.services.diagnose import DiagnoseRequest, diagnose
+    from eosctl.services.gate import GateOptions
+
     invocation = invocation_of(context)
-    checks = _select(selectors)
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    kinds = frozenset().union(*(check.needs | check.uses for check in checks))
-    evidence = load_or_capture(
-        connection, snapshot, kinds, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+    request = DiagnoseRequest(
+        Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout),
+        snapshot,
+        checks=tuple(selectors or ()),
+        second_look_after_ms=second_look_after,
+        save_snapshot=save_snapshot,
+        gate=GateOptions(fail_on, exit_zero, require_complete, min_score, baseline, rules),
+        command="check run",
     )
-    gate = GateOptions(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
-    request = Request("check run", output, output_file, report, save_snapshot, gate)
-    raise typer.Exit(present(evidence, checks, request, invocation))
+    with callbacks(invocation.now_ms) as shown:
+        diagnosed = diagnose(request, shown)
+    write_diagnosis(diagnosed, Destinations(output, output_file, report, write_baseline), invocation)
+    raise typer.Exit(diagnosed.exit_code)
 
 
 app.command()(acl)
-
-
-def _select(selectors: list[str] | None, *, catalogue: bool = False) -> tuple[Check, ...]:
-    """Choose among the checks of a cluster, or of the whole catalogue."""
-    from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, names_of, select_checks
-
-    try:
-        return select_checks(selectors or (), CATALOGUE if catalogue else ALL_CHECKS)
-    except LookupError as error:
-        selector = str(error.args[0])
-        named = find_check(selector)
-        if not catalogue and named is not None and named.is_about_configuration:
-            raise UsageError(
-                f"{selector} judges configuration files, not a cluster.",
-                "",
-                "Run: eosctl config lint PATH; with --with-cluster the brokers are judged too.",
-            ) from error
-        among = CATALOGUE if catalogue else ALL_CHECKS
-        names = {*names_of(among), *(name for check in among for name in (check.area.value, *check.tags))}
-        raise unknown_name("check, area or tag", selector, names, "List them: eosctl check list") from error

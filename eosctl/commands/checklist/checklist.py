@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import replace
 
-from eosctl.commands.doctor.doctor import names_a_cluster
 from eosctl.commands.invocation import invocation_of, remember_output, write_file, write_result
 from eosctl.commands.options import (
-    DEFAULT_SECOND_LOOK,
     OUTPUT,
     Bootstrap,
     CommandConfig,
@@ -22,9 +20,8 @@ from eosctl.commands.options import (
     Profile,
     SnapshotFile,
     Timeout,
-    parse_duration_ms,
 )
-from eosctl.commands.session import load_or_capture
+from eosctl.commands.session import callbacks
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.diagnosis.checklist import ChecklistFormat
 from eosctl.render.formats import OutputFormat
@@ -32,7 +29,6 @@ from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.model.checklist import Answer, Checklist, ChecklistRecord
-    from eosctl.model.snapshot import ClusterSnapshot
 
 app = typer.Typer(help="Checklists: go-live, upgrades, drills, reviews.", no_args_is_help=True)
 
@@ -100,6 +96,7 @@ def run(
     from eosctl.checks.checklist import failed_items, open_items, unanswered, with_answers
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
+    from eosctl.services.answer_checklist import ChecklistRequest, answer_checklist
     from eosctl.settings.checklists import find_checklist
     from eosctl.text import time_text
 
@@ -114,23 +111,15 @@ def run(
         *(_measured(checklist, text, _name_of(who), at) for text in measures or ()),
     ]
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    evidence = None
-    if snapshot is not None or names_a_cluster(connection):
-        evidence = load_or_capture(
-            connection,
-            snapshot,
-            None,
-            now_ms=invocation.now_ms,
-            second_look_after_ms=parse_duration_ms(DEFAULT_SECOND_LOOK),
-        )
-    found = _automatic(checklist, evidence, paths or [], at)
-    if evidence is not None:
-        record = _for_cluster(record, evidence.cluster_id)
-    if (found or given or ask) and record.signatures:
+    with callbacks(invocation.now_ms) as shown:
+        found = answer_checklist(ChecklistRequest(checklist, at, connection, snapshot, tuple(paths or ())), shown)
+    if found.cluster_id is not None:
+        record = _for_cluster(record, found.cluster_id)
+    if (found.answers or given or ask) and record.signatures:
         raise UsageError(
             f"{record_file} is signed.", "A signature stands for the answers as they are.", "Begin a new record."
         )
-    record = replace(record, answers=with_answers(record, checklist, [*found, *given]))
+    record = replace(record, answers=with_answers(record, checklist, [*found.answers, *given]))
     if not record.signatures:
         still_open = unanswered(checklist, record.answers, at)
         record = replace(record, answers=with_answers(record, checklist, still_open))
@@ -231,30 +220,6 @@ def _with_known_references(checklist: Checklist) -> Checklist:
             "See eosctl check list",
         )
     return checklist
-
-
-def _automatic(
-    checklist: Checklist, evidence: ClusterSnapshot | None, paths: list[Path], at: str
-) -> tuple[Answer, ...]:
-    from eosctl.checks.checklist import answer_automatically
-    from eosctl.checks.checklist_subjects import Seen
-    from eosctl.checks.declaration import Case
-    from eosctl.checks.files_with_cluster import joined, judge_beside
-    from eosctl.checks.registry import ALL_CHECKS
-    from eosctl.checks.runner import diagnose
-    from eosctl.model.deployment import Deployment
-    from eosctl.model.snapshot import ClusterSnapshot
-    from eosctl.settings.deployment_files import read_deployment
-
-    case = Case(evidence or ClusterSnapshot(captured_at_ms=0, cluster_id=""))
-    diagnosis, deployment = diagnose(() if evidence is None else ALL_CHECKS, case), Deployment()
-    if paths:
-        files = read_deployment(paths)
-        if files.unreadable:
-            raise files.unreadable[0].error
-        deployment = files.deployment
-        diagnosis = joined(diagnosis, judge_beside(deployment, evidence))
-    return answer_automatically(checklist, diagnosis, Seen(evidence, deployment), at)
 
 
 def _for_cluster(record: ChecklistRecord, cluster_id: str) -> ChecklistRecord:

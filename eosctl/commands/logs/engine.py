@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import tzinfo
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,22 +76,6 @@ Engine = Annotated[
         rich_help_panel=READING,
     ),
 ]
-
-
-def zone_of(name: str | None) -> tzinfo | None:
-    """Return the zone of this name.
-
-    Raises:
-        UsageError: There is none.
-    """
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    if name is None:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise UsageError(f"There is no time zone {name!r}.", "", "Name it like Europe/Berlin, or UTC.") from error
 
 
 def period_of(begin: str | None, end: str | None, now_ms: int) -> Period:

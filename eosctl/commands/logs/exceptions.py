@@ -16,12 +16,12 @@ from eosctl.commands.logs.engine import (
     layouts_of,
     spark_session,
     takes_spark,
-    zone_of,
 )
 from eosctl.commands.logs.places import Paths, existing
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import ExitCode
 from eosctl.render.formats import OutputFormat
+from eosctl.services.zones import find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ def count_exceptions(
     from spark_log_analytics.scan import plan_scan
 
     invocation = invocation_of(context)
-    sources, unread = plan_scan(existing(paths), zone_of(zone), layouts_of(pattern))
+    sources, unread = plan_scan(existing(paths), find_zone(zone), layouts_of(pattern))
     unreadable = {one.name: one.reason for one in unread if one.is_failure}
     if takes_spark(engine, paths):
         with spark_session() as spark:

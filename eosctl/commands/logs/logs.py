@@ -22,7 +22,6 @@ from eosctl.commands.logs.engine import (
     period_of,
     spark_session,
     takes_spark,
-    zone_of,
 )
 from eosctl.commands.logs.exceptions import count_exceptions
 from eosctl.commands.logs.places import Places, connection_of, files_and_topics, reading_topics
@@ -34,6 +33,7 @@ from eosctl.errors import ExitCode, UsageError
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
+from eosctl.services.zones import find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def scan_logs(
     invocation = invocation_of(context)
     connection = connection_of(paths, command_config, overrides, profile)
     period = period_of(begin, end, invocation.now_ms())
-    how = Reading(connection, zone_of(zone), layouts_of(pattern), engine, period)
+    how = Reading(connection, find_zone(zone), layouts_of(pattern), engine, period)
     findings = _only(_read(paths, how), _known_categories(category))
     view = logs_view(findings, "logs scan", invocation.now_ms())
     match output:
@@ -170,7 +170,7 @@ def report_logs(
 
     connection = connection_of([*paths, *(baseline or ())], command_config, overrides, profile)
     period = period_of(begin, end, invocation.now_ms())
-    how = Reading(connection, zone_of(zone), layouts_of(pattern), engine, period)
+    how = Reading(connection, find_zone(zone), layouts_of(pattern), engine, period)
     findings = _read(paths, how)
     usual = None if baseline is None else _read(baseline, how._replace(period=ALL_TIME)).events
     digest = digest_events(findings.events, usual)

@@ -12,7 +12,7 @@ import typer
 
 from eosctl.commands.invocation import invocation_of
 from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
-from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, layouts_of, period_of, zone_of
+from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, layouts_of, period_of
 from eosctl.commands.logs.places import connection_of, handed_over
 from eosctl.commands.logs.spark_job import (
     DEFAULT_MASTER,
@@ -33,6 +33,7 @@ from eosctl.commands.logs.spark_job import (
     settings_of,
 )
 from eosctl.commands.options import CommandConfig, Overrides, Profile
+from eosctl.services.zones import find_zone
 
 
 class EventFormat(StrEnum):
@@ -101,7 +102,7 @@ def submit_job(
     options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
     if baseline is not None:
         options += ["--baseline", baseline]
-    if zone_of(zone) is not None:
+    if find_zone(zone) is not None:
         options += ["--zone", str(zone)]
     period = period_of(begin, end, invocation_of(context).now_ms())
     options += [] if period.from_ms is None else ["--from-ms", str(period.from_ms)]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of, note
-from eosctl.commands.logs.engine import READING, Zone, zone_of
+from eosctl.commands.logs.engine import READING, Zone
 from eosctl.commands.logs.places import Places, connection_of, files_and_topics, reading_topics
 from eosctl.commands.options import CommandConfig, Overrides, Profile
 from eosctl.errors import UsageError
+from eosctl.services.zones import find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +70,7 @@ def watch_logs(
     for name in sorted(wanted - weights.keys()):
         raise UsageError(f"There is no category {name!r}.", "", "List them with: eosctl logs patterns")
     connection = connection_of(paths, command_config, overrides, profile)
-    (files, topics), local = files_and_topics(paths, connection), zone_of(zone)
+    (files, topics), local = files_and_topics(paths, connection), find_zone(zone)
     style = invocation_of(context).style()
     classifier = Classifier()
 

@@ -13,7 +13,6 @@ from eosctl.errors import EosctlError, UsageError
 
 if TYPE_CHECKING:
     from eosctl.model.evidence import EvidenceGap
-    from eosctl.settings.endpoint_credentials import EndpointCredentials
 
 Urls = Annotated[
     list[str],
@@ -38,13 +37,6 @@ Limits = Annotated[
 PageTimeout = Annotated[
     int, typer.Option("--timeout", metavar="DURATION", parser=parse_duration_ms, help="How long a program may take.")
 ]
-
-
-def read_credentials(path: Path | None) -> EndpointCredentials:
-    """Read the file of --credentials, when one is given."""
-    from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, read_endpoint_credentials
-
-    return NO_CREDENTIALS if path is None else read_endpoint_credentials(path)
 
 
 def parse_limits(texts: Iterable[str]) -> dict[str, float]:

@@ -17,7 +17,6 @@ from eosctl.commands.metrics.reading import (
     error_of,
     known_name,
     parse_limits,
-    read_credentials,
 )
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
 from eosctl.errors import ExitCode
@@ -65,10 +64,11 @@ def show_metrics(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.metrics.readings import READING_COLUMNS
+    from eosctl.settings.endpoint_credentials import read_endpoint_credentials
 
     invocation = invocation_of(context)
     limits, names = parse_limits(limit or ()), [known_name(name) for name in only or ()]
-    given = read_credentials(credentials)
+    given = read_endpoint_credentials(credentials)
     evidence = collect_metric_evidence(urls, invocation.now_ms, timeout, given)
     looks = Looks(evidence.pages)
     if over is not None and evidence.pages:

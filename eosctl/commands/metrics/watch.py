@@ -15,7 +15,6 @@ from eosctl.commands.metrics.reading import (
     Urls,
     error_of,
     parse_limits,
-    read_credentials,
 )
 from eosctl.commands.options import Output
 from eosctl.commands.watching import KEPT, Count, Interval, check_format, frames, row_count
@@ -46,9 +45,11 @@ def watch_metrics(
     from eosctl.monitoring.derived import Looks
     from eosctl.monitoring.evidence import collect_metric_evidence
     from eosctl.monitoring.watching import observe_metrics
+    from eosctl.settings.endpoint_credentials import read_endpoint_credentials
 
     check_format("metrics watch", output)
-    invocation, limits, given = invocation_of(context), parse_limits(limit or ()), read_credentials(credentials)
+    invocation, limits = invocation_of(context), parse_limits(limit or ())
+    given = read_endpoint_credentials(credentials)
     evidence = collect_metric_evidence(urls, invocation.now_ms, timeout, given)
     if not evidence.pages and evidence.gaps:
         # A program that goes away later is told in the frame; one that never was there is a mistake.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.analysis.read_as import ReadAs, sentence
+from eosctl.model.read_as import ReadAs, sentence
 from eosctl.render.configuration.lint_view import LintView
 from eosctl.render.escaping import visible
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eosctl.analysis.read_as import sentence
+from eosctl.model.read_as import sentence
 from eosctl.render.configuration.formats import LintFormat
 from eosctl.render.configuration.github import render_annotations
 from eosctl.render.configuration.lint_view import Linted, LintItem, LintView, lint_view

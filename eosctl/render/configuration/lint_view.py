@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from eosctl.analysis.read_as import ReadAs
 from eosctl.checks.judge import findings_of
 from eosctl.checks.undecided import Undecided
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
+from eosctl.model.read_as import ReadAs
 from eosctl.settings.deployment_files import Unreadable
 from eosctl.settings.sources import shown
 from eosctl.text import time_text

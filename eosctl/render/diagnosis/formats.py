@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eosctl.checks.declaration import Check
-from eosctl.render.diagnosis.report import Report, diagnosis_view
+from eosctl.findings.report import Report
+from eosctl.render.diagnosis.report import diagnosis_view
 from eosctl.render.diagnosis.text import render_diagnosis_text
 from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml

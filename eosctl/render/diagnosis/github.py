@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
+from eosctl.findings.report import Report
 from eosctl.render.configuration.github import LEVELS, annotation_property, annotation_text, read_as_notices
-from eosctl.render.diagnosis.report import Report
 
 
 def render_diagnosis_annotations(report: Report) -> str:

@@ -7,16 +7,15 @@ from typing import Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.analysis.hanging import describe_looks
-from eosctl.analysis.read_as import sentence
 from eosctl.checks.impact import incident_of
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.findings.grouping import first_actions
+from eosctl.findings.report import Report
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence
 from eosctl.render.diagnosis.picture import draw_blast_radius
-from eosctl.render.diagnosis.report import Report
 from eosctl.render.escaping import html_text
 from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
 from eosctl.text import hidden_text, time_text
@@ -77,7 +76,7 @@ def render_html(report: Report) -> str:
         generated_at=time_text(report.generated_at_ms),
         tiles=_tiles(report),
         groups=report.groups,
-        actions=first_actions(report.groups) if len(report.groups) > 1 else (),
+        actions=report.actions if len(report.groups) > 1 else (),
         findings=diagnosis.findings,
         evidence_of=_by_source,
         pictures={picture.incident: picture for picture in pictures},

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.render.diagnosis.report import Report
+from eosctl.findings.report import Report
 from eosctl.render.escaping import visible
 from eosctl.text import time_text
 

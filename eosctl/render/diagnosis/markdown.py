@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.findings.diagnosis import CheckStatus
-from eosctl.findings.grouping import FindingGroup, first_actions
-from eosctl.render.diagnosis.report import Report
+from eosctl.findings.grouping import FindingGroup
+from eosctl.findings.report import Report
 from eosctl.render.escaping import markdown_text, visible
 from eosctl.render.markdown import read_as_lines
 from eosctl.text import count_text, time_text
@@ -26,17 +26,15 @@ def _lines(report: Report) -> Iterator[str]:
     if snapshot.brokers:
         name = markdown_text(snapshot.cluster_id or "unknown")
         yield f"Cluster {name}, {count_text(len(snapshot.brokers), 'broker')}, {time_text(snapshot.captured_at_ms)}."
-    groups = report.groups
-    actions = first_actions(groups)
-    if actions:
+    if report.actions:
         yield from ("", "## First", "")
-    for number, action in enumerate(actions, 1):
+    for number, action in enumerate(report.actions, 1):
         yield f"{number}. {markdown_text(action.step)} ({', '.join(action.check_ids)})"
         if action.command is not None:
             yield from _code(action.command.line, "   ")
-    if groups:
+    if report.groups:
         yield from ("", "## Findings")
-    for group in groups:
+    for group in report.groups:
         yield from _group(group)
     yield from read_as_lines(report.read_as)
     yield from _rest(report)

@@ -1,49 +1,19 @@
-"""A diagnosis with everything that its renderers show, and its machine-readable shape."""
+"""The machine-readable shape of a diagnosis."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
-from eosctl.analysis.read_as import ReadAs
-from eosctl.findings.diagnosis import CheckStatus, Deduction, Diagnosis
+from eosctl.findings.diagnosis import CheckStatus, Deduction
 from eosctl.findings.finding import Command, Finding
-from eosctl.findings.grouping import FindingGroup, first_actions, group_findings
-from eosctl.model.hang import HangVerdict
-from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.timeline import Timeline
+from eosctl.findings.report import Report
+from eosctl.model.read_as import ReadAs
 from eosctl.model.verdict import Evidence, Resource
 from eosctl.render.envelope import ClusterView, EvidenceView, cluster_view, evidence_view
 from eosctl.text import time_text
 
 SCHEMA = "eosctl.diagnosis"
 SCHEMA_VERSION = 1
-
-
-class Report(NamedTuple):
-    """What the renderers of a diagnosis are given.
-
-    ``verdicts`` are the open transactions, for the picture of the blast radius; ``next_commands`` what to type next;
-    ``file_count`` how many configuration files were judged, ``log_reading`` how much of logs was read, in
-    words; ``timeline`` what was found, over time; ``read_as`` what the configuration files were taken for.
-    """
-
-    command: str
-    diagnosis: Diagnosis
-    snapshot: ClusterSnapshot
-    verdicts: tuple[HangVerdict, ...]
-    generated_at_ms: int
-    next_commands: tuple[Command, ...] = ()
-    file_count: int = 0
-    log_reading: str = ""
-    timeline: Timeline | None = None
-    read_as: tuple[ReadAs, ...] = ()
-
-    @property
-    def groups(self) -> tuple[FindingGroup, ...]:
-        """The findings by cause, the worst first."""
-        return group_findings(self.diagnosis.findings, self.snapshot)
 
 
 class GradeView(msgspec.Struct, frozen=True):
@@ -150,7 +120,6 @@ def diagnosis_view(report: Report) -> DiagnosisView:
     """Shape a report for machines."""
     diagnosis = report.diagnosis
     grade = diagnosis.grade
-    groups = report.groups
     return DiagnosisView(
         schema=SCHEMA,
         schema_version=SCHEMA_VERSION,
@@ -174,11 +143,12 @@ def diagnosis_view(report: Report) -> DiagnosisView:
         ),
         items=tuple(finding_view(finding) for finding in diagnosis.findings),
         causes=tuple(
-            CauseView(group.cause.fingerprint, tuple(one.fingerprint for one in group.symptoms)) for group in groups
+            CauseView(group.cause.fingerprint, tuple(one.fingerprint for one in group.symptoms))
+            for group in report.groups
         ),
         actions=tuple(
             ActionView(one.step, one.command.line if one.command else "", one.check_ids, one.settles)
-            for one in first_actions(groups)
+            for one in report.actions
         ),
         suppressed=tuple(
             SuppressedView(one.check_id, one.fingerprint, one.resource, one.message, reason)

@@ -11,13 +11,13 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from eosctl import __version__
-from eosctl.analysis.read_as import ReadAs, sentence
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import manual_of
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
+from eosctl.findings.report import Report
+from eosctl.model.read_as import ReadAs, sentence
 from eosctl.model.severity import Severity
-from eosctl.render.diagnosis.report import Report
 from eosctl.render.escaping import sarif_message
 from eosctl.render.machine import render_json
 from eosctl.text import time_text

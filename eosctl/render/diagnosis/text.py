@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from eosctl.analysis.hanging import describe_looks
-from eosctl.analysis.read_as import sentence
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Command, Finding
-from eosctl.findings.grouping import FindingGroup, first_actions
+from eosctl.findings.grouping import FindingGroup
+from eosctl.findings.report import Report
+from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
-from eosctl.render.diagnosis.report import Report
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.text import count_text, time_text
 
@@ -35,7 +35,7 @@ def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = 
 def _blocks(report: Report, wide: bool) -> Iterator[Block]:
     groups = report.groups
     yield from _head(report)
-    yield from _first(groups)
+    yield from _first(report)
     yield from _groups(groups, wide)
     yield from _not_evaluated(report, wide)
     yield from _suppressed(report)
@@ -71,14 +71,13 @@ def _head(report: Report) -> Iterator[Block]:
     )
 
 
-def _first(groups: tuple[FindingGroup, ...]) -> Iterator[Block]:
+def _first(report: Report) -> Iterator[Block]:
     """Say what to do first, where there is more than one thing to do."""
-    actions = first_actions(groups)
-    if len(groups) < 2:
+    if len(report.groups) < 2:
         return
     yield Line("")
     yield Line("FIRST", "bold")
-    for number, action in enumerate(actions, 1):
+    for number, action in enumerate(report.actions, 1):
         settles = f", {count_text(action.settles, 'finding')}" if action.settles > 1 else ""
         yield Field(f"{number}.", f"{action.step} ({', '.join(action.check_ids)}{settles})")
         if action.command is not None:

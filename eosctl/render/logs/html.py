@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 from eosctl import __version__
+from eosctl.analysis.log_coverage import reading_text
 from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -15,7 +16,7 @@ from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import html_text
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.picture import draw_timeline
-from eosctl.render.logs.report import reading_text, skipped_texts, subject_text
+from eosctl.render.logs.report import skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, what_text
 from eosctl.text import time_text
 

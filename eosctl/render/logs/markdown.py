@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from eosctl.analysis.log_coverage import reading_text
 from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text
-from eosctl.render.logs.report import SHOWN_EVIDENCE, reading_text, skipped_texts, subject_text
+from eosctl.render.logs.report import SHOWN_EVIDENCE, skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, record_text, what_text
 from eosctl.text import time_text
 

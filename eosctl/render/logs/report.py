@@ -8,9 +8,10 @@ from typing import Final
 
 import msgspec
 
+from eosctl.analysis.log_coverage import catalogued_text
 from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
+from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
 from eosctl.render.listing import Column
 from eosctl.render.logs.digest import clock_text
@@ -310,20 +311,6 @@ def _source_view(source: SourceSummary, coverage: FileCoverage) -> SourceView:
 
 def _moment(time_ms: int | None) -> str | None:
     return None if time_ms is None else time_text(time_ms)
-
-
-def reading_text(findings: LogFindings) -> str:
-    """Say how much was read."""
-    records = sum(source.event_count for source in findings.sources)
-    size_mb = sum(source.size_bytes for source in findings.sources) / 1e6
-    return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
-
-
-def catalogued_text(findings: LogFindings) -> str:
-    """Return how much was read, and how much of it means something."""
-    unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
-    others = f", and {count_text(unknown, 'other error')}" if unknown else ""
-    return f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}"
 
 
 def skipped_texts(skipped: Sequence[SkippedFile]) -> list[str]:

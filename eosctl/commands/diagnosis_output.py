@@ -1,0 +1,67 @@
+"""How commands write a diagnosis: in the format that was asked for, as a report, and as a baseline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from eosctl.commands.invocation import Invocation, note, write_file, write_result
+from eosctl.commands.options import OUTPUT
+from eosctl.render.formats import FindingFormat
+
+if TYPE_CHECKING:
+    from eosctl.services.diagnose import Diagnosed
+
+SaveSnapshot = Annotated[
+    Path | None,
+    typer.Option("--save-snapshot", metavar="FILE", help="Keep the evidence in a file.", rich_help_panel=OUTPUT),
+]
+HtmlReport = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
+]
+
+
+class Destinations(NamedTuple):
+    """Where a diagnosis goes.
+
+    Attributes:
+        output: The format on standard output.
+        output_file: A file for the same text.
+        report: A file for an HTML report.
+        baseline: A file for the fingerprints of all findings.
+    """
+
+    output: FindingFormat
+    output_file: Path | None
+    report: Path | None
+    baseline: Path | None
+
+
+def write_diagnosis(diagnosed: Diagnosed, destinations: Destinations, invocation: Invocation) -> None:
+    """Write a diagnosis.
+
+    Raises:
+        EosctlError: A file cannot be written.
+    """
+    from eosctl.render.diagnosis.formats import render_diagnosis
+
+    if destinations.baseline is not None:
+        from eosctl.render.diagnosis.baseline import render_baseline
+
+        write_file(render_baseline(diagnosed.found), destinations.baseline)
+        note(f"baseline: {destinations.baseline}")
+    report, checks, output = diagnosed.report, diagnosed.checks, destinations.output
+    write_result(render_diagnosis(report, checks, output, invocation.style()), destinations.output_file)
+    if output in (FindingFormat.TSV, FindingFormat.JUNIT, FindingFormat.PROMETHEUS):
+        from eosctl.model.read_as import sentence
+
+        for one in report.read_as:
+            note(f"{one.file}: read as: {sentence(one)}")
+    if destinations.report is not None:
+        write_file(render_diagnosis(report, checks, FindingFormat.HTML), destinations.report)
+        note(f"report: {destinations.report}")
+    for remark in diagnosed.remarks:
+        note(remark)

@@ -1,0 +1,43 @@
+"""What a part of a configuration file was read as."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class ReadAs(msgspec.Struct, frozen=True):
+    """What a part of a file was read as.
+
+    Attributes:
+        file: The file.
+        line: Where the first of these parts begins, from 1.
+        role: The component, as ``--role`` names it.
+        title: The component, as people call it.
+        recognized_by: The key or the part of the file that shows it; empty where only the number of keys does.
+        software: Whose releases count: Kafka, or librdkafka.
+        release: The release whose defaults and rules hold, e.g. ``4.3``.
+        is_release_assumed: Whether neither the user nor the file names the release.
+        count: How many parts of the file were read so.
+    """
+
+    file: str
+    line: int
+    role: str
+    title: str
+    recognized_by: str
+    software: str
+    release: str
+    is_release_assumed: bool
+    count: int = 1
+
+
+def sentence(one: ReadAs) -> str:
+    """Return what a part was read as, as people read it.
+
+    >>> sentence(ReadAs("a", 1, "streams", "Kafka Streams application", "application.id", "Kafka", "4.3", True))
+    'Kafka Streams application (application.id), Kafka 4.3 (assumed)'
+    """
+    shown = one.recognized_by or "by the number of its keys"
+    assumed = " (assumed)" if one.is_release_assumed else ""
+    times = f", {one.count} times" if one.count > 1 else ""
+    return f"{one.title} ({shown}), {one.software} {one.release}{assumed}{times}"

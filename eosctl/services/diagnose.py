@@ -1,0 +1,201 @@
+"""Diagnose a cluster, saved evidence, configuration files, logs, and metrics together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
+from eosctl.analysis.read_as import read_as
+from eosctl.checks.declaration import Case, Check
+from eosctl.checks.files_with_cluster import joined, judge_beside
+from eosctl.checks.registry import ALL_CHECKS, CONFIGURATION_CHECKS
+from eosctl.checks.runner import diagnose as run_checks
+from eosctl.collect.bundles.snapshot_file import save_snapshot
+from eosctl.errors import ExitCode, UsageError
+from eosctl.findings.diagnosis import Diagnosis, Grade
+from eosctl.findings.finding import Command, Finding
+from eosctl.findings.grouping import first_actions, group_findings
+from eosctl.findings.report import Report
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.runbooks.advice import name_runbooks
+from eosctl.services.callbacks import Callbacks
+from eosctl.services.check_selection import choose_checks, evidence_for
+from eosctl.services.collect_evidence import SILENT, EvidenceRequest, collect_evidence
+from eosctl.services.connection import Connection, names_a_cluster
+from eosctl.services.gate import GateFiles, GateOptions, judge_run, read_gate, without_suppressed
+from eosctl.services.sources import Sources, check_sources, read_sources
+from eosctl.settings.deployment_files import FilesRead, Unreadable, read_deployment
+
+NEXT_COMMANDS: Final = 3
+
+
+class DiagnoseRequest(msgspec.Struct, frozen=True):
+    """The evidence to judge, and the demands on the result.
+
+    Evidence can be a cluster, a saved snapshot, configuration files, logs, and metrics, in any combination. Without
+    any of them, the cluster that the environment names is read.
+
+    Attributes:
+        connection: The cluster.
+        snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
+        paths: Configuration files, and folders of them.
+        sources: Logs and metrics.
+        checks: Ids, areas, and tags of checks of a cluster, for which only the evidence that they need is collected;
+            ``()`` for all. None runs all checks on all evidence.
+        second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
+        save_snapshot: A file to keep the evidence in.
+        gate: What decides the exit code.
+        command: The name that reports show.
+    """
+
+    connection: Connection = Connection()
+    snapshot_file: Path | None = None
+    paths: tuple[Path, ...] = ()
+    sources: Sources = Sources()
+    checks: tuple[str, ...] | None = None
+    second_look_after_ms: int = 500
+    save_snapshot: Path | None = None
+    gate: GateOptions = GateOptions()
+    command: str = "doctor"
+
+
+class Diagnosed(NamedTuple):
+    """The result of a diagnosis.
+
+    Attributes:
+        report: The diagnosis without suppressed findings, with causes, first actions, timeline, and next commands.
+        checks: The checks that ran.
+        found: All findings, also those that are suppressed or in the baseline; the worst first.
+        unreadable: Configuration files that could not be read, each with the error.
+        exit_code: The exit code that `eosctl doctor` ends with.
+        remarks: Remarks on the exit code that no finding shows.
+    """
+
+    report: Report
+    checks: tuple[Check, ...]
+    found: tuple[Finding, ...]
+    unreadable: tuple[Unreadable, ...]
+    exit_code: ExitCode
+    remarks: tuple[str, ...]
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """The results of the checks, without suppressed findings."""
+        return self.report.diagnosis
+
+    @property
+    def grade(self) -> Grade:
+        """The grade with its arithmetic."""
+        return self.diagnosis.grade
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that count, the worst first."""
+        return self.diagnosis.findings
+
+
+class _Evidence(NamedTuple):
+    """What was collected, and the checks for it."""
+
+    snapshot: ClusterSnapshot | None
+    checks: tuple[Check, ...]
+    log_reading: str = ""
+
+
+def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnosed:
+    """Collect evidence, run every check that applies, grade, and advise.
+
+    Only read requests are sent to a cluster. A configuration file that cannot be read does not stop the others: it is
+    reported, and the exit code is 2.
+
+    Args:
+        request: The evidence and the demands.
+        callbacks: Called while the diagnosis runs.
+
+    Raises:
+        UsageError: The request contradicts itself, or names a check or a zone that does not exist.
+        ConfigFileError: A snapshot, the rules, or the baseline cannot be read.
+        EosctlError: No broker of the cluster answered.
+    """
+    check_sources(request.sources)
+    checks = ALL_CHECKS if request.checks is None else choose_checks(request.checks)
+    files = _read_files(request.paths, callbacks)
+    evidence = _collect(request, checks, callbacks)
+    # What is wrong with these must show before any verdict.
+    gate = read_gate(request.gate)
+    if request.save_snapshot is not None and evidence.snapshot is not None:
+        save_snapshot(evidence.snapshot, request.save_snapshot)
+        callbacks.remark(f"snapshot: {request.save_snapshot}")
+    callbacks.progress("checks")
+    return _judge(request, evidence, files, gate, callbacks.now_ms())
+
+
+def _read_files(paths: Sequence[Path], callbacks: Callbacks) -> FilesRead | None:
+    if not paths:
+        return None
+    files = read_deployment(paths)
+    for broken in files.unreadable:
+        callbacks.report_error(broken.error)
+    return files
+
+
+def _collect(request: DiagnoseRequest, checks: tuple[Check, ...], callbacks: Callbacks) -> _Evidence:
+    sources = request.sources
+    snapshot = None
+    is_alone = not request.paths and not sources.are_given
+    if is_alone or request.snapshot_file is not None or names_a_cluster(request.connection):
+        kinds = None if request.checks is None else evidence_for(checks)
+        wanted = EvidenceRequest(request.connection, request.snapshot_file, kinds, request.second_look_after_ms)
+        snapshot = collect_evidence(wanted, callbacks)
+    elif request.save_snapshot is not None and not sources.are_given:
+        raise UsageError("--save-snapshot was given, and no cluster.", "Files make no snapshot.", "Name a cluster.")
+    if not sources.are_given:
+        return _Evidence(snapshot, () if snapshot is None else checks)
+    bare = ClusterSnapshot(captured_at_ms=callbacks.now_ms(), cluster_id="")
+    read = read_sources(snapshot or bare, sources, callbacks)
+    if snapshot is None:
+        # The others would only be reported as skipped.
+        checks = tuple(check for check in checks if check.needs and check.needs <= read.snapshot.collected)
+    return _Evidence(read.snapshot, checks, read.log_reading)
+
+
+def _judge(
+    request: DiagnoseRequest, evidence: _Evidence, files: FilesRead | None, gate: GateFiles, now_ms: int
+) -> Diagnosed:
+    snapshot, checks = evidence.snapshot, evidence.checks
+    case = Case(snapshot or ClusterSnapshot(captured_at_ms=now_ms, cluster_id=""))
+    diagnosis = name_runbooks(run_checks(checks, case), case.bootstrap)
+    if files is not None:
+        cluster = snapshot if snapshot is not None and snapshot.brokers else None
+        diagnosis = joined(diagnosis, judge_beside(files.deployment, cluster))
+        checks = (*checks, *CONFIGURATION_CHECKS)
+    found = diagnosis.findings
+    diagnosis = without_suppressed(diagnosis, gate, now_ms)
+    groups = group_findings(diagnosis.findings, case.snapshot)
+    report = Report(
+        command=request.command,
+        diagnosis=diagnosis,
+        snapshot=case.snapshot,
+        verdicts=case.open_transactions,
+        generated_at_ms=now_ms,
+        groups=groups,
+        actions=first_actions(groups),
+        next_commands=_next_commands(diagnosis),
+        file_count=0 if files is None else len(files.read),
+        log_reading=evidence.log_reading,
+        timeline=build_diagnosis_timeline(case.snapshot, diagnosis.findings, case.open_transactions),
+        read_as=() if files is None else read_as(files.deployment),
+    )
+    if files is not None and files.unreadable:
+        return Diagnosed(report, checks, found, files.unreadable, ExitCode.BAD_INPUT, ())
+    verdict = judge_run(diagnosis, gate.gate)
+    return Diagnosed(report, checks, found, (), verdict.exit_code, verdict.remarks)
+
+
+def _next_commands(diagnosis: Diagnosis) -> tuple[Command, ...]:
+    first = (finding.commands[0] for finding in diagnosis.findings if finding.commands)
+    return tuple(dict.fromkeys(first))[:NEXT_COMMANDS]

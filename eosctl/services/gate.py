@@ -1,0 +1,109 @@
+"""The exit code of a run: what its options, the project's rules, and a baseline demand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from eosctl.checks.registry import CATALOGUE, check_id_of, find_check, names_of
+from eosctl.errors import ConfigFileError, ExitCode, unknown_name
+from eosctl.findings.diagnosis import Diagnosis
+from eosctl.findings.gate import Gate, falls_short, judge_gate
+from eosctl.findings.gate_rules import GateRules, Suppression
+from eosctl.findings.suppression import suppress
+from eosctl.model.severity import Severity
+from eosctl.settings.baseline import read_baseline
+from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
+from eosctl.text import time_text
+
+
+class GateOptions(NamedTuple):
+    """The demands on a run, as given.
+
+    Attributes:
+        fail_on: The lowest severity that fails the run; None leaves it to the rules, and without rules to ``error``.
+        exit_zero: Whether findings and missing evidence never fail the run.
+        require_complete: Whether missing evidence fails the run.
+        min_score: The lowest score that passes, 0 to 100; None leaves it to the rules.
+        baseline: A file of known findings, which do not count.
+        rules: A file of suppressions and thresholds; None for ``.eosctl.yaml`` of the working directory, if it exists.
+    """
+
+    fail_on: Severity | None = None
+    exit_zero: bool = False
+    require_complete: bool = False
+    min_score: int | None = None
+    baseline: Path | None = None
+    rules: Path | None = None
+
+
+class GateFiles(NamedTuple):
+    """The gate with everything that its files say.
+
+    Attributes:
+        gate: The demands on the run.
+        suppressions: Findings that the project accepts.
+        baseline: Fingerprints of known findings.
+    """
+
+    gate: Gate
+    suppressions: tuple[Suppression, ...]
+    baseline: frozenset[str]
+
+
+class Verdict(NamedTuple):
+    """The exit code of a run, with remarks on what no finding shows."""
+
+    exit_code: ExitCode
+    remarks: tuple[str, ...] = ()
+
+
+def read_gate(options: GateOptions) -> GateFiles:
+    """Complete the options from the project's rules, and read the baseline.
+
+    Raises:
+        ConfigFileError: The rules or the baseline cannot be read.
+    """
+    path = options.rules or Path(GATE_FILE)
+    rules = read_gate_rules(path) if path.exists() else GateRules()
+    gate = Gate(
+        options.fail_on or rules.fail_on or Severity.ERROR,
+        options.exit_zero,
+        options.require_complete,
+        rules.min_score if options.min_score is None else options.min_score,
+    )
+    known = frozenset() if options.baseline is None else read_baseline(options.baseline)
+    return GateFiles(gate, _with_ids(rules.suppressions, path), known)
+
+
+def _with_ids(suppressions: tuple[Suppression, ...], path: Path) -> tuple[Suppression, ...]:
+    """Return the suppressions with the ids of the checks that they name.
+
+    Raises:
+        ConfigFileError: A name is not that of a check. An unknown id hides nothing, and the run reports it.
+    """
+    for one in suppressions:
+        if find_check(one.check_id) is None and not one.check_id.startswith("EOS-"):
+            error = unknown_name("check", one.check_id, names_of(CATALOGUE), "List them: eosctl check list")
+            raise ConfigFileError(f"A suppression in {path}: {error.what}", error.why, error.next_step)
+    return tuple(replace(one, check_id=check_id_of(one.check_id)) for one in suppressions)
+
+
+def without_suppressed(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Diagnosis:
+    """Return a diagnosis without the findings that the project accepts.
+
+    Args:
+        diagnosis: The results of the checks.
+        files: The suppressions and the baseline.
+        at_ms: The time, in ms since the epoch: suppressions expire.
+    """
+    return suppress(diagnosis, files.suppressions, files.baseline, time_text(at_ms)[:10])
+
+
+def judge_run(diagnosis: Diagnosis, gate: Gate) -> Verdict:
+    """Return the exit code of a run; a score that is too low is named, as no finding shows it."""
+    is_low = falls_short(diagnosis, gate) and not gate.exit_zero
+    remarks = (f"{diagnosis.grade}: below --min-score {gate.min_score}",) if is_low else ()
+    return Verdict(judge_gate(diagnosis, gate), remarks)

@@ -80,7 +80,7 @@ def test_a_defect_is_three_lines_too_unless_debugging(snapshot_file: Path, monke
     def broken(*_: object) -> int:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(doctor, "present", broken)
+    monkeypatch.setattr(doctor, "write_diagnosis", broken)
     done = eosctl("doctor", "--snapshot", snapshot_file)
     assert done.code == 1
     assert "ZeroDivisionError" in done.err

@@ -1,4 +1,4 @@
-"""Write the generated pages: docs/checks, docs/schemas and the catalogue of check ids.
+"""Write the generated pages: docs/checks, docs/schemas, docs/logs/categories, docs/api.md, and catalogues of check ids.
 
 Run without arguments it writes; with ``--check`` it only says what differs and exits with 1.
 """
@@ -15,10 +15,12 @@ from eosctl.render.diagnosis.catalogue import catalogue_lock, render_check_index
 from eosctl.render.logs.categories import render_category_index, render_category_page
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
+from scripts.api_page import render_api
 from scripts.check_coverage.page import render_coverage
 from spark_log_analytics.catalogue import load_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
+API = ROOT / "docs" / "api.md"
 
 
 def pages() -> dict[Path, str]:
@@ -37,6 +39,7 @@ def pages() -> dict[Path, str]:
     locks = ROOT / "eosctl" / "checks"
     found[locks / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
     found[locks / "configuration" / "catalogue.lock"] = catalogue_lock(CONFIGURATION_CHECKS)
+    found[API] = render_api()
     return found
 
 
@@ -44,7 +47,7 @@ def differing() -> list[Path]:
     """Return the generated files that are missing, out of date, or no longer generated."""
     wanted = pages()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    folders = {path.parent for path in wanted if path.suffix in (".md", ".json")}
+    folders = {path.parent for path in wanted if path.suffix in (".md", ".json") and path != API}
     left_over = [path for folder in folders if folder.exists() for path in folder.iterdir() if path not in wanted]
     return sorted(stale + left_over)
 

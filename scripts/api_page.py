@@ -1,0 +1,107 @@
+"""The page of the Python API (docs/api.md), made from the docstrings of eosctl.services."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import eosctl.services
+
+EXAMPLE: Final = Path(__file__).resolve().parent.parent / "docs" / "examples" / "diagnose_files.py"
+#: The output of the example, for the snapshot and the folder that its test prepares.
+OUTPUT: Final = EXAMPLE.with_suffix(".txt")
+MODULES: Final = (
+    "diagnose",
+    "watch_diagnosis",
+    "answer_checklist",
+    "collect_evidence",
+    "connection",
+    "connect",
+    "sources",
+    "gate",
+    "check_selection",
+    "zones",
+    "callbacks",
+)
+_SECTION: Final = re.compile(r"(Args|Attributes|Returns|Raises):\n")
+_ITEM: Final = re.compile(r"^([\w.*]+): ", re.MULTILINE)
+
+
+def render_api() -> str:
+    """Return the page."""
+    return "\n".join(_lines()).rstrip() + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# Python API"
+    yield ""
+    yield _prose(inspect.getdoc(eosctl.services) or "")
+    yield from ("", "## Example", "")
+    yield f"`{EXAMPLE.relative_to(EXAMPLE.parents[2])}`: {_docstring(EXAMPLE)}"
+    yield from ("", "```python", _code(EXAMPLE), "```", "")
+    yield "Output for a cluster without its third broker, and a Streams application with a long commit interval:"
+    yield from ("", "```text", OUTPUT.read_text("utf-8").rstrip(), "```")
+    for name in MODULES:
+        yield from _module(importlib.import_module(f"eosctl.services.{name}"))
+
+
+def _module(module: ModuleType) -> Iterator[str]:
+    yield from ("", f"## {module.__name__}", "", _prose(inspect.getdoc(module) or ""))
+    own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
+    functions = [one for one in own if inspect.isfunction(one) and not one.__name__.startswith("_")]
+    types = [one for one in own if inspect.isclass(one) and not one.__name__.startswith("_")]
+    for function in functions:
+        yield from ("", f"### {function.__name__}", "", *_signature(function), "")
+        yield _prose(inspect.getdoc(function) or "")
+    for kind in types:
+        yield from ("", f"### {kind.__name__}", "", _prose(inspect.getdoc(kind) or ""))
+        for name, member in vars(kind).items():
+            if name.startswith("_") or not (isinstance(member, property) or inspect.isfunction(member)):
+                continue
+            mark = "()" if inspect.isfunction(member) else ""
+            if summary := (inspect.getdoc(member) or "").partition("\n\n")[0]:
+                yield from ("", f"`{name}{mark}`: {_prose(summary)}")
+
+
+def _signature(function: Any) -> Iterator[str]:
+    """Yield the signature as code; defaults that are objects of their own are left to the description."""
+    parameters = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in parameters:
+            parameters.append("*")
+        default = "" if parameter.default is inspect.Parameter.empty else f" = {_default(parameter.default)}"
+        parameters.append(f"{parameter.name}: {parameter.annotation}{default}")
+    answer = inspect.signature(function).return_annotation
+    yield from ("```python", f"{function.__name__}({', '.join(parameters)}) -> {answer}", "```")
+
+
+def _default(value: object) -> str:
+    return repr(value) if value is None or isinstance(value, bool | int | str) or value == () else "..."
+
+
+def _prose(text: str) -> str:
+    """Return a docstring as Markdown: its sections become lists, its literals have one backtick."""
+    first, *rest = _SECTION.split(text)
+    parts = [first.rstrip()]
+    for title, body in zip(rest[::2], rest[1::2], strict=True):
+        content = textwrap.dedent(body).strip()
+        if title == "Returns":
+            parts.append(f"Returns: {' '.join(content.split())}")
+            continue
+        items = re.sub(r"\n +", " ", content).splitlines()
+        parts.append("\n".join([f"{title}:", "", *(_ITEM.sub(r"- `\1`: ", item) for item in items if item)]))
+    return "\n\n".join(parts).replace("``", "`")
+
+
+def _docstring(path: Path) -> str:
+    return path.read_text("utf-8").split('"""')[1]
+
+
+def _code(path: Path) -> str:
+    return path.read_text("utf-8").split('"""', 2)[2].strip()

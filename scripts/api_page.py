@@ -19,6 +19,7 @@ OUTPUT: Final = EXAMPLE.with_suffix(".txt")
 MODULES: Final = (
     "diagnose",
     "watch_diagnosis",
+    "mine_logs",
     "answer_checklist",
     "collect_evidence",
     "connection",
@@ -26,7 +27,10 @@ MODULES: Final = (
     "sources",
     "gate",
     "check_selection",
-    "zones",
+    "log_categories",
+    "log_engine",
+    "log_places",
+    "log_format",
     "callbacks",
 )
 _SECTION: Final = re.compile(r"(Args|Attributes|Returns|Raises):\n")

@@ -15,7 +15,7 @@ from eosctl.errors import UsageError
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
 from eosctl.services.callbacks import Callbacks
-from eosctl.services.zones import find_zone
+from eosctl.services.log_format import find_zone
 from eosctl.settings.endpoint_credentials import read_endpoint_credentials
 
 PAGE_TIMEOUT_MS: Final = 10_000

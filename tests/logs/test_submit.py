@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.cli import main
-from eosctl.commands.logs import engine, spark_job
+from eosctl.commands.logs import spark_job
+from eosctl.services import log_engine
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 
@@ -90,8 +91,8 @@ def test_a_job_for_a_connect_server_is_shown_without_its_token(
 def test_what_a_connect_server_needs_here_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real = engine.find_spec
-    monkeypatch.setattr(engine, "find_spec", lambda name: None if name == "grpc" else real(name))
+    real = log_engine.find_spec
+    monkeypatch.setattr(log_engine, "find_spec", lambda name: None if name == "grpc" else real(name))
     assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--connect", "sc://127.0.0.1:1"]) == 1
     told = capsys.readouterr().err
     assert "grpcio" in told

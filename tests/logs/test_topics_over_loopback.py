@@ -12,9 +12,9 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from eosctl.cli import main
-from eosctl.commands.logs.places import handed_over
 from eosctl.model.period import Period
 from eosctl.services.connection import Connection
+from eosctl.services.log_places import handed_over
 from eosctl.testing import SandboxThread
 from spark_log_analytics.topics import consumer
 from spark_log_analytics.topics.address import around, parse_topics
@@ -336,7 +336,7 @@ def test_what_is_submitted_shows_no_secrets(tmp_path: Path, capsys: pytest.Captu
 def test_settings_are_handed_over_in_a_file_for_this_user_alone(secured: SandboxThread) -> None:
     connection = Connection(command_config=secured.client_properties())
     url = f"kafka://{secured.bootstrap}/private?start=earliest"
-    with handed_over(["/logs", url], connection, is_far=False, is_shown_only=False) as (files, told):
+    with handed_over(["/logs", url], connection, print, is_far=False, is_shown_only=False) as (files, told):
         topics = parse_topics(told)
         kept = Path(told.partition("config=")[2])
         assert (files, kept.stat().st_mode & 0o777) == ("/logs", 0o600)

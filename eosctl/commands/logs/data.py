@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.logs.engine import Engine, EngineChoice, spark_session, takes_spark
-from eosctl.commands.logs.places import existing
+from eosctl.commands.logs.engine import Engine
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import OutputFormat
+from eosctl.services.log_engine import EngineChoice, spark_session, takes_spark
 
 if TYPE_CHECKING:
     from eosctl.model.kafka_data import DataSummary
@@ -59,7 +59,7 @@ def mine_data(
     invocation = invocation_of(context)
     plan = plan_reading(paths, topic, business_key)
     reading = DataReading(
-        _summarize(plan, business_key, takes_spark(engine, paths)),
+        _summarize(plan, business_key, takes_spark(engine, paths, note)),
         len(plan.directories),
         len(plan.other_replicas),
         business_key,
@@ -93,6 +93,7 @@ def plan_reading(paths: list[Path], topics: list[str] | None, business_key: str 
     Raises:
         UsageError: There are none, they are of several clusters, or an option cannot be used.
     """
+    from eosctl.services.log_places import existing
     from spark_log_analytics.kafka_data.plan import plan_partitions
 
     check_business_key(business_key)
@@ -131,7 +132,7 @@ def _summarize(plan: Plan, business_key: str | None, on_spark: bool) -> DataSumm
     from spark_log_analytics.kafka_data.business_key import parse_business_key
 
     if on_spark:
-        with spark_session() as spark:
+        with spark_session(note) as spark:
             from spark_log_analytics.kafka_data.job import facts_frame, summarize_frame
 
             facts = facts_frame(spark, plan, business_key).persist()

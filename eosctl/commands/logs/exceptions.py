@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.logs.engine import (
-    Engine,
-    EngineChoice,
-    Pattern,
-    Zone,
-    layouts_of,
-    spark_session,
-    takes_spark,
-)
-from eosctl.commands.logs.places import Paths, existing
+from eosctl.commands.logs.engine import Engine, Pattern, Zone
+from eosctl.commands.logs.places import Paths
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import ExitCode
 from eosctl.render.formats import OutputFormat
-from eosctl.services.zones import find_zone
+from eosctl.services.log_engine import EngineChoice, spark_session, takes_spark
+from eosctl.services.log_format import find_zone, layouts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,13 +39,14 @@ def count_exceptions(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.logs.exceptions import EXCEPTION_COLUMNS, exception_item
+    from eosctl.services.log_places import existing
     from spark_log_analytics.scan import plan_scan
 
     invocation = invocation_of(context)
     sources, unread = plan_scan(existing(paths), find_zone(zone), layouts_of(pattern))
     unreadable = {one.name: one.reason for one in unread if one.is_failure}
-    if takes_spark(engine, paths):
-        with spark_session() as spark:
+    if takes_spark(engine, paths, note):
+        with spark_session(note) as spark:
             from spark_log_analytics.trace_job import exceptions_on_spark
 
             counts, damaged = exceptions_on_spark(spark, sources)

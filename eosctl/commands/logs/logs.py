@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,39 +13,30 @@ from eosctl.commands.logs.data import mine_data
 from eosctl.commands.logs.engine import (
     READING,
     Engine,
-    EngineChoice,
     From,
     Pattern,
     To,
     Zone,
-    layouts_of,
     period_of,
-    spark_session,
-    takes_spark,
 )
 from eosctl.commands.logs.exceptions import count_exceptions
-from eosctl.commands.logs.places import Places, connection_of, files_and_topics, reading_topics
+from eosctl.commands.logs.places import Places
 from eosctl.commands.logs.submit import submit_data_job, submit_job
 from eosctl.commands.logs.warmup import warm_up
 from eosctl.commands.logs.watch import watch_logs
 from eosctl.commands.options import OUTPUT, CommandConfig, Output, OutputFile, Overrides, Profile
-from eosctl.errors import ExitCode, UsageError
-from eosctl.model.period import ALL_TIME, Period
+from eosctl.commands.session import callbacks
+from eosctl.errors import ExitCode
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
-from eosctl.services.zones import find_zone
+from eosctl.services.log_engine import EngineChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import tzinfo
-
     from eosctl.analysis.log_digest.digest import LogDigest
     from eosctl.model.log_findings import LogFindings
     from eosctl.render.logs.report import CategoryItem
-    from eosctl.services.connection import Connection
+    from eosctl.services.mine_logs import Mined
     from spark_log_analytics.catalogue import Category
-    from spark_log_analytics.layouts import Layout
-    from spark_log_analytics.scan import LogScan
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
 
@@ -111,12 +102,17 @@ def scan_logs(
     from eosctl.render.logs.report import EVENT_COLUMNS, logs_view, scan_blocks
     from eosctl.render.machine import render_json, render_tsv, render_yaml
     from eosctl.render.page import render_page
+    from eosctl.services.log_places import connection_of
+    from eosctl.services.mine_logs import MineRequest, mine_logs
 
     invocation = invocation_of(context)
     connection = connection_of(paths, command_config, overrides, profile)
     period = period_of(begin, end, invocation.now_ms())
-    how = Reading(connection, find_zone(zone), layouts_of(pattern), engine, period)
-    findings = _only(_read(paths, how), _known_categories(category))
+    request = MineRequest(tuple(paths), connection, zone, pattern, engine, period, tuple(category or ()))
+    with callbacks(invocation.now_ms) as shown:
+        mined = mine_logs(request, shown)
+    _note_far_away(mined)
+    findings = mined.findings
     view = logs_view(findings, "logs scan", invocation.now_ms())
     match output:
         case OutputFormat.JSON:
@@ -128,7 +124,7 @@ def scan_logs(
         case _:
             text = render_page(scan_blocks(findings), invocation.style())
     write_result(text, output_file)
-    raise typer.Exit(_completeness(findings, paths))
+    raise typer.Exit(mined.exit_code)
 
 
 @app.command("report")
@@ -164,21 +160,23 @@ def report_logs(
     Exit codes: 0 done, 2 usage, 3 an incident, or a record without a known cause, at or above --fail-on, 4 a file could
     not be read to its end, or no log record was recognized.
     """
-    invocation = invocation_of(context)
-    from eosctl.analysis.log_digest.digest import digest_events
     from eosctl.render.logs.verdict import worst_severity
+    from eosctl.services.log_places import connection_of
+    from eosctl.services.mine_logs import MineRequest, report_logs
 
+    invocation = invocation_of(context)
     connection = connection_of([*paths, *(baseline or ())], command_config, overrides, profile)
     period = period_of(begin, end, invocation.now_ms())
-    how = Reading(connection, find_zone(zone), layouts_of(pattern), engine, period)
-    findings = _read(paths, how)
-    usual = None if baseline is None else _read(baseline, how._replace(period=ALL_TIME)).events
-    digest = digest_events(findings.events, usual)
+    request = MineRequest(tuple(paths), connection, zone, pattern, engine, period)
+    with callbacks(invocation.now_ms) as shown:
+        mined, digest = report_logs(request, baseline, shown)
+    _note_far_away(mined)
+    findings = mined.findings
     write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
     worst = worst_severity(findings)
     if fail_on is not None and worst is not None and worst.at_least(fail_on):
         raise typer.Exit(ExitCode.FINDINGS)
-    raise typer.Exit(_completeness(findings, paths))
+    raise typer.Exit(mined.exit_code)
 
 
 @app.command("patterns")
@@ -191,10 +189,10 @@ def list_patterns(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.logs.report import CATEGORY_COLUMNS
-    from spark_log_analytics.catalogue import load_catalogue
+    from eosctl.services.log_categories import log_categories
 
     invocation = invocation_of(context)
-    items = tuple(category_item(category) for category in load_catalogue().categories)
+    items = tuple(category_item(category) for category in log_categories())
     result = listing("log-categories", "logs patterns", invocation.now_ms(), items)
     write_result(render_listing(result, CATEGORY_COLUMNS, output, invocation.style()), output_file)
 
@@ -210,12 +208,9 @@ def explain_category(
     from eosctl.render.logs.report import category_blocks
     from eosctl.render.machine import render_json, render_tsv, render_yaml
     from eosctl.render.page import render_page
-    from spark_log_analytics.catalogue import load_catalogue
+    from eosctl.services.log_categories import find_category
 
-    found = load_catalogue().find(category.upper())
-    if found is None:
-        raise _unknown(category)
-    item = category_item(found)
+    item = category_item(find_category(category))
     match output:
         case OutputFormat.JSON:
             text = render_json(item)
@@ -256,72 +251,12 @@ def _render_report(
             return render_page(report_blocks(findings, digest), invocation.style())
 
 
-class Reading(NamedTuple):
-    """How logs are read: how topics are reached, zone and layouts, what reads, and which time matters."""
-
-    connection: Connection
-    zone: tzinfo | None
-    layouts: tuple[Layout, ...]
-    engine: EngineChoice
-    period: Period
-
-
-def _read(paths: Sequence[Path], how: Reading) -> LogFindings:
-    from eosctl.collect.log_findings import judge_scan
+def _note_far_away(mined: Mined) -> None:
+    """Name the files whose records lie far from the period: only some formats show them."""
     from eosctl.render.logs.report import skipped_texts
-    from spark_log_analytics.topics.plan import FAR_AWAY
 
-    findings = judge_scan(_scan(paths, how), how.period)
-    if not findings.events:
-        # Else only some forms of output tell it, and lines that were shipped long after look as if there were none.
-        for text in skipped_texts([one for one in findings.skipped if one.reason == FAR_AWAY]):
-            note(text)
-    return findings
-
-
-def _only(findings: LogFindings, categories: frozenset[str] | None) -> LogFindings:
-    if categories is None:
-        return findings
-    return findings._replace(events=tuple(event for event in findings.events if event.category in categories))
-
-
-def _scan(paths: Sequence[Path], how: Reading) -> LogScan:
-    from eosctl.render.progress import show_progress
-    from spark_log_analytics.scan import join_scans, scan_paths
-
-    files, topics = files_and_topics(paths, how.connection)
-    if not takes_spark(how.engine, files):
-        with show_progress() as progress:
-            scan = scan_paths(files, how.zone, how.layouts, progress)
-            if not topics:
-                return scan
-            from spark_log_analytics.topics.address import around
-            from spark_log_analytics.topics.plan import scan_topics
-
-            wanted = [around(one, how.period) for one in topics]
-            with reading_topics():
-                return join_scans([scan, *(scan_topics(one, how.zone, how.layouts, progress) for one in wanted)])
-    with spark_session() as spark, reading_topics():
-        from spark_log_analytics.job import scan_on_spark
-
-        return scan_on_spark(spark, [*files, *topics], how.zone, how.layouts, period=how.period)
-
-
-def _known_categories(names: list[str] | None) -> frozenset[str] | None:
-    from eosctl.model.log_event import UNCLASSIFIED
-    from spark_log_analytics.catalogue import load_catalogue
-
-    if not names:
-        return None
-    wanted = frozenset(name.upper() for name in names)
-    known = {category.id for category in load_catalogue().categories} | {UNCLASSIFIED}
-    for name in sorted(wanted - known):
-        raise _unknown(name)
-    return wanted
-
-
-def _unknown(category: str) -> UsageError:
-    return UsageError(f"There is no category {category!r}.", "", "List them with: eosctl logs patterns")
+    for text in skipped_texts(mined.far_away):
+        note(text)
 
 
 def category_item(category: Category) -> CategoryItem:
@@ -338,11 +273,3 @@ def category_item(category: Category) -> CategoryItem:
         loggers_not=category.loggers_not,
         unless=category.unless,
     )
-
-
-def _completeness(findings: LogFindings, paths: Sequence[Path]) -> int:
-    """Return whether evidence is missing: a topic may have no records, but a file of logs holds some."""
-    from spark_log_analytics.topics.address import is_topic_url
-
-    is_unread = not findings.has_records and not all(is_topic_url(path) for path in paths)
-    return ExitCode.INCOMPLETE if is_unread or not findings.is_complete else 0

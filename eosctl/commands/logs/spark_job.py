@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from eosctl.commands.invocation import note
-from eosctl.commands.logs.engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.redaction import redact_text
+from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
 
 if TYPE_CHECKING:
     from spark_log_analytics.submission import Submission

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from eosctl.commands.invocation import invocation_of
+from eosctl.commands.invocation import invocation_of, note
 from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
-from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, layouts_of, period_of
-from eosctl.commands.logs.places import connection_of, handed_over
+from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, period_of
 from eosctl.commands.logs.spark_job import (
     DEFAULT_MASTER,
     ENVIRONMENT_FILE,
@@ -33,7 +32,7 @@ from eosctl.commands.logs.spark_job import (
     settings_of,
 )
 from eosctl.commands.options import CommandConfig, Overrides, Profile
-from eosctl.services.zones import find_zone
+from eosctl.services.log_format import find_zone, layouts_of
 
 
 class EventFormat(StrEnum):
@@ -92,6 +91,7 @@ def submit_job(
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
+    from eosctl.services.log_places import connection_of, handed_over
     from spark_log_analytics.archive import SHIPPED
     from spark_log_analytics.submission import Submission
 
@@ -109,7 +109,7 @@ def submit_job(
     options += [] if period.until_ms is None else ["--until-ms", str(period.until_ms)]
     if layouts_of(pattern):
         options += ["--pattern", str(pattern)]
-    with handed_over(paths, connection, is_far=deploy_mode is DeployMode.CLUSTER, is_shown_only=dry_run) as told:
+    with handed_over(paths, connection, note, is_far=deploy_mode is DeployMode.CLUSTER, is_shown_only=dry_run) as told:
         submission = Submission(
             master, deploy_mode.value, told, out, settings, options, jars=jars or (), packages=packages or ()
         )

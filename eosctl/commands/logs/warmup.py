@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.commands.invocation import note
-from eosctl.commands.logs.engine import spark_obstacle
 from eosctl.errors import EosctlError
+from eosctl.services.log_engine import spark_obstacle
 
 SAMPLE: Final = (
     "2026-11-21 09:31:14,789 INFO  [main] a.b.Relay - started\n"

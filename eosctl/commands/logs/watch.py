@@ -10,10 +10,9 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note
 from eosctl.commands.logs.engine import READING, Zone
-from eosctl.commands.logs.places import Places, connection_of, files_and_topics, reading_topics
+from eosctl.commands.logs.places import Places
 from eosctl.commands.options import CommandConfig, Overrides, Profile
-from eosctl.errors import UsageError
-from eosctl.services.zones import find_zone
+from eosctl.services.log_format import find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,17 +59,17 @@ def watch_logs(
     """
     from eosctl.model.log_event import UNCLASSIFIED
     from eosctl.render.logs.watch import event_json, event_text
-    from spark_log_analytics.catalogue import Weight, load_catalogue
+    from eosctl.services.log_categories import check_categories, log_categories
+    from eosctl.services.log_places import connection_of, files_and_topics, reading_topics
+    from spark_log_analytics.catalogue import Weight
     from spark_log_analytics.classify import Classifier
     from spark_log_analytics.tail import Position, find_ends, plan_tail, read_tail
     from spark_log_analytics.topics.follow import following
 
-    weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
-    wanted = {name.upper() for name in category or ()}
-    for name in sorted(wanted - weights.keys()):
-        raise UsageError(f"There is no category {name!r}.", "", "List them with: eosctl logs patterns")
+    weights = {one.id: one.weight for one in log_categories()} | {UNCLASSIFIED: Weight.ACT}
+    wanted = check_categories(category or ())
     connection = connection_of(paths, command_config, overrides, profile)
-    (files, topics), local = files_and_topics(paths, connection), find_zone(zone)
+    (files, topics), local = files_and_topics(paths, connection, note), find_zone(zone)
     style = invocation_of(context).style()
     classifier = Classifier()
 

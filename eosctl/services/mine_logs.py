@@ -1,0 +1,136 @@
+"""Read logs of brokers and applications into events and incidents, in this process or on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from eosctl.analysis.log_digest.digest import LogDigest, digest_events
+from eosctl.collect.log_findings import judge_scan
+from eosctl.errors import ExitCode
+from eosctl.model.log_findings import LogFindings, SkippedFile
+from eosctl.model.period import ALL_TIME, Period
+from eosctl.services.callbacks import Callbacks
+from eosctl.services.connection import Connection
+from eosctl.services.log_categories import check_categories
+from eosctl.services.log_engine import EngineChoice, spark_session, takes_spark
+from eosctl.services.log_format import find_zone, layouts_of
+from eosctl.services.log_places import files_and_topics, reading_topics
+
+if TYPE_CHECKING:
+    from spark_log_analytics.scan import LogScan
+
+SILENT: Final = Callbacks()
+
+
+class MineRequest(msgspec.Struct, frozen=True):
+    """The logs to read, and how.
+
+    Attributes:
+        paths: Log files, folders of them, and topics (``kafka://HOST:PORT/TOPIC``); compressed files are read too.
+        connection: How topics are reached; the address in a path goes first.
+        zone: The zone of time stamps that have none, e.g. ``Europe/Berlin``; None for UTC, marked as assumed.
+        pattern: The log4j or logback pattern of the files; None for the layouts that are recognized.
+        engine: What reads the files; the result is the same.
+        period: The time that matters.
+        categories: The categories to keep events of; ``()`` for all.
+    """
+
+    paths: tuple[Path, ...]
+    connection: Connection = Connection()
+    zone: str | None = None
+    pattern: str | None = None
+    engine: EngineChoice = EngineChoice.AUTO
+    period: Period = ALL_TIME
+    categories: tuple[str, ...] = ()
+
+
+class Mined(NamedTuple):
+    """What logs hold.
+
+    Attributes:
+        findings: The events, the incidents with their causes, and what was not read or not understood.
+        far_away: Files whose records lie far from the period; empty if any event was found.
+        exit_code: 4 where a file could not be read to its end, or no log record was recognized; else 0.
+    """
+
+    findings: LogFindings
+    far_away: tuple[SkippedFile, ...]
+    exit_code: ExitCode
+
+
+class MinedReport(NamedTuple):
+    """What logs hold, and a digest of their messages: which are frequent, and which the baseline does not have."""
+
+    mined: Mined
+    digest: LogDigest
+
+
+def mine_logs(request: MineRequest, callbacks: Callbacks = SILENT) -> Mined:
+    """Read logs into events, and judge them.
+
+    Args:
+        request: The logs.
+        callbacks: Called while the logs are read.
+
+    Raises:
+        UsageError: A file, a zone, a pattern, or a category does not exist, or topics are not named correctly.
+        EosctlError: The topics cannot be read, or Spark was chosen and cannot be used.
+    """
+    from spark_log_analytics.topics.address import is_topic_url
+    from spark_log_analytics.topics.plan import FAR_AWAY
+
+    wanted = check_categories(request.categories)
+    findings = judge_scan(_scan(request, callbacks), request.period)
+    far_away = () if findings.events else tuple(one for one in findings.skipped if one.reason == FAR_AWAY)
+    # A topic may have no records, but a file of logs holds some.
+    is_unread = not findings.has_records and not all(is_topic_url(path) for path in request.paths)
+    exit_code = ExitCode.INCOMPLETE if is_unread or not findings.is_complete else ExitCode.DONE
+    if wanted:
+        findings = findings._replace(events=tuple(event for event in findings.events if event.category in wanted))
+    return Mined(findings, far_away, exit_code)
+
+
+def report_logs(
+    request: MineRequest, baseline: Sequence[Path] | None = None, callbacks: Callbacks = SILENT
+) -> MinedReport:
+    """Read logs, and compare their messages with those of a time when all was well.
+
+    Args:
+        request: The logs.
+        baseline: Logs of that time, of any period; None without a comparison.
+        callbacks: Called while the logs are read.
+
+    Raises:
+        EosctlError: As `mine_logs`.
+    """
+    mined = mine_logs(request, callbacks)
+    usual = None
+    if baseline is not None:
+        before = replace(request, paths=tuple(baseline), period=ALL_TIME)
+        usual = mine_logs(before, callbacks).findings.events
+    return MinedReport(mined, digest_events(mined.findings.events, usual))
+
+
+def _scan(request: MineRequest, callbacks: Callbacks) -> LogScan:
+    from spark_log_analytics.scan import join_scans, scan_paths
+    from spark_log_analytics.topics.address import around
+    from spark_log_analytics.topics.plan import scan_topics
+
+    zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
+    files, topics = files_and_topics(request.paths, request.connection, callbacks.remark)
+    if takes_spark(request.engine, files, callbacks.remark):
+        with spark_session(callbacks.remark) as spark, reading_topics():
+            from spark_log_analytics.job import scan_on_spark
+
+            return scan_on_spark(spark, [*files, *topics], zone, layouts, period=request.period)
+    scan = scan_paths(files, zone, layouts, callbacks.progress)
+    if not topics:
+        return scan
+    wanted = [around(one, request.period) for one in topics]
+    with reading_topics():
+        return join_scans([scan, *(scan_topics(one, zone, layouts, callbacks.progress) for one in wanted)])

@@ -1,0 +1,93 @@
+"""Logs through the Python API: events, incidents, exit codes, and errors before anything is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import EosctlError, ExitCode, UsageError
+from eosctl.model.period import Period
+from eosctl.services.callbacks import Callbacks
+from eosctl.services.log_categories import check_categories, find_category, log_categories
+from eosctl.services.log_engine import EngineChoice, takes_spark
+from eosctl.services.mine_logs import MineRequest, mine_logs, report_logs
+
+FENCED = (
+    "[2026-11-21 09:00:00,000] INFO [Producer clientId=p] Instantiated a transactional producer. (o.a.k.P)\n"
+    "[2026-11-21 09:00:05,000] ERROR Task failed (org.example.Task)\n"
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId\n"
+    "[2026-11-21 09:00:06,000] ERROR Something nobody knows (org.example.Task)\n"
+)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "app.log"
+    path.write_text(FENCED, "utf-8")
+    return path
+
+
+def test_events_and_incidents_are_found(log: Path) -> None:
+    steps: list[str] = []
+    mined = mine_logs(MineRequest((log,)), Callbacks(progress=steps.append))
+    assert "PRODUCER_FENCED" in {event.category for event in mined.findings.events}
+    assert mined.exit_code is ExitCode.DONE
+    assert any(str(log) in step for step in steps)
+
+
+def test_categories_choose_events_and_nothing_else(log: Path) -> None:
+    every = mine_logs(MineRequest((log,)))
+    some = mine_logs(MineRequest((log,), categories=("producer_fenced",)))
+    assert {event.category for event in some.findings.events} == {"PRODUCER_FENCED"}
+    assert len(some.findings.events) < len(every.findings.events)
+    assert some.findings.incidents == every.findings.incidents
+
+
+def test_the_zone_moves_time_stamps(log: Path) -> None:
+    utc, berlin = (mine_logs(MineRequest((log,), zone=zone)).findings.events[0] for zone in ("UTC", "Europe/Berlin"))
+    assert (utc.time_ms or 0) - (berlin.time_ms or 0) == 3_600_000
+
+
+def test_the_period_chooses_events(log: Path) -> None:
+    mined = mine_logs(MineRequest((log,), zone="UTC", period=Period(4_000_000_000_000, None)))
+    assert mined.findings.events == ()
+
+
+def test_what_the_baseline_has_is_not_new(log: Path, tmp_path: Path) -> None:
+    calm = tmp_path / "calm.log"
+    calm.write_text(FENCED.splitlines(keepends=True)[-1], "utf-8")
+    alone, compared = report_logs(MineRequest((log,))), report_logs(MineRequest((log,)), [calm])
+    assert alone.mined.findings.events == compared.mined.findings.events
+    assert alone.digest != compared.digest
+
+
+def test_a_file_without_log_records_is_incomplete(tmp_path: Path) -> None:
+    other = tmp_path / "notes.log"
+    other.write_text("a shopping list\n", "utf-8")
+    assert mine_logs(MineRequest((other,))).exit_code is ExitCode.INCOMPLETE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"zone": "Nowhere"}, {"pattern": "%Q{"}, {"categories": ("NOPE",)}, {"paths": (Path("missing.log"),)}],
+    ids=["zone", "pattern", "category", "path"],
+)
+def test_what_cannot_be_read_is_refused(log: Path, change: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        mine_logs(MineRequest(**({"paths": (log,)} | change)))  # type: ignore[arg-type]
+
+
+def test_categories_have_names_in_any_case() -> None:
+    assert find_category("producer_fenced").id == "PRODUCER_FENCED"
+    assert check_categories(["Unclassified"]) == {"UNCLASSIFIED"}
+    assert len(log_categories()) > 10
+    with pytest.raises(EosctlError, match="NOPE"):
+        find_category("NOPE")
+
+
+def test_small_logs_are_read_here_without_a_word(log: Path) -> None:
+    remarks: list[str] = []
+    assert not takes_spark(EngineChoice.AUTO, [log], remarks.append)
+    assert takes_spark(EngineChoice.SPARK, [log], remarks.append)
+    assert remarks == []

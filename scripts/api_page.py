@@ -20,6 +20,9 @@ MODULES: Final = (
     "diagnose",
     "watch_diagnosis",
     "mine_logs",
+    "count_exceptions",
+    "follow_logs",
+    "mine_data",
     "answer_checklist",
     "collect_evidence",
     "connection",
@@ -27,11 +30,13 @@ MODULES: Final = (
     "sources",
     "gate",
     "check_selection",
+    "log_findings",
     "log_categories",
     "log_engine",
     "log_places",
     "log_format",
     "callbacks",
+    "stopwatch",
 )
 _SECTION: Final = re.compile(r"(Args|Attributes|Returns|Raises):\n")
 _ITEM: Final = re.compile(r"^([\w.*]+): ", re.MULTILINE)

@@ -16,8 +16,8 @@ from eosctl.checks.runner import diagnose as run_checks
 from eosctl.model.checklist import Answer, Checklist
 from eosctl.model.deployment import Deployment
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.services.callbacks import Callbacks
-from eosctl.services.collect_evidence import SILENT, EvidenceRequest, collect_evidence
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection, names_a_cluster
 from eosctl.settings.deployment_files import read_deployment
 

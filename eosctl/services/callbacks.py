@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.errors import EosctlError
 
@@ -32,3 +32,6 @@ class Callbacks(NamedTuple):
     remark: Callable[[str], None] = _ignore
     progress: Callable[[str], None] = _ignore
     report_error: Callable[[EosctlError], None] = _ignore
+
+
+SILENT: Final = Callbacks()

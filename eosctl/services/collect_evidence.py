@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -19,12 +18,10 @@ from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.services.callbacks import Callbacks
+from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.settings.client_resolution import ResolvedClient
-
-SILENT: Final = Callbacks()
 
 
 class EvidenceRequest(msgspec.Struct, frozen=True):

@@ -22,9 +22,9 @@ from eosctl.findings.grouping import first_actions, group_findings
 from eosctl.findings.report import Report
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.runbooks.advice import name_runbooks
-from eosctl.services.callbacks import Callbacks
+from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.check_selection import choose_checks, evidence_for
-from eosctl.services.collect_evidence import SILENT, EvidenceRequest, collect_evidence
+from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection, names_a_cluster
 from eosctl.services.gate import GateFiles, GateOptions, judge_run, read_gate, without_suppressed
 from eosctl.services.sources import Sources, check_sources, read_sources

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.log_digest.digest import LogDigest, digest_events
-from eosctl.collect.log_findings import judge_scan
 from eosctl.errors import ExitCode
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
-from eosctl.services.callbacks import Callbacks
+from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.log_categories import check_categories
 from eosctl.services.log_engine import EngineChoice, spark_session, takes_spark
+from eosctl.services.log_findings import judge_scan
 from eosctl.services.log_format import find_zone, layouts_of
 from eosctl.services.log_places import files_and_topics, reading_topics
 
 if TYPE_CHECKING:
     from spark_log_analytics.scan import LogScan
-
-SILENT: Final = Callbacks()
 
 
 class MineRequest(msgspec.Struct, frozen=True):

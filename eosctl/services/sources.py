@@ -8,13 +8,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.analysis.log_coverage import catalogued_text
-from eosctl.collect.log_findings import collect_log_findings
 from eosctl.collect.logged_incidents import with_logs
 from eosctl.collect.metrics.metric_source import distinct
 from eosctl.errors import UsageError
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
 from eosctl.services.callbacks import Callbacks
+from eosctl.services.log_findings import collect_log_findings
 from eosctl.services.log_format import find_zone
 from eosctl.settings.endpoint_credentials import read_endpoint_credentials
 

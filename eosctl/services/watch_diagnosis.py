@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import msgspec
@@ -16,12 +15,13 @@ from eosctl.errors import EosctlError, ExitCode
 from eosctl.findings.gate import Gate
 from eosctl.findings.grouping import group_findings
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.services.callbacks import Callbacks
-from eosctl.services.collect_evidence import SILENT, EvidenceRequest, collect_from
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest, collect_from
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.gate import GateFiles, GateOptions, Verdict, judge_run, read_gate, without_suppressed
 from eosctl.services.sources import Sources, check_sources, read_sources
+from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.settings.client_resolution import ResolvedClient
 
 SHARE: Final = 4
@@ -46,16 +46,6 @@ class WatchRequest(msgspec.Struct, frozen=True):
     second_look_after_ms: int = 500
     interval_ms: int = 30_000
     count: int | None = None
-
-
-class Stopwatch(NamedTuple):
-    """How pauses are measured and made: a monotonic clock and a pause, both in seconds."""
-
-    now_s: Callable[[], float] = time.monotonic
-    pause_s: Callable[[float], None] = time.sleep
-
-
-SYSTEM: Final = Stopwatch()
 
 
 class DiagnosisWatch(NamedTuple):

@@ -16,7 +16,6 @@ from eosctl.checks.declaration import Area, Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot
-from eosctl.collect.log_findings import collect_log_findings
 from eosctl.collect.logged_incidents import with_logs
 from eosctl.findings.grouping import group_findings
 from eosctl.model.evidence import EvidenceKind
@@ -25,6 +24,7 @@ from eosctl.model.log_evidence import LoggedIncident
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.schemas import schema_of
+from eosctl.services.log_findings import collect_log_findings
 from tests.checks.cases import FIXTURES as CASES
 from tests.checks.cases import build, cases_of
 from tests.commands.conftest import eosctl, own_home

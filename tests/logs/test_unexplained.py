@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from eosctl.analysis.incidents.unexplained import ECHOES
-from eosctl.collect.log_findings import collect_log_findings
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.severity import Severity
+from eosctl.services.log_findings import collect_log_findings
 from spark_log_analytics.catalogue import Weight, load_catalogue
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -9,9 +9,12 @@ import pytest
 from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.model.period import Period
 from eosctl.services.callbacks import Callbacks
+from eosctl.services.count_exceptions import ExceptionsRequest, count_exceptions
+from eosctl.services.follow_logs import FollowRequest, follow_logs
 from eosctl.services.log_categories import check_categories, find_category, log_categories
 from eosctl.services.log_engine import EngineChoice, takes_spark
 from eosctl.services.mine_logs import MineRequest, mine_logs, report_logs
+from eosctl.services.stopwatch import Stopwatch
 
 FENCED = (
     "[2026-11-21 09:00:00,000] INFO [Producer clientId=p] Instantiated a transactional producer. (o.a.k.P)\n"
@@ -91,3 +94,28 @@ def test_small_logs_are_read_here_without_a_word(log: Path) -> None:
     assert not takes_spark(EngineChoice.AUTO, [log], remarks.append)
     assert takes_spark(EngineChoice.SPARK, [log], remarks.append)
     assert remarks == []
+
+
+def test_stack_traces_are_counted(log: Path) -> None:
+    counted = count_exceptions(ExceptionsRequest((log,), zone="UTC"))
+    assert [(one.event_count, Path(one.file)) for one in counted.counts] == [(1, log)]
+    assert counted.unread == {}
+
+
+def test_what_is_written_meanwhile_is_followed(log: Path) -> None:
+    now, pauses = [0.0], [0.0]
+
+    def pause(seconds: float) -> None:
+        """Let a writer append once, and time pass."""
+        if now[0] == 0:
+            with log.open("a", encoding="utf-8") as file:
+                file.write(FENCED)
+        pauses.append(seconds)
+        now[0] += 1
+
+    request = FollowRequest((log,), categories=("PRODUCER_FENCED",), interval_ms=50, idle_ms=0, seconds=2)
+    batches = follow_logs(request, stopwatch=Stopwatch(lambda: now[0], pause))
+    events = [one.event for batch in batches for one in batch]
+    assert [event.category for event in events] == ["PRODUCER_FENCED"]
+    assert events[0].offset > len(FENCED)
+    assert pauses[1:] == [0.05, 0.05]

@@ -10,7 +10,8 @@ from eosctl.errors import EosctlError, ExitCode
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.gate import GateOptions
-from eosctl.services.watch_diagnosis import Stopwatch, WatchRequest, watch_diagnosis
+from eosctl.services.stopwatch import Stopwatch
+from eosctl.services.watch_diagnosis import WatchRequest, watch_diagnosis
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import own_home
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from eosctl.commands.invocation import invocation_of, note
-from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
+from eosctl.commands.logs.data import BusinessKey, Topics
 from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, period_of
 from eosctl.commands.logs.spark_job import (
     DEFAULT_MASTER,
@@ -142,6 +142,7 @@ def submit_data_job(
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
+    from eosctl.services.mine_data import check_business_key
     from spark_log_analytics.archive import SHIPPED_FOR_DATA
     from spark_log_analytics.kafka_data.environment import NAME
     from spark_log_analytics.submission import DATA_MAIN, Submission

@@ -1,0 +1,86 @@
+"""Count the stack traces of logs by minute, class, root cause, application, and host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.log_engine import EngineChoice, spark_session, takes_spark
+from eosctl.services.log_format import find_zone, layouts_of
+from eosctl.services.log_places import existing
+
+if TYPE_CHECKING:
+    from spark_log_analytics.sources import SourceFile
+    from spark_log_analytics.traces import ExceptionCount
+
+
+class ExceptionsRequest(msgspec.Struct, frozen=True):
+    """The logs to read, and how.
+
+    Attributes:
+        paths: Log files, and folders of them.
+        zone: The zone of time stamps that have none, e.g. ``Europe/Berlin``; None for UTC.
+        pattern: The log4j or logback pattern of the files; None for the layouts that are recognized.
+        engine: What reads the files; the result is the same.
+    """
+
+    paths: tuple[Path, ...]
+    zone: str | None = None
+    pattern: str | None = None
+    engine: EngineChoice = EngineChoice.AUTO
+
+
+class CountedExceptions(NamedTuple):
+    """The result of a count.
+
+    Attributes:
+        counts: The stack traces by minute, class, root cause, application, and host.
+        unread: Files that were not read to their end, each with the reason.
+    """
+
+    counts: tuple[ExceptionCount, ...]
+    unread: dict[str, str]
+
+
+def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) -> CountedExceptions:
+    """Count the stack traces of logs.
+
+    Raises:
+        UsageError: A file, the zone, or the pattern cannot be used.
+        EosctlError: Spark was chosen and cannot be used.
+    """
+    from spark_log_analytics.scan import plan_scan
+
+    sources, unread = plan_scan(existing(request.paths), find_zone(request.zone), layouts_of(request.pattern))
+    unreadable = {one.name: one.reason for one in unread if one.is_failure}
+    if takes_spark(request.engine, request.paths, callbacks.remark):
+        with spark_session(callbacks.remark) as spark:
+            from spark_log_analytics.trace_job import exceptions_on_spark
+
+            counts, damaged = exceptions_on_spark(spark, sources)
+    else:
+        counts, damaged = _count_here(sources, callbacks)
+    return CountedExceptions(tuple(counts), unreadable | damaged)
+
+
+def _count_here(
+    sources: Iterable[SourceFile], callbacks: Callbacks
+) -> tuple[tuple[ExceptionCount, ...], dict[str, str]]:
+    from spark_log_analytics.scan import place_in_words, plan_splits
+    from spark_log_analytics.traces import count_exceptions as count_in
+    from spark_log_analytics.traces import merge_counts
+
+    counts: list[ExceptionCount] = []
+    damaged: dict[str, str] = {}
+    for split in chain.from_iterable(map(plan_splits, sources)):
+        callbacks.progress(place_in_words(split))
+        found = count_in(split)
+        counts += found.counts
+        if found.error:
+            damaged[split.source.name] = found.error
+    return merge_counts(counts), damaged

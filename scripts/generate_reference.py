@@ -10,14 +10,13 @@ from pathlib import Path
 
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, CONFIGURATION_CHECKS
 from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
-from eosctl.commands.logs.logs import category_item
 from eosctl.render.diagnosis.catalogue import catalogue_lock, render_check_index, render_check_page
 from eosctl.render.logs.categories import render_category_index, render_category_page
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
+from eosctl.services.log_categories import log_categories
 from scripts.api_page import render_api
 from scripts.check_coverage.page import render_coverage
-from spark_log_analytics.catalogue import load_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "docs" / "api.md"
@@ -32,7 +31,7 @@ def pages() -> dict[Path, str]:
     found[checks / "coverage.md"] = render_coverage()
     found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
     found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
-    categories = tuple(category_item(category) for category in load_catalogue().categories)
+    categories = log_categories()
     logs = ROOT / "docs" / "logs" / "categories"
     found |= {logs / f"{item.id}.md": render_category_page(item) for item in categories}
     found[logs / "index.md"] = render_category_index(categories)

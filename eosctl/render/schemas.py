@@ -9,6 +9,7 @@ import msgspec
 
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
+from eosctl.model.log_category import LogCategory
 from eosctl.model.term import Term
 from eosctl.render.bundle import BundleItem, ChangeItem
 from eosctl.render.capacity.calibration import CalibrationItem
@@ -28,7 +29,7 @@ from eosctl.render.failure import FailureView
 from eosctl.render.fsck import FsckItem
 from eosctl.render.logs.exceptions import ExceptionItem
 from eosctl.render.logs.kafka_data import KafkaDataView
-from eosctl.render.logs.report import CategoryItem, LogsView
+from eosctl.render.logs.report import LogsView
 from eosctl.render.metrics.catalogue import MetricItem
 from eosctl.render.metrics.readings import ReadingItem
 from eosctl.render.profiles import ProfileItem
@@ -84,8 +85,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "config-lint": (LintView, "config lint"),
     "diagnosis": (DiagnosisView, "doctor, check run"),
     "error": (FailureView, "any command that fails"),
-    "log-categories": (Listing[CategoryItem], "logs patterns"),
-    "log-category": (CategoryItem, "logs explain"),
+    "log-categories": (Listing[LogCategory], "logs patterns"),
+    "log-category": (LogCategory, "logs explain"),
     "log-exceptions": (Listing[ExceptionItem], "logs exceptions"),
     "metric-readings": (Listing[ReadingItem], "metrics show"),
     "metrics": (Listing[MetricItem], "metrics list, metrics explain"),

@@ -11,7 +11,7 @@ import msgspec
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
-from eosctl.services.log_categories import check_categories, log_categories
+from eosctl.services.log_categories import check_categories
 from eosctl.services.log_format import find_zone
 from eosctl.services.log_places import files_and_topics, reading_topics
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
@@ -67,14 +67,14 @@ def follow_logs(
         UsageError: A file, the zone, or a category does not exist.
         EosctlError: Topics cannot be read.
     """
-    from spark_log_analytics.catalogue import Weight
+    from spark_log_analytics.catalogue import Weight, load_catalogue
     from spark_log_analytics.classify import Classifier
     from spark_log_analytics.tail import Position, find_ends, plan_tail, read_tail
     from spark_log_analytics.topics.follow import following
 
-    weights = {one.id: one.weight for one in log_categories()} | {UNCLASSIFIED: Weight.ACT}
+    weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
     wanted = check_categories(request.categories)
-    (files, topics) = files_and_topics(request.paths, request.connection, callbacks.remark)
+    files, topics = files_and_topics(request.paths, request.connection, callbacks.remark)
     zone = find_zone(request.zone)
     classifier = Classifier()
 

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from eosctl.errors import UsageError
+from eosctl.model.log_category import LogCategory
 from eosctl.model.log_event import UNCLASSIFIED
 
-if TYPE_CHECKING:
-    from spark_log_analytics.catalogue import Category
 
-
-def log_categories() -> tuple[Category, ...]:
+def log_categories() -> tuple[LogCategory, ...]:
     """Return all categories of the catalogue."""
     from spark_log_analytics.catalogue import load_catalogue
 
-    return load_catalogue().categories
+    return tuple(
+        LogCategory(
+            id=one.id,
+            severity=one.weight.value,
+            meaning=one.meaning,
+            next_step=one.next_step,
+            patterns=one.patterns,
+            levels=tuple(sorted(one.levels)),
+            loggers_not=one.loggers_not,
+            unless=one.unless,
+        )
+        for one in load_catalogue().categories
+    )
 
 
-def find_category(name: str) -> Category:
+def find_category(name: str) -> LogCategory:
     """Return the category of this name, in any case.
 
     Raises:

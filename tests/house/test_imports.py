@@ -50,6 +50,7 @@ PLANTED = (
     Planted("judges-know-no-sandbox", "eosctl.collect.planted", "eosctl.sandbox"),
     Planted("judges-know-no-sandbox", "eosctl.analysis.planted", "eosctl.sandbox"),
     Planted("spark-needs-little", "spark_log_analytics.planted", "eosctl.client"),
+    Planted("spark-is-optional", "eosctl.commands.planted", "spark_log_analytics"),
     Planted("spark-is-optional", "eosctl.collect.planted", "spark_log_analytics"),
     Planted("spark-is-optional", "eosctl.render.planted", "spark_log_analytics"),
 )

@@ -34,9 +34,7 @@ from eosctl.services.log_engine import EngineChoice
 if TYPE_CHECKING:
     from eosctl.analysis.log_digest.digest import LogDigest
     from eosctl.model.log_findings import LogFindings
-    from eosctl.render.logs.report import CategoryItem
     from eosctl.services.mine_logs import Mined
-    from spark_log_analytics.catalogue import Category
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
 
@@ -192,8 +190,7 @@ def list_patterns(
     from eosctl.services.log_categories import log_categories
 
     invocation = invocation_of(context)
-    items = tuple(category_item(category) for category in log_categories())
-    result = listing("log-categories", "logs patterns", invocation.now_ms(), items)
+    result = listing("log-categories", "logs patterns", invocation.now_ms(), log_categories())
     write_result(render_listing(result, CATEGORY_COLUMNS, output, invocation.style()), output_file)
 
 
@@ -210,7 +207,7 @@ def explain_category(
     from eosctl.render.page import render_page
     from eosctl.services.log_categories import find_category
 
-    item = category_item(find_category(category))
+    item = find_category(category)
     match output:
         case OutputFormat.JSON:
             text = render_json(item)
@@ -257,19 +254,3 @@ def _note_far_away(mined: Mined) -> None:
 
     for text in skipped_texts(mined.far_away):
         note(text)
-
-
-def category_item(category: Category) -> CategoryItem:
-    """Put a category into the form that is shown."""
-    from eosctl.render.logs.report import CategoryItem
-
-    return CategoryItem(
-        id=category.id,
-        severity=category.weight.value,
-        meaning=category.meaning,
-        next_step=category.next_step,
-        patterns=category.patterns,
-        levels=tuple(sorted(category.levels)),
-        loggers_not=category.loggers_not,
-        unless=category.unless,
-    )

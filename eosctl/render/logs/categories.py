@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.render.logs.report import CategoryItem
+from eosctl.model.log_category import LogCategory
 
 
-def render_category_page(item: CategoryItem) -> str:
+def render_category_page(item: LogCategory) -> str:
     """Render one category as a page."""
     then = f"\n**Next:** {item.next_step}\n" if item.next_step else ""
     return (
@@ -17,7 +17,7 @@ def render_category_page(item: CategoryItem) -> str:
     )
 
 
-def _limits(item: CategoryItem) -> str:
+def _limits(item: LogCategory) -> str:
     """Tell what else must be so."""
     texts = []
     if item.levels:
@@ -33,7 +33,7 @@ def _block(patterns: Sequence[str]) -> str:
     return "".join(f"    {pattern}\n" for pattern in patterns)
 
 
-def render_category_index(items: Sequence[CategoryItem]) -> str:
+def render_category_index(items: Sequence[LogCategory]) -> str:
     """Render the list of all categories, in the order in which they are tried."""
     rows = "\n".join(f"| [{item.id}]({item.id}.md) | {item.severity} | {item.meaning} |" for item in items)
     return f"# Log categories\n\n| Category | Weight | Meaning |\n|---|---|---|\n{rows}\n"

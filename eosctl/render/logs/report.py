@@ -11,6 +11,7 @@ import msgspec
 from eosctl.analysis.log_coverage import catalogued_text
 from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.model.incident import Incident
+from eosctl.model.log_category import LogCategory
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
 from eosctl.render.listing import Column
@@ -212,31 +213,7 @@ INCIDENT_COLUMNS: Final[tuple[Column[IncidentView], ...]] = (
 )
 
 
-class CategoryItem(msgspec.Struct, frozen=True):
-    """A category of the catalogue.
-
-    Attributes:
-        id: The name.
-        severity: How much it matters.
-        meaning: What it tells.
-        next_step: What to look at or do; empty for context.
-        patterns: A record matches one of these,
-        levels: has one of these levels, where any are named,
-        loggers_not: comes from none of these loggers,
-        unless: and says none of this.
-    """
-
-    id: str
-    severity: str
-    meaning: str
-    next_step: str
-    patterns: tuple[str, ...]
-    levels: tuple[str, ...] = ()
-    loggers_not: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
-
-
-CATEGORY_COLUMNS: Final[tuple[Column[CategoryItem], ...]] = (
+CATEGORY_COLUMNS: Final[tuple[Column[LogCategory], ...]] = (
     Column("CATEGORY", lambda item: item.id),
     Column("SEVERITY", lambda item: item.severity),
     Column("MEANING", lambda item: item.meaning),
@@ -244,7 +221,7 @@ CATEGORY_COLUMNS: Final[tuple[Column[CategoryItem], ...]] = (
 )
 
 
-def category_blocks(item: CategoryItem) -> list[Block]:
+def category_blocks(item: LogCategory) -> list[Block]:
     """Tell all about one category."""
     return [
         Line(item.id),

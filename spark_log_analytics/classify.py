@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from eosctl.model.log_event import UNCLASSIFIED
+from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED
 from eosctl.model.redaction import masked, secret_spans
 from spark_log_analytics.catalogue import Catalogue, Category, load_catalogue
 from spark_log_analytics.digits import TEXT_BLUR
@@ -29,7 +29,6 @@ _LONGEST_TRACE_REMEMBERED: Final = 8192
 _SEARCHED_CHARS: Final = 32_768
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: names of code, which are not what the record says."""
-_SERIOUS: Final = frozenset({"ERROR", "FATAL"})
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
@@ -74,7 +73,7 @@ class Classifier:
         """Name a record.
 
         Returns:
-            None for a record that nobody asks about: no category, no throwable and no ERROR.
+            None for a record that nobody asks about: no category, no throwable and no level of an error.
         """
         if form := self.forms.get(record.key):
             return form.understand(record.message)
@@ -91,7 +90,7 @@ class Classifier:
     def _classified(self, record: Record, text: str, verdict: _Verdict, message_start: int) -> Classified | None:
         rule, spans, secrets = verdict
         exception = parse_throwable(record.rest) if record.rest else None
-        if rule is None and exception is None and record.level not in _SERIOUS:
+        if rule is None and exception is None and record.level not in ERROR_LEVELS:
             return None
         message = record.message[:MAX_MESSAGE_CHARS]
         if secrets:
@@ -131,7 +130,7 @@ class Classifier:
 
     def _judge(self, record: Record, text: str) -> _Verdict:
         rule = next((rule for rule in self._rules if rule.matches(record, text)), None)
-        if rule is None and not record.rest and record.level not in _SERIOUS:
+        if rule is None and not record.rest and record.level not in ERROR_LEVELS:
             return _Verdict(None, (), ())
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
 

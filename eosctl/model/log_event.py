@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 UNCLASSIFIED: Final = "UNCLASSIFIED"
 """The category of errors and throwables that fit none of the catalogue."""
+FATAL_LEVELS: Final = frozenset({"FATAL", "CRITICAL"})
+ERROR_LEVELS: Final = FATAL_LEVELS | {"ERROR", "SEVERE"}
 
 
 class LoggedException(NamedTuple):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from eosctl.model.incident import Incident
+from eosctl.model.log_event import UNCLASSIFIED
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 
@@ -37,6 +38,8 @@ class LoggedIncident(msgspec.Struct, frozen=True):
 class UnexplainedRecords(msgspec.Struct, frozen=True):
     """Records of one category and subject that call for action and that no incident explains.
 
+    Errors that the catalogue does not know have the category ``UNCLASSIFIED``; their subject is the logger.
+
     Attributes:
         category: The category of the log catalogue.
         severity: How much the category matters.
@@ -47,7 +50,8 @@ class UnexplainedRecords(msgspec.Struct, frozen=True):
         records: The first and the last records, quoted.
         meaning: What the category means.
         next_step: What to do; empty where the catalogue names nothing.
-        names: What the records name, by the names of log fields: ``transactional_id``, ``producer_id``, ``partition``.
+        names: What the records name, by the names of log fields: ``transactional_id``, ``producer_id``, ``partition``;
+            of an unknown error, its ``template``.
     """
 
     category: str
@@ -60,3 +64,8 @@ class UnexplainedRecords(msgspec.Struct, frozen=True):
     meaning: str
     next_step: str
     names: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the catalogue does not know the records."""
+        return self.category == UNCLASSIFIED

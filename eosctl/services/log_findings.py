@@ -3,7 +3,7 @@
 ``collect_log_findings(paths, zone)`` returns a ``LogFindings``: ``incidents`` (each with kind, root cause, severity,
 confidence, subject, times, ``evidence`` as file and offset, explanation and next step), ``events`` (whose ``file`` and
 ``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped``, ``unexplained`` (records
-that call for action and that no incident explains) and ``is_complete``.
+that call for action, and unknown errors, that no incident explains) and ``is_complete``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from eosctl.analysis.incidents.calls_for_action import Advice, group_records
 from eosctl.analysis.incidents.judge import judge_logs
+from eosctl.analysis.incidents.unknown_errors import group_unknown_errors
 from eosctl.analysis.log_coverage import measure_coverage
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
@@ -51,8 +52,12 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
     judged = judge_logs(scan.events, scan.sources, frozenset(advice))
     events = tuple(event for event in scan.events if period.holds(event.time_ms))
     told = tuple(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
-    unexplained = group_records((one for one in judged.unexplained if period.holds(one.time_ms)), advice)
-    return LogFindings(events, told, scan.sources, skipped, unexplained, measure_coverage(scan.sources, scan.events))
+    unexplained = [one for one in judged.unexplained if period.holds(one.time_ms)]
+    groups = (
+        *group_records((one for one in unexplained if one.category in advice), advice),
+        *group_unknown_errors(one for one in unexplained if one.category not in advice),
+    )
+    return LogFindings(events, told, scan.sources, skipped, groups, measure_coverage(scan.sources, scan.events))
 
 
 def _advice() -> dict[str, Advice]:

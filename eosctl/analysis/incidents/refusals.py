@@ -162,7 +162,7 @@ def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
             path = path or episode[0].fields["log_dir"]
             echoes = [
                 event
-                for event in story.of("DISK_ERROR", "STORAGE_ECHO")
+                for event in story.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
                 if time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + 30_000
             ]
             yield incident(

@@ -16,6 +16,7 @@ UNANSWERED: Final = (
 """What clients print that waited for a write in vain."""
 TROUBLE: Final = (
     *UNANSWERED,
-    *("NETWORK_DISCONNECT", "NOT_LEADER", "VERIFICATION_UNAVAILABLE", "STORAGE_ECHO", "COORDINATOR_UNAVAILABLE"),
+    *("NETWORK_DISCONNECT", "NOT_LEADER", "VERIFICATION_UNAVAILABLE", "STORAGE_ERROR", "STORAGE_ECHO"),
+    "COORDINATOR_UNAVAILABLE",
 )
 """The same, and what they print whose leaders or coordinators are away for a moment."""

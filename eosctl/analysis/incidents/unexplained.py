@@ -9,13 +9,14 @@ from typing import Final, TypeAlias
 
 from eosctl.analysis.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, Spans
 from eosctl.analysis.incidents.story import LogStory, time_of
+from eosctl.analysis.incidents.unknown_errors import is_unknown_error
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import UNCLASSIFIED, LogEvent
 
 ECHOES: Final = frozenset(
     {
         *("CLIENT_FATAL", "COMMIT_FAILED", "CONNECTOR_TXN_FAILURE", "FRAMEWORK_ROLLBACK", "GROUP_FENCED"),
-        *("INVALID_PID_MAPPING", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "NOT_ENOUGH_REPLICAS"),
+        *("INVALID_PID_MAPPING", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "NOT_ENOUGH_REPLICAS", "STORAGE_ERROR"),
         *("OUT_OF_ORDER_SEQUENCE", "POLL_TIMEOUT", "PRODUCER_FENCED", "READER_STUCK", "STREAMS_PROCESSING_FAILED"),
         *("STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TASK_MIGRATED", "TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN"),
         *("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "TIMEOUT_SEND", "TXN_LATE_COMMIT", "TXN_STATE_ERROR"),
@@ -45,7 +46,7 @@ _CLUSTER: Final[_Key] = ("cluster", "")
 def find_unexplained(
     story: LogStory, events: Iterable[LogEvent], incidents: Sequence[Incident], serious: frozenset[str]
 ) -> Iterator[LogEvent]:
-    """Yield the records of serious categories that no incident explains, in the order of the scan.
+    """Yield serious records and unknown errors that no incident explains, in the order of the scan.
 
     An incident explains its evidence, and during its time the records of the same cluster, program or name that are
     its echoes or of a category that it rests on: evidence is a sample. A client that retries has not failed yet.
@@ -59,7 +60,7 @@ def find_unexplained(
     known = {(event.file, event.offset): event for event in story.events}
     evidence = {(place.file, place.offset) for one in incidents for place in one.evidence}
     explained = _Explained(story, incidents, known)
-    wanted = [event for event in events if event.category in serious]
+    wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
     retries = _retries(known.get((event.file, event.offset), event) for event in wanted)
     for event in wanted:
         place = event.file, event.offset
@@ -100,7 +101,7 @@ class _Explained:
         for one in incidents:
             records = [known[place.file, place.offset] for place in one.evidence if tuple(place) in known]
             keys = {_CLUSTER} if one.kind in _WIDE else _names_of(one) | {self._log(record) for record in records}
-            for category in ECHOES | {record.category for record in records}:
+            for category in ECHOES | {UNCLASSIFIED} | {record.category for record in records}:
                 for key in keys:
                     found.setdefault((key, category), []).append(one)
         self._spans = {key: Spans(ones) for key, ones in found.items()}

@@ -90,7 +90,10 @@ def record_text(record: LoggedRecord) -> str:
 
 
 def _verdict(findings: LogFindings) -> list[str]:
-    calls = list(_calls(findings.unexplained))
+    unknown = [one for one in findings.unexplained if one.is_unknown]
+    calls = list(_calls([one for one in findings.unexplained if not one.is_unknown]))
+    if unknown:
+        calls.append(_unknown_text(unknown, has_verdict=bool(calls or findings.incidents)))
     if not findings.incidents:
         return calls or ["No incident found."]
     worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
@@ -109,6 +112,13 @@ def _calls(unexplained: Sequence[UnexplainedRecords]) -> Iterator[str]:
     more = f", and {len(unexplained) - NAMED} more" if len(unexplained) > NAMED else ""
     calls = f"{count_text(count, 'record')} {'calls' if count == 1 else 'call'} for action"
     yield f"No known cause; {calls}: {named}{more}."
+
+
+def _unknown_text(unknown: Sequence[UnexplainedRecords], *, has_verdict: bool) -> str:
+    count = sum(one.record_count for one in unknown)
+    first = next((f"{record.place}: {record.text}" for one in unknown for record in one.records), "")
+    what = f"{count_text(count, 'error record')} {'is' if count == 1 else 'are'} not in the catalogue, first: {first}"
+    return what if has_verdict else f"No known incident. {what}"
 
 
 def _unread(findings: LogFindings) -> list[FileCoverage]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from eosctl.analysis.log_signs import is_data_of_json, is_table, is_without_signs
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.text import count_text
@@ -14,6 +15,8 @@ NAMED_FILES: Final = 3
 _NO_LAYOUT: Final = "none"
 _ANY_CONTENT: Final = frozenset({"json", "logfmt"})
 """Layouts that match every line of a format, whatever it holds."""
+_ANY_TIMED: Final = frozenset({"json", "dated"})
+"""Layouts of which a line that carries a time is enough."""
 
 
 def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent]) -> tuple[FileCoverage, ...]:
@@ -30,12 +33,13 @@ def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent
 
 
 def _coverage(source: SourceSummary, known_count: int) -> FileCoverage:
-    records = max(0 if _is_data(source) else source.event_count - source.unmatched_line_count, known_count)
+    is_data = _is_data(source, known_count)
+    records = max(0 if is_data else source.event_count - source.unmatched_line_count, known_count)
     if not source.event_count:
         return FileCoverage(source.file, Recognition.EMPTY, 0, 0)
     if not records:
         return FileCoverage(source.file, Recognition.NONE, 0, max(source.event_count, source.sample_line_count))
-    if source.sample_line_count and source.layout.rpartition("+")[2] != _NO_LAYOUT:
+    if not is_data and source.sample_line_count and source.layout.rpartition("+")[2] != _NO_LAYOUT:
         # Lines without a header belong to the record before them, so only the sample shows how many are foreign.
         of, found = source.sample_line_count, source.sample_line_count - source.sample_unmatched_count
     else:
@@ -44,9 +48,16 @@ def _coverage(source: SourceSummary, known_count: int) -> FileCoverage:
     return FileCoverage(source.file, Recognition.LITTLE if is_little else Recognition.MOST, found, of)
 
 
-def _is_data(source: SourceSummary) -> bool:
-    """Whether lines that parse as JSON or as pairs are no log: none of them carries a time."""
-    return source.first_ms is None and not _ANY_CONTENT.isdisjoint(source.layout.split("+"))
+def _is_data(source: SourceSummary, known_count: int) -> bool:
+    """Whether lines are data of another kind: they carry no time, or a time and nothing else of a log record."""
+    layouts = set(source.layout.split("+"))
+    if source.first_ms is None:
+        return not _ANY_CONTENT.isdisjoint(layouts)
+    if not source.beginning or not layouts <= _ANY_TIMED:
+        return False
+    if "json" in layouts:
+        return is_data_of_json(source.beginning)
+    return is_table(source.beginning) or (not known_count and is_without_signs(source.beginning))
 
 
 def unread_text(one: FileCoverage) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from eosctl.errors import ExitCode
 from eosctl.findings.diagnosis import Diagnosis
-from eosctl.model.evidence import EvidenceGap, GapReason
+from eosctl.model.evidence import GapReason
 from eosctl.model.severity import Severity
 
 
@@ -34,15 +34,10 @@ def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
         return ExitCode.FINDINGS
     if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
         return ExitCode.INCOMPLETE
-    unread = not diagnosis.grade.is_given and any(_is_unread(gap) for gap in diagnosis.gaps)
+    unread = not diagnosis.grade.is_given and any(gap.reason is GapReason.NOT_RECOGNIZED for gap in diagnosis.gaps)
     return ExitCode.BAD_INPUT if unread else ExitCode.DONE
 
 
 def falls_short(diagnosis: Diagnosis, gate: Gate) -> bool:
     """Return whether the score is below the lowest one that passes."""
     return gate.min_score is not None and diagnosis.grade.score < gate.min_score
-
-
-def _is_unread(gap: EvidenceGap) -> bool:
-    """Return whether nothing of the input was recognized."""
-    return gap.reason is GapReason.NOT_RECOGNIZED and gap.subject == "*"

@@ -66,22 +66,28 @@ def test_a_small_share_of_records_is_named(own_home: Path, tmp_path: Path) -> No
     share = f"Log records were recognized in only 1 of 51 lines of {path}."
     assert (done.code, done.json["grade"]["letter"]) == (4, "-")
     assert share in done.json["summary"]
-    assert f"No incident found. {share}" in eosctl("logs", "report", path).out
+    assert f"No incident found in the recognized records. {share}" in eosctl("logs", "report", path).out
     (source,) = eosctl("logs", "report", path, "-o", "json").json["sources"]
     assert source["recognition"] == "little"
 
 
-def test_one_unknown_file_among_logs_takes_the_best_grade(own_home: Path, tmp_path: Path) -> None:
+def test_one_unknown_file_among_logs_takes_the_grade(own_home: Path, tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text(LINE)
     (tmp_path / "hanging.txt").write_text(HANGING)
     (tmp_path / "empty.log").write_text("")
     done = eosctl("doctor", "--logs", tmp_path, "-o", "json")
-    assert done.code == 0
+    assert (done.code, done.json["grade"]["letter"]) == (2, "-")
     assert done.json["counts"]["passed"] == 0
+    assert eosctl("doctor", "--logs", tmp_path, "--require-complete").code == 4
+    unread = f"No log record was recognized in {tmp_path}/hanging.txt (2 lines)."
+    report = eosctl("logs", "report", tmp_path)
+    assert report.out.startswith(f"No incident found in the recognized records. {unread}")
+    assert (report.code, eosctl("logs", "report", tmp_path, "--require-complete").code) == (0, 4)
     assert f"No log record was recognized in {tmp_path}/hanging.txt (2 lines)." in done.json["summary"]
     (tmp_path / "hanging.txt").unlink()
     again = eosctl("doctor", "--logs", tmp_path, "-o", "json", "--require-complete")
     assert (again.code, again.json["grade"]["letter"]) == (0, "A")
+    assert eosctl("logs", "report", tmp_path, "--require-complete").code == 0
 
 
 def test_a_record_without_a_known_cause_fails_everywhere(own_home: Path, tmp_path: Path) -> None:

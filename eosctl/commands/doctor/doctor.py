@@ -75,8 +75,9 @@ def doctor(
     Nothing is changed: only read requests are sent, no group is joined, no topic is created. With paths, configuration
     files are judged too, against the cluster's brokers; logs and metrics join what the cluster says. Any of them may
     stand alone: where no cluster is named, none is asked. Exit codes:
-    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage, a malformed file, or logs of which no
-    record was recognized, 3 findings or a score below --min-score, 4 evidence incomplete with --require-complete.
+    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage, a malformed file, or no
+    check evaluated because logs were not recognized, 3 findings or a score below --min-score, 4 evidence incomplete
+    with --require-complete.
     """
     from eosctl.services.diagnose import DiagnoseRequest, diagnose
     from eosctl.services.gate import GateOptions

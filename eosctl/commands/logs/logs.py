@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.gate import GATE, RequireComplete
 from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_result
 from eosctl.commands.logs.data import mine_data
 from eosctl.commands.logs.engine import (
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from eosctl.services.mine_logs import Mined
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
-
-GATE = "Exit code"
-
 
 class ReportFormat(StrEnum):
     """What ``-o`` accepts for a report."""
@@ -152,11 +150,12 @@ def report_logs(
         bool, typer.Option("--static", help="Draw HTML's timeline without scripts.", rich_help_panel=OUTPUT)
     ] = False,
     fail_on: FailOn = None,
+    require_complete: RequireComplete = False,
 ) -> None:
     """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
 
     Exit codes: 0 done, 2 usage, 3 an incident, or a record without a known cause, at or above --fail-on, 4 a file could
-    not be read to its end, or no log record was recognized.
+    not be read to its end, no log record was recognized, or with --require-complete a file was not recognized.
     """
     from eosctl.render.logs.verdict import worst_severity
     from eosctl.services.log_places import connection_of
@@ -174,6 +173,8 @@ def report_logs(
     worst = worst_severity(findings)
     if fail_on is not None and worst is not None and worst.at_least(fail_on):
         raise typer.Exit(ExitCode.FINDINGS)
+    if require_complete and not findings.is_recognized:
+        raise typer.Exit(ExitCode.INCOMPLETE)
     raise typer.Exit(mined.exit_code)
 
 

@@ -95,7 +95,8 @@ def _verdict(findings: LogFindings) -> list[str]:
     if unknown:
         calls.append(_unknown_text(unknown, has_verdict=bool(calls or findings.incidents)))
     if not findings.incidents:
-        return calls or ["No incident found."]
+        place = "" if findings.is_recognized else " in the recognized records"
+        return calls or [f"No incident found{place}."]
     worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
     others = len(findings.incidents) - 1
     more = f" and {others} more" if others else ""

@@ -46,15 +46,27 @@ class Deduction(msgspec.Struct, frozen=True):
 
 
 class Grade(msgspec.Struct, frozen=True):
-    """A letter with the arithmetic that leads to it; ``cap`` names the rule that limited the letter, or is empty."""
+    """A letter with the arithmetic that leads to it.
+
+    Attributes:
+        letter: A to F, or ``NO_LETTER``.
+        score: 0 to 100.
+        deductions: What the failed checks cost.
+        cap: The rule that limited the letter; empty without one.
+        scope: The number of evaluated checks, ``6 of 58 checks``, where most were skipped and the score would claim too
+            much; else empty.
+    """
 
     letter: str
     score: int
     deductions: tuple[Deduction, ...] = ()
     cap: str = ""
+    scope: str = ""
 
     def __str__(self) -> str:
-        return f"Grade {self.letter} ({self.score}/100)" if self.is_given else "No grade"
+        if not self.is_given:
+            return "No grade"
+        return f"Grade {self.letter} ({f'{self.scope} evaluated' if self.scope else f'{self.score}/100'})"
 
     @property
     def is_given(self) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from eosctl.findings.diagnosis import NO_LETTER, CheckResult, CheckStatus, Deduction, Grade
 from eosctl.model.severity import Severity
@@ -20,13 +22,17 @@ def at_most(letter: str) -> tuple[str, str]:
 
 
 def grade(results: Iterable[CheckResult]) -> Grade:
-    """Grade a run.
+    """Grade a run; where most checks were skipped, the grade names the number of those evaluated (`Grade.scope`).
 
     A check counts once however many resources it found, so that a large cluster is not worse than a small one with
     the same fault. A critical finding allows no better than D, incomplete evidence no better than B, and without a
     single evaluated check there is no letter and no score. A finding may limit the letter itself (`at_most`).
     """
     results = tuple(results)
+    return replace(_graded(results), scope=_scope(results))
+
+
+def _graded(results: Sequence[CheckResult]) -> Grade:
     worst = [
         min((finding.severity for finding in result.findings), key=lambda s: s.rank)
         for result in results
@@ -52,6 +58,12 @@ def grade(results: Iterable[CheckResult]) -> Grade:
     if letter == "A" and any(result.incomplete or result.status is CheckStatus.SKIPPED for result in results):
         return Grade("B", score, deductions, "incomplete evidence allows no better than B")
     return Grade(letter, score, deductions)
+
+
+def _scope(results: Sequence[CheckResult]) -> str:
+    evaluated = sum(result.status in (CheckStatus.PASSED, CheckStatus.FAILED) for result in results)
+    skipped = sum(result.status is CheckStatus.SKIPPED for result in results)
+    return f"{evaluated} of {evaluated + skipped} checks" if skipped > evaluated else ""
 
 
 def _limits(results: Iterable[CheckResult]) -> Iterator[tuple[str, str]]:

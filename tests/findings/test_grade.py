@@ -60,6 +60,13 @@ def test_incomplete_evidence_allows_no_better_than_b() -> None:
     assert (result.letter, result.score, "incomplete" in result.cap) == ("B", 100, True)
 
 
+def test_the_grade_of_a_run_that_skipped_most_checks_names_their_number() -> None:
+    few = grade([PASSED, SKIPPED, SKIPPED])
+    assert str(few) == "Grade B (1 of 3 checks evaluated)"
+    assert str(grade([PASSED, SKIPPED])) == "Grade B (100/100)"
+    assert str(grade([SKIPPED])) == "No grade"
+
+
 def test_a_finding_may_limit_the_letter_and_costs_nothing() -> None:
     limiting = replace(finding(Severity.INFO), facts=(at_most("C"),))
     small = CheckResult("EOS-BRK-012", "Too few brokers", "BRK", CheckStatus.FAILED, (limiting,))

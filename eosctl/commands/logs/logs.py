@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
 
+
 class ReportFormat(StrEnum):
     """What ``-o`` accepts for a report."""
 

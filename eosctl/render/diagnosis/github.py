@@ -22,7 +22,7 @@ def render_diagnosis_annotations(report: Report) -> str:
     grade = diagnosis.grade
     unseen = diagnosis.count(CheckStatus.SKIPPED)
     title = f"eosctl grade {grade.letter}" if grade.is_given else "eosctl: no grade"
-    score = f"{grade.score} of 100. " if grade.is_given else ""
+    score = f"{grade.scope or f'{grade.score} of 100'}. " if grade.is_given else ""
     text = f"{score}{diagnosis.summary[0]} {unseen} could not be evaluated."
     lines.append(f"::notice title={title}::{annotation_text(text)}")
     return "".join(f"{line}\n" for line in lines)

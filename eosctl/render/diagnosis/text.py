@@ -215,6 +215,6 @@ def _grade(report: Report) -> Iterator[Block]:
     deductions = "".join(
         f" - {count_text(d.count, 'check')} {d.label} x {d.points_each}" for d in grade.deductions if d.points_each
     )
-    cap = f"; {grade.cap}" if grade.cap else ""
+    cap = "".join(f"; {text}" for text in (grade.scope and f"{grade.scope} evaluated", grade.cap) if text)
     yield Line("")
     yield Line(f"GRADE   {grade.letter}: 100{deductions} = {grade.score}{cap}", "bold")

@@ -45,8 +45,24 @@ RULES = """\
 Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=__transaction_state, patternType=LITERAL)`:
  \t(principal=User:app, host=*, operation=ALL, permissionType=ALLOW)
 """
+NAMES = {
+    "rm -rf /var/kafka/__transaction_state-*": "delete __transaction_state",
+    "rm -rf /var/kafka/__consumer_offsets-*": "delete __consumer_offsets",
+    "rm -rf /var/lib/streams/app/0_1/*": "empty task directories by a glob",
+    "重建内部主题 __consumer_offsets": "delete __consumer_offsets",
+    "重建内部主题": "delete __transaction_state",
+    "echo > /data/orders-0/00000000000000000000.log": "delete or overwrite segment files",
+    "echo > /data/__consumer_offsets-0/00000000000000000000.log": "delete __consumer_offsets",
+    "write tombstones to the offsets topic": "write records to __transaction_state or __consumer_offsets",
+    "kafka-storage format all brokers to clear transactions": "format the storage of brokers to clear state",
+}
 LOGGED = "[2026-11-21 09:00:00,000] INFO Deleting topics: delete __transaction_state (kafka.log.LogManager)\n"
 PROPERTIES = "broker.id=1\nunclean.leader.election.enable=true\nmin.insync.replicas=1\n"
+
+
+@pytest.mark.parametrize(("text", "name"), NAMES.items())
+def test_the_text_of_a_refusal_is_about_the_object_that_was_named(text: str, name: str) -> None:
+    assert [found.name for found in find_refused(text)] == [name]
 
 
 @pytest.mark.parametrize("printed", [DESCRIBED, CONFIGS, RULES, LOGGED, PROPERTIES])

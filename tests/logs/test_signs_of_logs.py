@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from eosctl.collect.log_findings import collect_log_findings
+
 from eosctl.model.log_findings import Recognition
 
 MEASURED = "2026-11-20T10:00:0{},12.5,OK\n"

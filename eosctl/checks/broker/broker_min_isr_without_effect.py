@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import told
+from eosctl.checks.settings import number, told
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.setting import SettingSource
@@ -58,6 +58,8 @@ def broker_min_isr_without_effect(case: Case) -> Iterator[Problem]:
     own = [one for one in values if one.setting.source is SettingSource.DYNAMIC_BROKER]
     differing = len({one.setting.value for one in values}) > 1
     if own or differing:
+        # The highest that a broker asks for: a lower one would leave acknowledged records on fewer brokers.
+        highest = max([2, *(count for one in values if (count := number(one.setting)) is not None)])
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message="min.insync.replicas is set on single brokers, where it has no effect.",
@@ -67,7 +69,7 @@ def broker_min_isr_without_effect(case: Case) -> Iterator[Problem]:
             commands=(
                 Command(
                     f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type brokers "
-                    "--entity-default --add-config min.insync.replicas=2"
+                    f"--entity-default --add-config min.insync.replicas={highest}"
                 ),
             ),
             verify=(Command(f"eosctl check run EOS-BRK-011 -b {case.bootstrap}"),),

@@ -68,8 +68,15 @@ def brokers_differ(case: Case) -> Iterator[Problem]:
                 message=f"The brokers differ in {name}: {', '.join(sorted(str(value) for value in values))}.",
                 impact="What holds for an id depends on the broker that coordinates it.",
                 evidence=tuple(one.evidence for one in told(case.snapshot, name)[:8]),
-                remedy=("Set the same value on every broker.",),
+                remedy=(_remedy(name, values),),
                 verify=(Command(f"eosctl check run EOS-BRK-009 -b {case.bootstrap}"),),
                 incident=name,
                 facts=(("setting", name),),
             )
+
+
+def _remedy(name: str, values: set[str | None]) -> str:
+    counts = [int(value) for value in values if value is not None and value.isdecimal()]
+    if name == "min.insync.replicas" and counts:
+        return f"Set {name}={max(counts)}, the highest of them, on every broker."
+    return "Set the same value on every broker."

@@ -67,11 +67,7 @@ def transaction_log_not_durable(case: Case) -> Iterator[Problem]:
                 Evidence("replicas", str(replicas), "Metadata"),
                 Evidence("brokers", str(len(case.snapshot.brokers)), "Metadata"),
             ),
-            Command(
-                f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} --reassignment-json-file plan.json "
-                "--execute",
-                f"plan.json names {wanted} brokers for each partition",
-            ),
+            _reassign(case, wanted),
         )
     yield from _min_isr(topic, replicas, case)
 
@@ -104,8 +100,17 @@ def _min_isr(topic: Topic, replicas: int, case: Case) -> Iterator[Problem]:
             f"{TRANSACTION_STATE_TOPIC} has min.insync.replicas={min_isr} with {replicas} replicas.",
             "Every broker restart stops all transactions of the partitions it holds.",
             evidence,
-            _set_min_isr(case, replicas - 1),
+            # A lower minimum would leave decisions on fewer brokers than today.
+            _reassign(case, min_isr + 1),
         )
+
+
+def _reassign(case: Case, replicas: int) -> Command:
+    return Command(
+        f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} --reassignment-json-file plan.json "
+        "--execute",
+        f"plan.json names {replicas} brokers for each partition",
+    )
 
 
 def _set_min_isr(case: Case, count: int) -> Command:

@@ -59,16 +59,17 @@ def transactional_topic_not_durable(case: Case) -> Iterator[Problem]:
         replicas = min(len(info.replicas) for info in topic.partitions)
         alone = replicas == 1 and len(case.snapshot.brokers) >= case.limits.transaction_log_replication_factor
         if alone or (required == 1 and replicas >= case.limits.transaction_log_replication_factor):
+            minimum = max(2, required)
             yield Problem(
                 resource=Resource("topic", topic.name),
                 message=f"{topic.name} has {count_text(replicas, 'replica')} and min.insync.replicas={required}.",
                 impact="Committed records can be lost with one broker.",
                 evidence=(Evidence("transactional producers", "seen", "DescribeProducers"),),
-                remedy=("Give it three replicas and min.insync.replicas=2.",),
+                remedy=(f"Give it {max(3, replicas, minimum + 1)} replicas and min.insync.replicas={minimum}.",),
                 commands=(
                     Command(
                         f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type topics "
-                        f"--entity-name {quote(topic.name)} --add-config min.insync.replicas=2"
+                        f"--entity-name {quote(topic.name)} --add-config min.insync.replicas={minimum}"
                     ),
                 ),
                 verify=(Command(f"eosctl check run EOS-TOP-010 -b {case.bootstrap}"),),

@@ -79,8 +79,15 @@ def _differing(brokers: list[Component], name: str) -> Iterator[Problem]:
         f"{name} is {odd.number:,} here and {other.number:,} on another broker of the cluster.",
         severity=None if name.endswith("partitions") else Severity.WARNING,
         impact="Which coordinator serves an id, or what it accepts, depends on the broker asked.",
-        remedy="Use one value on all brokers.",
+        remedy=_remedy(name, max(value.number or 0 for _, value in known)),
     )
+
+
+def _remedy(name: str, highest: int) -> str:
+    """Return a remedy that leaves no decision on fewer brokers than before."""
+    if name.endswith((".min.isr", ".replication.factor")):
+        return f"Set {name}={highest}, the highest value, on all brokers."
+    return "Use one value on all brokers."
 
 
 def _cluster_of(broker: Component) -> str:

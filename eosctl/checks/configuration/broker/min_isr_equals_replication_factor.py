@@ -44,9 +44,8 @@ def min_isr_equals_replication_factor(case: Case) -> Iterator[Problem]:
         Replication factor 3 with min.insync.replicas=3, meant as extra safety.
 
     Fix:
-        Add one replica, e.g. replication factor 3 with min.insync.replicas 2. With three replicas or more,
-        min.insync.replicas can be one less instead. Never set it to 1: an acknowledged commit is then lost with one
-        broker.
+        Add one replica and keep the minimum, e.g. replication factor 3 with min.insync.replicas 2, or 4 with 3. A lower
+        minimum leaves acknowledged commits on fewer brokers.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -63,6 +62,5 @@ def min_isr_equals_replication_factor(case: Case) -> Iterator[Problem]:
 
 
 def _remedy(minimum: str, factor: str, number: int) -> str:
-    """Return a remedy that leaves an acknowledged record on two brokers or more."""
-    more = f"et {factor}={number + 1}."
-    return {2: f"S{more}"}.get(number, f"Set {minimum}={number - 1}, or s{more}")
+    """Return a remedy that leaves an acknowledged record on as many brokers as before."""
+    return f"Keep {minimum}={number}, and set {factor}={number + 1} on a cluster of {number + 1} brokers or more."

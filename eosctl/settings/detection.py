@@ -24,7 +24,9 @@ from eosctl.settings.recognition import (
     client_key,
     decide,
     is_named,
+    mixed_roles,
     recognize,
+    streams_prefixes,
 )
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
@@ -133,18 +135,49 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
             Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints, recognized_by=shown
         )
         return
-    spelled = respelled(leaves, file)
-    known = [name for name, _, _ in spelled if name not in _ANYBODYS and _is_setting(name)]
-    is_flat = _is_flat(node)
-    if (known and (2 * len(known) >= len(keys) or is_flat)) or (is_flat and decide(_own_values(node, file))):
-        values = {name: value_of(key, leaf, file, name) for name, key, leaf in spelled}
-        yield Source(Place(file, node.line), values, hints=hints)
+    if _is_flat(node) and (own := _own_prefixes(keys)):
+        yield from _under_prefixes(leaves, own, file, hints)
+        rest = [entry for entry in node.entries if not entry[0].startswith(own)]
+        yield from _islands(Branch(tuple(rest), node.line), file, hints, key)
         return
+    if (whole := _as_a_whole(node, leaves, file, hints)) is not None:
+        yield whole
+    else:
+        yield from _children(node, file, hints)
+
+
+def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
     for name, child in node.entries:
         if isinstance(child, Leaf):
             yield from _file_within(child, file, (*hints, name.lower()))
         else:
             yield from _islands(child, file, (*hints, name.lower()), name)
+
+
+def _as_a_whole(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return a mapping as one source where it holds mostly settings, or is flat and holds any."""
+    spelled = respelled(leaves, file)
+    known = [name for name, _, _ in spelled if name not in _ANYBODYS and _is_setting(name)]
+    is_flat = _is_flat(node)
+    if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):
+        values = {name: value_of(key, leaf, file, name) for name, key, leaf in spelled}
+        return Source(Place(file, node.line), values, hints=hints)
+    return None
+
+
+def _own_prefixes(keys: list[str]) -> tuple[str, ...]:
+    return tuple(prefix for prefix in streams_prefixes(keys) if prefix not in _LIBRARY_PREFIXES)
+
+
+def _under_prefixes(
+    leaves: list[tuple[str, Leaf]], prefixes: tuple[str, ...], file: str, hints: tuple[str, ...]
+) -> Iterator[Source]:
+    """Yield the Streams applications whose settings stand under prefixes that a program made up."""
+    for prefix in prefixes:
+        own = [(name.removeprefix(prefix), name, leaf) for name, leaf in leaves if name.startswith(prefix)]
+        values = {name: value_of(key, leaf, file, name) for name, key, leaf in own}
+        label = prefix.rstrip(".") if len(prefixes) > 1 else ""
+        yield Source(Place(file, own[0][2].line), values, label, hints=(*hints, "streams"))
 
 
 def _own_values(node: Branch, file: str) -> dict[str, Value]:
@@ -230,14 +263,18 @@ def _is_setting(key: str) -> bool:
 
 def _with_roles(source: Source, file: str) -> Iterator[Source]:
     if source.role is not None:
-        yield source
+        is_mixed = source.recognized_by == "connector.class"
+        yield from (_mixed(source) if is_mixed else ()) or (source,)
         return
     keys = source.values.keys()
     spring = next((key for key in keys if _SPRING.match(key)), None)
     flink = next((key for key in keys if _FLINK.match(key)), None)
     decided = decide(source.values)
+    mixed = () if spring is not None or flink is not None else _mixed(source)
     if spring is not None:
         yield _as(source, Recognition(Role.SPRING, spring))
+    elif len(mixed) > 1:
+        yield from mixed
     elif any(CAMEL.match(key) for key in keys):
         yield from _camel(source)
     elif "connector.class" in keys:
@@ -252,6 +289,16 @@ def _with_roles(source: Source, file: str) -> Iterator[Source]:
         yield from _channels(source)
     else:
         yield from _by_keys(source)
+
+
+def _mixed(source: Source) -> list[Source]:
+    """Return a source once for every component that alone reads some of its keys, where Streams is one of them."""
+    values = {_unprefixed(key): value for key, value in source.values.items()}
+    parts = [_as(replace(source, values=values, client=None), found) for found in mixed_roles(values)]
+    if parts and "connector.class" in values:
+        role = connector_role(values["connector.class"].text or "", "topics" in values or "topics.regex" in values)
+        parts.insert(0, _as(source, Recognition(role, "connector.class")))
+    return parts
 
 
 def _by_keys(source: Source) -> Iterator[Source]:

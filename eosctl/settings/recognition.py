@@ -57,6 +57,9 @@ _WORKERS: Final = frozenset(
     }
 )
 _STREAMS: Final = frozenset({"application.id", "processing.guarantee", "num.stream.threads", "num.standby.replicas"})
+_STREAMS_PREFIX: Final = re.compile(
+    r"^((?:[\w-]+\.)+?)(application\.id|processing\.guarantee|num\.stream\.threads|num\.standby\.replicas|commit\.interval\.ms)$"
+)
 _BROKERS: Final = (
     *("process.roles", "broker.id", "node.id", "controller.quorum.voters", "controller.quorum.bootstrap.servers"),
     *("controller.listener.names", "inter.broker.listener.name", "listener.security.protocol.map"),
@@ -97,6 +100,39 @@ def decide(values: Mapping[str, Value]) -> Recognition | None:
         if key is not None:
             return Recognition(role, key)
     return None
+
+
+def mixed_roles(values: Mapping[str, Value]) -> tuple[Recognition, ...]:
+    """Return every component of whose own keys a set of settings has some, where Streams is one of several.
+
+    Kafka has no program that reads such a set as a whole, so none of them may be left out. A single key that others
+    use, too, does not count: connectors have an ``application.id``, applications a ``log.dir``.
+    """
+    streams = _any_of(_STREAMS - {"application.id"})(values) or _any_of(_STREAMS)(values)
+    own = (_STREAMS | exclusive(Role.STREAMS)) & values.keys()
+    if streams is None or own == {"application.id"}:
+        return ()
+    mirror, worker = _mirror_key(values), _worker_key(values)
+    found = [Recognition(Role.MIRROR_MAKER, mirror)] if mirror else []
+    found += [Recognition(Role.CONNECT_WORKER, worker)] if worker and not mirror else []
+    found += [Recognition(Role.STREAMS, streams)]
+    broker = _broker_key(values)
+    if broker and sum(name in values and not _is_of_others(name, values[name]) for name in _BROKERS) > 1:
+        found.append(Recognition(Role.BROKER, broker))
+    return tuple(found)
+
+
+def streams_prefixes(keys: Iterable[str]) -> tuple[str, ...]:
+    """Return the prefixes of an application's own under which keys hold settings of Kafka Streams.
+
+    A name that others use, too (``application.id``, ``commit.interval.ms``), needs a prefix that names Streams.
+
+    >>> streams_prefixes(["my.app.kafka.streams.application.id", "shop.application.id", "shop.processing.guarantee"])
+    ('my.app.kafka.streams.', 'shop.')
+    """
+    found = (match for key in keys if (match := _STREAMS_PREFIX.match(key)) is not None)
+    owned = (m[1] for m in found if "stream" in m[1] or m[2] not in ("application.id", "commit.interval.ms"))
+    return tuple(dict.fromkeys(owned))
 
 
 def is_named(role: Role, hints: Iterable[str]) -> bool:

@@ -32,6 +32,7 @@ _ENVIRONMENTS: Final = (
 
 # What people give the script of a broker's image where a container runs tools alone.
 _NO_BROKER: Final = "ignored"
+_STREAMS_VARIABLE: Final = re.compile(r"^(?:[A-Z0-9]+_)*?STREAMS?_(?:PROPERTIES_|CONFIG_)?(?P<name>[A-Z0-9_]+)$")
 _CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
@@ -274,12 +275,20 @@ def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, 
     by_role: dict[Role, dict[str, Value]] = {}
     if any(leaf.text == _NO_BROKER for _, leaf in given):
         return []
+    streams = _streams_variables(given, file)
     for key, leaf in given:
+        if any(value.key == key for value in streams.values()):
+            continue
         for prefix, role in _ENVIRONMENTS:
             if key.startswith(prefix) and len(key) > len(prefix):
                 setting = _environment_name(key[len(prefix) :])
                 by_role.setdefault(role, {})[setting] = value_of(key, leaf, file, setting)
                 break
+    if streams:
+        # One application: its variables without the prefix are those that brokers do not have.
+        if Role.BROKER in by_role and _is_application(by_role[Role.BROKER]):
+            streams = {**by_role.pop(Role.BROKER), **streams}
+        by_role[Role.STREAMS] = {**by_role.get(Role.STREAMS, {}), **streams}
     return [
         Source(
             min(v.place for v in values.values() if v.place),
@@ -293,6 +302,26 @@ def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, 
         )
         for role, values in by_role.items()
     ]
+
+
+def _streams_variables(given: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Value]:
+    """Return the variables of a Streams application by their setting: ``APP_STREAMS_COMMIT_INTERVAL_MS``."""
+    tables = load_tables()
+    clients = {name for role in _CLIENT_ROLES for name in tables[role.value].parameters}
+    found: dict[str, Value] = {}
+    for key, leaf in given:
+        match = _STREAMS_VARIABLE.match(key)
+        setting = _environment_name(match["name"]) if match and not key.startswith("KSQL_") else ""
+        if setting in tables[Role.STREAMS.value].parameters or _CLIENT_PREFIX.sub("", setting) in clients:
+            found[setting] = value_of(key, leaf, file, setting)
+    return found
+
+
+def _is_application(names: Iterable[str]) -> bool:
+    """Return whether no variable is one that brokers alone have."""
+    tables = load_tables()
+    clients = {name for role in _CLIENT_ROLES for name in tables[role.value].parameters}
+    return not set(names) & (tables["broker"].parameters.keys() - clients)
 
 
 def _is_clients(names: Iterable[str]) -> bool:

@@ -88,6 +88,24 @@ def _transactional_producers(seen: Seen) -> Iterable[str]:
     return *(one.transactional_id for one in running), *_names(applications)
 
 
+def _producers_to_compare(seen: Seen) -> Iterable[str]:
+    """One configuration cannot show that no other producer has its id: a second one or a cluster can."""
+    names = tuple(_transactional_producers(seen))
+    return names if any(_coordinators(seen)) or len(set(names)) > 1 else ()
+
+
+def _transaction_timeouts(seen: Seen) -> Iterable[str]:
+    """Timeouts of transactions that are known: those of running ones, and of producers as configured or by default."""
+    producers = (
+        component
+        for component in seen.deployment.of(Role.PRODUCER)
+        if (component.inside is Role.FLINK or component.value("transactional.id").text)
+        and component.value("transaction.timeout.ms").number is not None
+    )
+    running = () if seen.snapshot is None else seen.snapshot.transactions
+    return *(one.transactional_id for one in running), *_names(producers)
+
+
 def _consumers(seen: Seen) -> Iterable[str]:
     """Consumers inside Streams read the input of the application, not its output."""
     return _names(one for one in seen.deployment.of(Role.CONSUMER) if one.inside is not Role.STREAMS)
@@ -110,6 +128,8 @@ SUBJECTS: Final[Mapping[str, Subject]] = {
     "controllers": Subject("controller", _controllers),
     "access-rules": Subject("access rule", _access_rules),
     "transactional-producers": Subject("transactional producer", _transactional_producers),
+    "producers-to-compare": Subject("second transactional producer or cluster", _producers_to_compare),
+    "transaction-timeouts": Subject("known transaction timeout", _transaction_timeouts),
     "producers": Subject("producer", _roles(Role.PRODUCER)),
     "consumers": Subject("consumer", _consumers),
     "readers": Subject("consumer", _roles(Role.CONSUMER)),

@@ -140,6 +140,30 @@ def test_all_formats_and_the_record_name_the_same_evidence(output: str, tmp_path
         assert answer["evidence"] in shown or wanted in shown
 
 
+def test_items_on_ids_and_timeouts_need_what_they_compare(healthy: Path, tmp_path: Path) -> None:
+    files = tmp_path / "in"
+    files.mkdir()
+    producer = "bootstrap.servers=b:9092\ntransactional.id=%s\ntransaction.timeout.ms=%s\n"
+    (files / "a.properties").write_text(producer % ("a", "60000"), "utf-8")
+    run = ("checklist", "run", "eos-go-live", "-o", "json")
+
+    def told(*arguments: object) -> tuple[str, str]:
+        found = states(eosctl(*run, *arguments))
+        return found["ids"], found["timeouts"]
+
+    assert told(files) == ("open", "open")
+    assert told(files, "--snapshot", healthy) == ("done", "done")
+    (files / "b.properties").write_text(producer % ("b", "60000"), "utf-8")
+    assert told(files) == ("done", "open")
+    (files / "server.properties").write_text(
+        "process.roles=broker\nnode.id=1\ntransaction.max.timeout.ms=900000\n", "utf-8"
+    )
+    assert told(files) == ("done", "done")
+    for name in "ab":
+        (files / f"{name}.properties").write_text(producer % (name, "${TIMEOUT}"), "utf-8")
+    assert told(files) == ("done", "open")
+
+
 def test_files_alone_take_nothing_from_the_answers_of_a_cluster(healthy: Path, tmp_path: Path) -> None:
     record, broker = tmp_path / "record.json", tmp_path / "server.properties"
     broker.write_text("node.id=1\nprocess.roles=broker\ntransaction.partition.verification.enable=true\n", "utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.settings import InvalidSetting
 from eosctl.storage.errors import DamagedFile
@@ -19,7 +19,7 @@ def explain_start(error: BaseException, spec: SandboxSpec, timeout_s: float) -> 
     if isinstance(error, InvalidSetting):
         return EosctlError("A broker setting is not allowed.", str(error), "Correct the --config option.")
     if isinstance(error, DamagedFile):
-        return EosctlError(f"The data in {spec.data_dir} cannot be used.", str(error), "Choose another --data-dir.")
+        return UsageError(f"The data in {spec.data_dir} cannot be used.", str(error), "Choose another --data-dir.")
     if isinstance(error, OSError):
         return EosctlError(
             f"The data directory {spec.data_dir} cannot be used.",

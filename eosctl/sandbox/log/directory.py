@@ -97,7 +97,10 @@ class LogDirectory:
         else:
             meta = MetaProperties(node_id, cluster_id, render_uuid(directory_id))
             write_meta_properties(self.path, meta)
-        self.directory_id = parse_uuid(meta.directory_id)
+        try:
+            self.directory_id = parse_uuid(meta.directory_id)
+        except ValueError:
+            raise DamagedFile(meta_path, f"directory.id {meta.directory_id!r} is not a Kafka UUID") from None
         for left in self.path.glob(f"*{DELETED}"):
             self.delete_tree(left)
         for path in self.path.glob(f"*{FUTURE}"):

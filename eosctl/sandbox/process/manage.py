@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.sandbox.process import places
 from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_control
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
@@ -122,7 +122,8 @@ def _wait_until_ready(
     answer: dict[str, Any] = json.loads(received)
     if "error" in answer:
         process.wait()
-        raise SandboxFailed(answer["error"]["what"], answer["error"]["why"], answer["error"]["next_step"])
+        failure = UsageError if answer.get("exit_code") == ExitCode.BAD_INPUT else SandboxFailed
+        raise failure(answer["error"]["what"], answer["error"]["why"], answer["error"]["next_step"])
     return answer
 
 

@@ -122,7 +122,8 @@ def serve(
     except EosctlError as error:
         print(error, file=sys.stderr)  # noqa: T201 - the process's log is its standard error
         with contextlib.suppress(OSError):
-            _report(ready, {"error": {"what": error.what, "why": error.why, "next_step": error.next_step}})
+            words = {"what": error.what, "why": error.why, "next_step": error.next_step}
+            _report(ready, {"error": words, "exit_code": error.exit_code})
         return 1
     except BrokenPipeError:
         return 1

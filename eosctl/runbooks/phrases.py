@@ -137,7 +137,12 @@ class Sentence(NamedTuple):
 def load_phrasebook() -> Phrasebook:
     """Read the data."""
     text = (resources.files("eosctl.knowledge") / "refusals.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Phrasebook)
+    book = msgspec.convert(tomllib.loads(text), Phrasebook)
+    one_line = (
+        msgspec.structs.replace(one, why=" ".join(one.why.split()), instead=" ".join(one.instead.split()))
+        for one in book.procedure
+    )
+    return msgspec.structs.replace(book, procedure=tuple(one_line))
 
 
 def sentences_of(text: str) -> Iterator[Sentence]:

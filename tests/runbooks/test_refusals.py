@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.runbooks.refused import Mood, find_refused, recognize
+from eosctl.runbooks.refused import REFUSED, Mood, find_refused, recognize
 from tests.commands.conftest import eosctl
 
 PHRASES = [
@@ -80,6 +80,11 @@ def test_a_question_gets_the_safe_way_without_being_refused() -> None:
     assert first["why"]
     assert first["instead"]
     assert "because" in eosctl("diagnose", "is it safe to delete __transaction_state?").out
+
+
+def test_reasons_are_shown_in_one_piece() -> None:
+    assert not any("\n" in text for one in REFUSED for text in (one.why, one.instead))
+    assert "\\x0a" not in eosctl("diagnose", "delete __transaction_state").out
 
 
 def test_explain_refuses_as_well() -> None:

@@ -15,7 +15,7 @@ from eosctl.sandbox.logging.log_files import LogFiles
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import Network
 from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
-from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.ports import FIRST_CONTROLLER_ID, Emulation
 from eosctl.sandbox.profile import node_settings, place_settings
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.protocol import ListenerSecurity
@@ -23,8 +23,6 @@ from eosctl.sandbox.ticks import Loop, Ticks
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.wire.uuid import render_uuid
-
-FIRST_CONTROLLER_ID = 100
 
 
 class ClusterShape(NamedTuple):

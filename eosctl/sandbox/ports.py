@@ -19,6 +19,7 @@ from eosctl.wire.records.batch import BatchHeader
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
 CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
 METADATA_TOPIC: Final = "__cluster_metadata"
+FIRST_CONTROLLER_ID: Final = 100  # of controllers that are nodes of their own
 
 
 class Timer(Protocol):

@@ -169,6 +169,7 @@ def stop_sandbox(
 ) -> None:
     """Stop a sandbox: exactly the process that was started, however it stands."""
     from eosctl.sandbox.process import manage
+    from eosctl.sandbox.process.data_directory import files_left
 
     one = manage.find(name)
     targets = manage.find_all() if everything else [] if one is None else [one]
@@ -177,6 +178,9 @@ def stop_sandbox(
     for target in targets:
         how = stop_real_kafka(target) if target.sandbox.spec.kafka else manage.stop(target.sandbox)
         write_result(f"Sandbox {target.sandbox.name}: {how}\n")
+        if target.sandbox.spec.ephemeral and (left := files_left(Path(target.sandbox.data_dir))):
+            more = f", and {len(left) - 5:,} more" if len(left) > 5 else ""
+            note(f"left in {target.sandbox.data_dir}, as this sandbox did not write it: {', '.join(left[:5])}{more}")
 
 
 app.command("status")(show_sandboxes)

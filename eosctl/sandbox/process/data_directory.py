@@ -1,7 +1,8 @@
 """The data directory of a sandbox: used by one process at a time, and never cleared of files that eosctl did not make.
 
-A marker says that eosctl started with a new or an empty directory. Only files of a marked directory are removed, each
-because its name is one that a node writes; what anybody else put there stays, and so do the directories around it.
+A marker says that eosctl started with a new or an empty directory, and which nodes and users it wrote files for. Only
+files of a marked directory are removed, each because a recorded node or user has it; all else stays, and so do the
+directories around it.
 """
 
 from __future__ import annotations
@@ -9,28 +10,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from eosctl import __version__
 from eosctl.errors import EosctlError, UsageError
+from eosctl.sandbox.process.own_files import Written, own_files
+from eosctl.storage.atomic import replace_file
 
 LOCK_NAME: Final = ".eosctl-lock"
 MARKER_NAME: Final = ".eosctl-sandbox"
-
-_NODE: Final = re.compile(r"(broker|controller|node)-\d+(-dir\d+)?|logs|security")
-_FILE: Final = re.compile(
-    # Segments with their indexes, snapshots of the metadata, and what describes a log directory or a partition.
-    r"(\d{20}\.(log|index|timeindex|txnindex|snapshot)(\.deleted|\.cleaned|\.swap)?"
-    r"|(\d{20}-\d{10}|bootstrap)\.checkpoint(\.part|\.deleted)?"
-    r"|[a-z-]+-checkpoint|meta\.properties|partition\.metadata|quorum-state|\.lock|\.kafka_cleanshutdown"
-    # Logs, settings, processes, and the material of secured listeners.
-    r"|(server|controller|state-change|log-cleaner|kafka-authorizer|kafka-request)\.log(\.[\d.-]+)?|jvm\.out"
-    r"|server\.properties|node\.pid)(\.tmp)?"
-)
-_SECURITY_FILE: Final = re.compile(r"([^/]+\.(properties|pem)|users\.json)(\.tmp)?")
 
 
 def check_data_directory(path: Path, *, ephemeral: bool) -> None:
@@ -68,8 +58,13 @@ def check_data_directory(path: Path, *, ephemeral: bool) -> None:
 class DataDirectory:
     """The brokers' files, used by one process at a time."""
 
-    def __init__(self, path: Path, *, ephemeral: bool = False) -> None:
+    def __init__(self, path: Path, *, ephemeral: bool = False, planned: Written) -> None:
         """Create, mark, and lock the directory.
+
+        Args:
+            path: Where it is.
+            ephemeral: Whether the sandbox removes what it wrote when it stops.
+            planned: What the sandbox is about to write.
 
         Raises:
             UsageError: It holds files that are not a sandbox's.
@@ -98,8 +93,10 @@ class DataDirectory:
                 "Stop the other one (eosctl sandbox status), or choose another --data-dir.",
             ) from error
         if self.is_new:
-            content = {"version": __version__, "is_directory_created": is_created}
-            (path / MARKER_NAME).write_text(json.dumps(content) + "\n", "utf-8")
+            _write_marker(path, {"version": __version__, "is_directory_created": is_created})
+        marker = _marker(path)
+        if marker is not None:
+            _write_marker(path, {**marker, **_recorded(path, _written(marker), planned)})
 
     def release(self, *, remove: bool) -> None:
         """Unlock the directory, and first remove the sandbox's files when asked."""
@@ -123,32 +120,53 @@ def remove_data(path: Path) -> None:
         os.close(lock)
 
 
-def _remove_marked(path: Path) -> None:
+def files_left(path: Path) -> list[str]:
+    """Return the files that are in a directory after its sandbox's are removed, by their names in it."""
+    return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_symlink() or not file.is_dir())
+
+
+def _marker(path: Path) -> dict[str, Any] | None:
     try:
         marker = json.loads((path / MARKER_NAME).read_bytes())
-        is_created = marker["is_directory_created"] is True
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError):
+        return None
+    return marker if isinstance(marker, dict) else None
+
+
+def _write_marker(path: Path, marker: dict[str, Any]) -> None:
+    replace_file(path / MARKER_NAME, (json.dumps(marker) + "\n").encode())
+
+
+def _written(marker: dict[str, Any]) -> Written:
+    # A name that leads elsewhere is none that this program wrote.
+    nodes, users = (
+        frozenset(name for name in marker.get(key, ()) if isinstance(name, str) and "/" not in name and name != "..")
+        for key in ("nodes", "users")
+    )
+    return Written(nodes, users)
+
+
+def _recorded(path: Path, before: Written, planned: Written) -> dict[str, list[str]]:
+    """Return what is recorded from now on: a node's directory only if it is not there yet, as it is another's then."""
+    new = {name for name in planned.nodes if not os.path.lexists(path / name)}
+    return {"nodes": sorted(before.nodes | new), "users": sorted(before.users | planned.users)}
+
+
+def _remove_marked(path: Path) -> None:
+    marker = _marker(path)
+    if marker is None:
         return
-    with suppress(OSError):
-        for entry in list(path.iterdir()):
-            # A symbolic link leads to files of somebody else.
-            if _NODE.fullmatch(entry.name) and entry.is_dir() and not entry.is_symlink():
-                _remove_files(entry, _SECURITY_FILE if entry.name == "security" else _FILE)
+    folders = set()
+    for file in list(own_files(path, _written(marker))):
+        with suppress(OSError):
+            file.unlink()
+        folders |= set(file.relative_to(path).parents)
+    for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
+        if folder.parts:
+            with suppress(OSError):  # Not empty: it holds files of others.
+                (path / folder).rmdir()
     for name in (MARKER_NAME, LOCK_NAME):
         (path / name).unlink(missing_ok=True)
-    if is_created:
+    if marker.get("is_directory_created") is True:
         with suppress(OSError):
             path.rmdir()
-
-
-def _remove_files(folder: Path, own: re.Pattern[str]) -> None:
-    """Remove files with the names of nodes, and directories that are empty then."""
-    for at, folders, names in os.walk(folder, topdown=False):
-        removed = [name for name in names if own.fullmatch(name)]
-        if folder.name == "logs":  # Logs of real brokers are linked to.
-            removed += [name for name in (*folders, *names) if _NODE.fullmatch(name) and Path(at, name).is_symlink()]
-        for name in removed:
-            with suppress(OSError):
-                Path(at, name).unlink()
-        with suppress(OSError):
-            Path(at).rmdir()

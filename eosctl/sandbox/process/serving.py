@@ -25,6 +25,7 @@ from eosctl.sandbox.process import places
 from eosctl.sandbox.process.control import Command, serve_control
 from eosctl.sandbox.process.data_directory import DataDirectory
 from eosctl.sandbox.process.identity import start_ticks
+from eosctl.sandbox.process.own_files import planned
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 
 
@@ -47,7 +48,7 @@ class Served(Protocol):
 
 async def run(spec: SandboxSpec, make: Callable[[SandboxSpec], Served], ready: int) -> None:
     """Start the cluster, report, and serve until stopped by the control socket, a signal or the time to live."""
-    directory = DataDirectory(Path(spec.data_dir), ephemeral=spec.ephemeral)
+    directory = DataDirectory(Path(spec.data_dir), ephemeral=spec.ephemeral, planned=planned(spec))
     # A start that fails leaves the files of earlier runs as they were.
     is_removed = spec.ephemeral and directory.is_new
     try:

@@ -12,9 +12,12 @@ import pytest
 
 from eosctl.errors import UsageError
 from eosctl.sandbox.process import manage, places
-from eosctl.sandbox.process.data_directory import LOCK_NAME, MARKER_NAME, remove_data
+from eosctl.sandbox.process.data_directory import LOCK_NAME, MARKER_NAME, DataDirectory, files_left, remove_data
 from eosctl.sandbox.process.identity import wait_for_exit
+from eosctl.sandbox.process.own_files import planned
 from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.storage.partition_metadata import write_partition_metadata
+from tests.commands.conftest import eosctl
 
 KEPT = "kept for ten years"
 
@@ -68,12 +71,66 @@ def test_files_that_others_put_there_meanwhile_stay(data: Path, tmp_path: Path) 
         (data / name).write_text(KEPT)
     (data / "broker-1" / "link").symlink_to(elsewhere)
     (data / "broker-9").symlink_to(elsewhere)
-    (data / "logs" / "broker-2").symlink_to("../node-2/logs")  # As a sandbox of real brokers does.
     manage.stop(sandbox)
     assert {name for name in files(data) if not (data / name).is_dir()} == theirs
-    assert not (data / "logs" / "broker-2").is_symlink()
     assert (data / "broker-1" / "link").is_symlink()
     assert (elsewhere / "server.log").read_text() == KEPT
+
+
+SECURED = ("security/mine.pem", "security/app.properties", "security/certs/prod-key.pem", "logs/mine/server.log")
+COPIES = (
+    "broker-1/orders-0/00000000000000000000.log", "broker-1/server.properties", "broker-5/server.properties",
+    "broker-5/logs/server.log", "broker-1/restore-0/00000000000000000042.log", "logs/broker-1/orders.log",
+    "broker-1/__transaction_state-0/mine.log", "node-1/server.properties", "controller-100/meta.properties",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_files_with_the_names_of_a_nodes_stay_where_the_sandbox_did_not_write_them(data: Path, killed: bool) -> None:
+    spec = SandboxSpec("test", str(data), fast=True, ephemeral=True, sasl=("PLAIN",), users=("admin", "alice"))
+    sandbox = manage.start(spec)
+    played = eosctl("sandbox", "scenario", "zombie", "--name", "test")
+    assert played.code == 0, played.err
+    assert list(data.glob("broker-1/__transaction_state-*/*.log"))
+    foreign = data / "broker-1" / "foreign-0"
+    for name in (*SECURED, *COPIES, "broker-1/foreign-0/00000000000000000000.log"):
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text(KEPT)
+    write_partition_metadata(foreign / "partition.metadata", bytes(range(16)))  # a topic of another cluster
+    if killed:
+        os.kill(sandbox.pid, signal.SIGKILL)
+        assert wait_for_exit(sandbox.pid, sandbox.process_start_ticks, 10)
+    manage.stop(sandbox)
+    theirs = {*SECURED, *COPIES, "broker-1/foreign-0/00000000000000000000.log", "broker-1/foreign-0/partition.metadata"}
+    assert files(data) == theirs
+    assert files_left(data) == sorted(theirs)
+
+
+def test_files_of_real_brokers_go(data: Path) -> None:
+    spec = SandboxSpec("test", str(data), ephemeral=True, kafka="4.3.1")
+    directory = DataDirectory(data, ephemeral=True, planned=planned(spec))
+    written = ("server.properties", "node.pid", "logs/server.log", "logs/jvm.out", "data/meta.properties")
+    written += ("data/__cluster_metadata-0/00000000000000000000.log", "data/bootstrap.checkpoint")
+    theirs = {"node-1/data/orders-0/00000000000000000000.log", "node-1/logs/mine.log", "node-2/server.properties"}
+    for name in (*(f"node-1/{name}" for name in written), *theirs):
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text(KEPT)
+    (data / "logs").mkdir()
+    (data / "logs" / "broker-1").symlink_to("../node-1/logs")
+    (data / "logs" / "broker-2").symlink_to("../node-2/logs")
+    directory.release(remove=True)
+    assert files(data) == theirs | {"logs/broker-2"}
+
+
+def test_a_directory_that_was_there_before_its_node_is_not_the_sandboxs(data: Path) -> None:
+    run_once(data)
+    theirs = data / "broker-2" / "meta.properties"
+    theirs.parent.mkdir()
+    theirs.write_text(KEPT)
+    with pytest.raises(manage.SandboxFailed):
+        manage.start(SandboxSpec("test", str(data), brokers=2, fast=True, ephemeral=True))
+    run_once(data, ephemeral=True)
+    assert files(data) == {"broker-2/meta.properties"}
 
 
 def test_an_empty_directory_of_the_user_stays_and_a_new_one_goes(data: Path) -> None:

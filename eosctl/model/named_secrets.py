@@ -13,12 +13,22 @@ from typing import Final, NamedTuple
 from eosctl.model.secret import MASK
 
 # Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
-_HINTS: Final = ("pass", "pwd", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem")
-_NAME: Final = (
-    r"(?:passw(?:or)?d|passphrase|passcode|\bpass\b|pwd|secret|token|credential|(?:api|private|access)[._-]?key|"
-    r"(?:keystore|stored|server)[._-]?key|key[._-]?pem|jaas[._-]?config|auth[._-]?user[._-]?info|\bsalt\b|\bhmac\b)"
-    r"[\w.-]{0,64}"
-)
+_HINTS: Final = (
+    "pass", "pw", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem", "sig=", "sig:", "sig ",
+    'sig"', "sig'", "signature", "identified",
+)  # fmt: skip
+_KEYS: Final = (
+    "api", "private", "access", "account", "encryption", "signing", "master", "subscription", "storage",
+    "keystore", "stored", "server",
+)  # fmt: skip
+# Each alternative starts with a letter, and looks behind at its end: so the search skips all that starts none.
+_NAMES: Final = (
+    "passw(?:or)?d", "passphrase", "passcode", "pass(?![a-z])(?<!bypass)(?<!compass)", "pwd",
+    "pw(?![a-z])(?<![a-z0-9]pw)", "secret", "token", "credential", "sig(?<![a-z0-9]sig)(?:nature)?(?![a-z])",
+    *(f"{key}[._-]?key" for key in _KEYS), "key[._-]?pem", "jaas[._-]?config", "auth[._-]?user[._-]?info",
+    r"salt\b(?<!\wsalt)", r"hmac\b(?<!\whmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ])?(?:by|as)\b",
+)  # fmt: skip
+_NAME: Final = rf"(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}"
 _SIGN: Final = r"[ \t]{0,40}(?:=>|:=|->|={1,3}|:(?!:))[ \t]{0,40}"
 _HEAD: Final = re.compile(
     rf"(?P<name>{_NAME})(?:"
@@ -28,11 +38,20 @@ _HEAD: Final = re.compile(
     rf"|\\*[\"']?[ \t]{{0,40}},?[ \t]{{0,40}}\\*[\"']?value\\*[\"']?{_SIGN}"
     # <password>x</password>, <name>ssl.key.password</name><value>x</value>
     r"|(?P<tag></\w{1,40}>\s{0,40}<\w{1,40}>|>)"
-    # --password x, identified with password 'x'
-    r"|(?P<blank>[ \t]{1,40})(?=[^\s-]))",
+    # --password x, identified with password 'x', password is 'x'
+    r"|(?P<blank>[ \t]{1,40}(?:(?:is|was|(?:set|reset|changed)[ ]to)[ \t]{1,40})?)(?=[^\s-]))",
     re.ASCII,
 )
-_QUOTED_WITHOUT_SIGN: Final = ("pass", "pwd", "secret")
+_QUOTED_WITHOUT_SIGN: Final = ("pass", "pwd", "secret", "identified")
+# with user bob and password x
+_IN_SENTENCE: Final = ("password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token")
+_LEADS: Final = re.compile(r"\b(?:and|with|using)[ \t]\Z", re.ASCII)
+_FOLLOWS: Final = re.compile(
+    r"(?:a|an|and|are|at|auth|authentication|based|because|before|by|can|cannot|combination|could|did|do|does|expired|"
+    r"expiry|failed|failure|file|for|from|has|have|id|in|into|invalid|is|length|login|may|must|not|of|on|or|policy|"
+    r"provided|provider|that|the|to|was|were|will|with|wrong)\b",
+    re.ASCII,
+)
 _OPTION: Final = re.compile(r"(?:^|\s)--?[\w-]{0,40}\Z", re.ASCII)
 _ELEMENT: Final = re.compile(r"<[\w.:-]{0,40}\Z", re.ASCII)
 _BEFORE: Final = 48
@@ -44,6 +63,15 @@ _LINE_START: Final = re.compile(
 )
 _LONGEST_START: Final = 250
 
+# password: !!str x, password: &anchor x
+_YAML_TAG: Final = re.compile(r"(?:[!&][^\s\"',;]{0,80}[ \t]{1,40}){1,2}", re.ASCII)
+_YAML_BLOCK: Final = re.compile(r"[|>][+\d-]{0,2}[ \t]{0,40}\r?\n(?P<indent>[ \t]{1,80})[^\n]*", re.ASCII)
+# password = two words, user = x
+_TO_NEXT: Final = re.compile(r"(?:[^\r\n,;]|[,;](?![ \t]{0,4}[\w.-]{1,64}[ \t]{0,4}[=:]))*", re.ASCII)
+_LOGGER: Final = re.compile(r"[ \t]\([\w.$]{1,200}\)\Z", re.ASCII)
+# Server=db;Password=two words;Encrypt=true
+_IN_CONNECTION_STRING: Final = re.compile(r";[ ]?[\w ]{0,40}\Z", re.ASCII)
+_TO_SEMICOLON: Final = re.compile(r"[^;\r\n\"']*")
 _NULL: Final = re.compile(r"""null(?![^\s,;&)\]}"'])""", re.ASCII)
 _TO_LINE_END: Final = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|[\s\S]))*")
 _OPENER: Final = re.compile(r"[bBuUrR]{0,2}(?P<escape>\\*)(?P<quote>[\"'])")
@@ -103,15 +131,22 @@ def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
         return _ELEMENT.search(before) is not None
     if head["blank"] is None:
         return True
-    if _OPTION.search(before) is not None:
+    if _OPTION.search(before) is not None or head["name"].startswith("identified"):
         return True
-    return head["name"].startswith(_QUOTED_WITHOUT_SIGN) and _OPENER.match(text, head.end()) is not None
+    if head["name"].startswith(_QUOTED_WITHOUT_SIGN) and _OPENER.match(text, head.end()) is not None:
+        return True
+    is_led = head["name"] in _IN_SENTENCE and _LEADS.search(before) is not None
+    return is_led and _FOLLOWS.match(lower, head.end()) is None
 
 
 def _value(text: str, head: re.Match[str]) -> _Value:
     start = head.end()
+    if head["sign"] and (tag := _YAML_TAG.match(text, start)):
+        start = tag.end()
     if text.startswith(MASK, start) or _NULL.match(text, start):
         return _Value(start, start)
+    if head["sign"] and (block := _YAML_BLOCK.match(text, start)):
+        return _Value(start, _block_end(text, block))
     if head["tag"] and (element := _UNTIL_TAG.match(text, start)):
         return _Value(start, element.end())
     to_line_end = _is_setting(text, head)
@@ -122,10 +157,23 @@ def _value(text: str, head: re.Match[str]) -> _Value:
         return _Value(start, _line_end(text, start))
     if _NESTED.match(text, start):
         return _Value(start, _closing_bracket(text, start))
+    return _in_message(text, head, start)
+
+
+def _in_message(text: str, head: re.Match[str], start: int) -> _Value:
+    """Return a value without quotes that stands among other words."""
+    if head["sign"] == " = ":
+        return _Value(start, _before_next(text, start))
+    name = head.start("name")
+    if head["sign"] == "=" and _IN_CONNECTION_STRING.search(text, max(name - _BEFORE, 0), name):
+        found = _TO_SEMICOLON.match(text, start)
+        return _Value(start, start if found is None else found.end(), is_bare=True)
     bare = _BARE.match(text, start)
     if bare is None:
         return _Value(start, start)
     end = bare.end()
+    if text[end - 1] == "\\" and text.startswith(("\n", "\r\n"), end):
+        return _Value(start, _line_end(text, start))
     if text[end : end + 1] in ('"', "'"):  # the backslashes belong to the quote that follows
         end = start + len(text[start:end].rstrip("\\"))
     return _Value(start, end, is_bare=True)
@@ -149,6 +197,25 @@ def _is_setting(text: str, head: re.Match[str]) -> bool:
 def _line_end(text: str, start: int) -> int:
     found = _TO_LINE_END.match(text, start)
     return start if found is None else start + len(found[0].rstrip())
+
+
+def _before_next(text: str, start: int) -> int:
+    """Return where a value that may hold blanks ends within a message: before another setting or the logger's name."""
+    found = _TO_NEXT.match(text, start)
+    end = start if found is None else found.end()
+    if text[end - 1 : end] == "\\":
+        return _line_end(text, start)
+    logger = _LOGGER.search(text, max(start, end - 203), end)
+    return start + len(text[start : end if logger is None else logger.start()].rstrip())
+
+
+def _block_end(text: str, block: re.Match[str]) -> int:
+    """Return the end of the lines that are indented at least like the first one of a YAML block."""
+    end = block.end()
+    while text.startswith(block["indent"], end + 1) and text.startswith("\n", end):
+        newline = text.find("\n", end + 1)
+        end = len(text) if newline < 0 else newline
+    return end
 
 
 def _quoted(text: str, opener: re.Match[str]) -> _Value:

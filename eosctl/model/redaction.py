@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from eosctl.model.named_secrets import named_spans
@@ -19,9 +20,24 @@ PEM_BEGIN: Final = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE)[A-Z0-9 ]{0
 PEM_END: Final = r"-{4,5} ?END [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-{4,5}"
 _PEM_BEGIN: Final = re.compile(PEM_BEGIN)
 _PEM_END: Final = re.compile(PEM_END)
+# What may stand before an end without a beginning, read backwards; line ends may be written as \\n.
+_BODY_BACKWARDS: Final = re.compile(
+    r"(?:\s|[nr]\\)*(?:[nr](?!\\)|[A-Za-mo-qs-z0-9+/=])+(?:(?:\s|[nr]\\)+(?:[nr](?!\\)|[A-Za-mo-qs-z0-9+/=]){16,})*",
+    re.ASCII,
+)
+# mysql -uroot -psecret, sshpass -p secret
+_SHORT_OPTION: Final = re.compile(r" -[pPaw][ ]{0,4}([^\s-]\S*)")
+_PROGRAM: Final = re.compile(r"\b(?:mysql\w*|mariadb\w*|mongo\w*|sshpass|login|redis-cli|sqlcmd|ldap\w*)\b", re.ASCII)
+_LONGEST_COMMAND: Final = 256
+# curl -u user:secret
+_USER_OPTION: Final = re.compile(
+    r" (?:-[uU]|--(?:proxy-)?user)[ =]{0,4}"
+    r"(?:\"[^\s:\"]{0,128}:([^\"\n]+)|'[^\s:']{0,128}:([^'\n]+)|[^\s:\"']{0,128}:(\S+))"
+)
 _BEARER: Final = re.compile(r"\b(bearer|basic)\s{1,40}([^\s\"',;<>)\]}]{8,})", re.ASCII)
 _JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.?[\w-]*", re.ASCII)
 _USER: Final = re.compile(r"/{1,3}[^\s/:@?#\[\"'<>]{0,256}:", re.ASCII)
+_USER_ALONE: Final = re.compile(r"/{1,3}([^\s/:@?#\[\"'<>]{1,256})@(?=[\w\[])", re.ASCII)
 # Behind a host, not a password: http://host:8080/path?mail=a@b
 _PORT: Final = re.compile(r"\d{1,5}[/?#]", re.ASCII)
 # A quote or bracket ends an address only where something follows that cannot belong to it.
@@ -35,6 +51,12 @@ _BARE_USER: Final = re.compile(r"(?<![^=(<\[{,])[A-Za-z_][\w.+-]{0,63}:(?!/)", r
 _LONGEST_BARE: Final = 256
 _BEFORE_BARE: Final = re.compile(r"[\s\"']", re.ASCII)
 _TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+# Characters that look like a blank or like nothing: a name that holds one is a name.
+_BLANK: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\udca0]")
+_INVISIBLE: Final = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_UNUSUAL: Final = re.compile(f"{_BLANK.pattern}|{_INVISIBLE.pattern}")
 
 
 def redact_text(text: str) -> str:
@@ -53,9 +75,9 @@ def redact_line(line: bytes) -> bytes:
     >>> redact_line(b'ssl.keystore.password = changeit')
     b'ssl.keystore.password = [hidden]'
     """
-    text = line.decode("latin-1")
+    text = line.decode("utf-8", "surrogateescape")
     spans = secret_spans(text)
-    return masked(text, spans).encode("latin-1") if spans else line
+    return masked(text, spans).encode("utf-8", "surrogateescape") if spans else line
 
 
 def redact_address(address: str) -> str:
@@ -96,8 +118,17 @@ def secret_spans(text: str) -> tuple[tuple[int, int], ...]:
     No rule distinguishes one digit from another: log mining remembers the spans for all texts that differ in their
     digits only.
     """
+    if text.isascii() or _UNUSUAL.search(text) is None:
+        return _spans(text)
+    kept = [index for index, character in enumerate(text) if not _INVISIBLE.match(character)]
+    plain = _BLANK.sub(" ", "".join([text[index] for index in kept]))
+    return tuple((kept[start], kept[end - 1] + 1) for start, end in _spans(plain))
+
+
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
     lower = text.lower() if text.isascii() else text.translate(_TO_LOWER)
-    spans = sorted([*_pem_spans(text), *named_spans(text, lower), *_token_spans(text, lower), *_address_spans(text)])
+    found = (_pem_spans(text), named_spans(text, lower), _token_spans(text, lower), _address_spans(text))
+    spans = sorted([*chain.from_iterable(found), *_option_spans(text, lower)])
     merged: list[tuple[int, int]] = []
     for start, end in spans:
         if merged and start <= merged[-1][1]:
@@ -108,12 +139,34 @@ def secret_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _pem_spans(text: str) -> _Spans:
-    """Yield PEM blocks; one that is cut reaches to the end of the text."""
+    """Yield PEM blocks; one that is cut reaches to the end of the text, or back to the start of its body."""
     position = 0
     while "BEGIN " in text and (begin := _PEM_BEGIN.search(text, position)) is not None:
+        yield from _pem_tails(text, position, begin.start())
         end = _PEM_END.search(text, begin.end())
         position = len(text) if end is None else end.end()
         yield begin.start(), position
+    yield from _pem_tails(text, position, len(text))
+
+
+def _pem_tails(text: str, position: int, stop: int) -> _Spans:
+    while "END " in text and (end := _PEM_END.search(text, position, stop)) is not None:
+        body = _BODY_BACKWARDS.match(text[position : end.start()][::-1])
+        yield end.start() - (0 if body is None else body.end()), end.end()
+        position = end.end()
+
+
+def _option_spans(text: str, lower: str) -> _Spans:
+    """Yield passwords behind options of a letter, where the name of a program says what they are."""
+    if " -" not in text:
+        return
+    for found in _SHORT_OPTION.finditer(text):
+        earliest = max(found.start() - _LONGEST_COMMAND, 0)
+        start = max(earliest, text.rfind("\n", earliest, found.start()) + 1)
+        if _PROGRAM.search(lower, start, found.start()):
+            yield found.span(1)
+    for found in _USER_OPTION.finditer(text):
+        yield found.span(found.lastindex or 0)
 
 
 def _token_spans(text: str, lower: str) -> _Spans:
@@ -133,6 +186,8 @@ def _address_spans(text: str) -> _Spans:
     position = token_end = at = 0
     while (sign := text.find(":/", position)) >= 0:
         position = sign + 2
+        if (alone := _USER_ALONE.match(text, sign + 1)) and text[max(sign - 1, 0)].isalnum():
+            yield alone.span(1)
         user = _USER.match(text, sign + 1)
         if user is None or not text[max(sign - 1, 0)].isalnum():
             continue

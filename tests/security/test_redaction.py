@@ -32,6 +32,12 @@ def test_a_secret_is_masked_in_every_position(chosen: tuple[str, str]) -> None:
         (r'{"m":"x password=\"two \\\"w\\\" s\" y","z":1}', r'{"m":"x password=\"[hidden]\" y","z":1}'),
         ("url https://me:p@ss/w@host:80/x?y=1 down", "url https://me:[hidden]@host:80/x?y=1 down"),
         ("a://u:p@h1:1,b://v:q@h2:2 x", "a://u:[hidden]@h1:1,b://v:[hidden]@h2:2 x"),
+        ("failed: password = two words (a.B)", "failed: password = [hidden] (a.B)"),
+        ("failed: password = two words, user = me", "failed: password = [hidden], user = me"),
+        ("IDENTIFIED BY 'a b' x", "IDENTIFIED BY '[hidden]' x"),
+        ("pass\u200bword\u00a0=\u00a0x y", "pass\u200bword\u00a0=\u00a0[hidden]"),
+        ("curl -u me:x http://h", "curl -u me:[hidden] http://h"),
+        ("a: 1\npassword: |\n  x\n  y\nb: 2", "a: 1\npassword: [hidden]\nb: 2"),
         ("k = -----BEGIN EC PRIVATE KEY----- MI -----END EC PRIVATE KEY----- (a.B)", "k = [hidden] (a.B)"),
         ("\tssl.key.password = two words\n\tacks = all", "\tssl.key.password = [hidden]\n\tacks = all"),
     ],
@@ -51,6 +57,9 @@ def test_what_stands_around_a_secret_stays(text: str, masked: str) -> None:
         "http://host:8080/path?mail=me@example.org",
         "controller.quorum.voters=1@localhost:9093,2@localhost:9094",
         "basic authentication failed for java.lang.Object@1f2e3d",
+        "user name and password authentication failed, with password of length 8",
+        "the password is not set; bypass=true; 12 partitions were assigned: sign=1",
+        "kafka-topics -p 3 -u me -a",
         "Initialized transactionalId shop-0 with producerId 4 and epoch 0",
     ],
 )
@@ -67,7 +76,11 @@ def test_an_address_keeps_its_user_and_host() -> None:
 HOSTILE = (
     "password=", 'password="', "password: 'x ", "token=[", 'token={"', "secret\\", '"\\', "secret.", "<password>",
     "password</a><a>", "--password ", "http://a:", "http://a:1/", "eyJ-", "eyJaaaaaaaaa.", "jdbc:oracle:x:a/", "@a:1",
-    "a:b@h:1", "-----BEGIN KEY-----", "-----", "basic a", "x", "password  ", "=@",
+    "a:b@h:1", "password = ", "password: |\n a\n", "password: |\n", "  a\n", ";password=a ",
+    "and password ", "password is ", "identified by ", "!a ", " -p", "mysql -pa", " -u a:",
+    " -u", "\u200b", "pass\u200bword=", "\u00a0", "\\\n",
+    "-----END KEY-----", "aaaaaaaaaaaaaaaaaaaa\\n", "http://a@b ", "sig=a&", "-----BEGIN KEY-----", "-----",
+    "basic a", "x", "password  ", "=@",
 )  # fmt: skip
 
 
@@ -82,6 +95,20 @@ def test_no_text_takes_more_than_linear_time(unit: str) -> None:
     small, large = (min(processor_time(size) for _ in range(3)) for size in (25_000, 200_000))
     # Eight times the text: eight times the time, where quadratic would be 64 times.
     assert large < 24 * max(small, 0.001)
+
+
+def test_values_of_several_lines_vanish_from_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "app.log"
+    body = pem("x", "\n").partition("\n")[2]
+    values = (
+        f"password: |\n  {CANARY}\n  {CANARY}\nnext", f"password=\\\n   {CANARY}\nnext",
+        f"a: b \\\n  c password = a \\\n  {CANARY}\nnext", f"failed: {CANARY * 4}\n{body} (a.B)\nnext",
+    )  # fmt: skip
+    log.write_text("".join(f"before\n{value}\n" for value in values))
+    text = b"".join(redacted_lines(log, 1 << 20)).decode()
+    assert CANARY not in text
+    assert (text.count("before"), text.count("next")) == (len(values), len(values))
+    assert text.count("\n") == log.read_text().count("\n")
 
 
 def test_pem_blocks_of_several_lines_vanish_from_a_log(tmp_path: Path) -> None:

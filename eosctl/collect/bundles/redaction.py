@@ -19,6 +19,11 @@ _PEM_END: Final = re.compile(PEM_END.encode())
 _PEM_LINE: Final = re.compile(
     rb"\A\s*\Z|(?:\A|\s)[A-Za-z0-9+/=\\]+\s*\Z|[A-Za-z0-9+/=]{16}|\"[A-Za-z0-9+/=]+(?:\\r)?\\n\"|Proc-Type:|DEK-Info:"
 )
+# What goes on in the next line: a block of YAML, a line that ends with a backslash, the body of a PEM block.
+_BLOCK: Final = re.compile(rb"[:=][ \t]{0,40}[|>][+\d-]{0,2}[ \t]{0,40}\r?\n\Z")
+_CONTINUED: Final = re.compile(rb"\\\r?\n\Z")
+_BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{16}\r?\n\Z")
+_BODY_LINE: Final = re.compile(rb"\A\s{0,40}[A-Za-z0-9+/=]{1,1024}\s{0,40}\Z")
 _PEM_LINES: Final = 1_000
 _PEM_BYTES: Final = 1 << 16
 
@@ -40,6 +45,8 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
             file.readline()
         pem_lines_left = _PEM_LINES if start and _starts_within_pem(file) else 0
         while line := file.readline(_LINE_BYTES):
+            if not pem_lines_left and not _PEM_BEGIN.search(line):
+                line += _further_lines(file, line)
             if pem_lines_left:
                 pem_lines_left -= 1
                 if end := _PEM_END.search(line):
@@ -50,7 +57,29 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
             for begin in _PEM_BEGIN.finditer(line):
                 pem_lines_left = 0 if _PEM_END.search(line, begin.end()) else _PEM_LINES
             redacted = redact_line(line)
-            yield redacted if redacted.endswith(b"\n") or not line.endswith(b"\n") else redacted + b"\n"
+            if line.endswith(b"\n") and not redacted.endswith(b"\n"):
+                redacted += b"\n"
+            yield redacted + (MASK.encode() + b"\n") * (line.count(b"\n") - redacted.count(b"\n"))
+
+
+def _further_lines(file: BinaryIO, line: bytes) -> bytes:
+    """Read the lines that a value goes on in; none if it ends in its own."""
+    if not (_CONTINUED.search(line) or _BLOCK.search(line) or _BODY.search(line)):
+        return b""
+    is_block, is_body = _BLOCK.search(line) is not None, _BODY.search(line) is not None
+    lines = [line]
+    position = file.tell()
+    while file.tell() - position < _PEM_BYTES:
+        before = file.tell()
+        following = file.readline(_LINE_BYTES)
+        goes_on = _CONTINUED.search(lines[-1]) or (is_block and following[:1] in (b" ", b"\t"))
+        if not goes_on and is_body:
+            goes_on = _BODY_LINE.search(following) or _PEM_END.search(following)
+        if not following or not goes_on:
+            file.seek(before)
+            break
+        lines.append(following)
+    return b"".join(lines[1:])
 
 
 def _starts_within_pem(file: BinaryIO) -> bool:

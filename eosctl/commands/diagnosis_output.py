@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from eosctl.commands.incomplete import note_gaps, note_missing
 from eosctl.commands.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.options import OUTPUT
 from eosctl.render.formats import FindingFormat
@@ -55,6 +56,10 @@ def write_diagnosis(diagnosed: Diagnosed, destinations: Destinations, invocation
         note(f"baseline: {destinations.baseline}")
     report, checks, output = diagnosed.report, diagnosed.checks, destinations.output
     write_result(render_diagnosis(report, checks, output, invocation.style()), destinations.output_file)
+    note_gaps(output, report.diagnosis.gaps)
+    if not report.diagnosis.grade.is_given:
+        read = f" Logs: {report.log_reading}." if report.log_reading else ""
+        note_missing(output, [f"no check could be evaluated, so there is no grade.{read}"])
     if output in (FindingFormat.TSV, FindingFormat.JUNIT, FindingFormat.PROMETHEUS):
         from eosctl.model.read_as import sentence
 

@@ -129,3 +129,14 @@ def test_an_incident_leads_and_the_rest_follows(own_home: Path, tmp_path: Path) 
     first = out.splitlines()[0]
     assert "1 record calls for action: UNCLEAN_ELECTION (partition orders-0)." in first
     assert "producer_fenced because of duplicate-transactional-id" in first
+
+
+@pytest.mark.parametrize("output", ["tsv", "github", "prometheus"])
+def test_formats_without_room_name_what_was_not_recognized(own_home: Path, tmp_path: Path, output: str) -> None:
+    prose = tmp_path / "prose.txt"
+    prose.write_text("no log\n" * 100)
+    done = eosctl("doctor", "--logs", prose, "-o", output)
+    assert "incomplete: no check could be evaluated" in done.err
+    assert "No log record was recognized" in done.err
+    for command in ("report", "scan"):
+        assert "incomplete: no log record was recognized" in eosctl("logs", command, prose, "-o", "tsv").err

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.analysis.minimal_access import READING, TRANSACTIONAL, ApplicationKind
+from eosctl.commands.incomplete import note_gaps
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -182,6 +183,7 @@ def acl(
     items = tuple(access_item(one, principal, state, address) for one, state in zip(needed, states, strict=True))
     result = listing("access-rules", "check acl", invocation.now_ms(), items, evidence)
     write_result(render_access(result, output, invocation.style()), output_file)
+    note_gaps(output, () if evidence is None else evidence.gaps)
     if rules is not None and not rules.enabled:
         note("The cluster has no authorizer: everybody may do everything, and these rules have no effect.")
     if evidence is not None and rules is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from eosctl.commands.gate import RequireComplete
+from eosctl.commands.incomplete import note_gaps
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -101,6 +102,7 @@ def show_lag(
     if output in FOR_PEOPLE:
         text += render_holders(holders, invocation.style())
     write_result(text, output_file)
+    note_gaps(output, evidence.gaps)
     if any(verdict.status in NEEDS_ACTION for verdict in holders):
         raise typer.Exit(ExitCode.FINDINGS)
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
@@ -162,6 +164,7 @@ def show_pending(
     if output in FOR_PEOPLE:
         text += render_holders(holders, invocation.style()) + render_stale(stale, invocation.style())
     write_result(text, output_file)
+    note_gaps(output, evidence.gaps)
     if stale or any(verdict.status in NEEDS_ACTION for verdict in holders):
         raise typer.Exit(ExitCode.FINDINGS)
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.gate import GATE, RequireComplete
+from eosctl.commands.incomplete import note_missing
 from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_result
 from eosctl.commands.logs.data import mine_data
 from eosctl.commands.logs.engine import (
@@ -121,6 +122,7 @@ def scan_logs(
         case _:
             text = render_page(scan_blocks(findings), invocation.style())
     write_result(text, output_file)
+    _note_unread(output, findings)
     raise typer.Exit(mined.exit_code)
 
 
@@ -171,6 +173,7 @@ def report_logs(
     _note_far_away(mined)
     findings = mined.findings
     write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
+    _note_unread(output, findings)
     worst = worst_severity(findings)
     if fail_on is not None and worst is not None and worst.at_least(fail_on):
         raise typer.Exit(ExitCode.FINDINGS)
@@ -256,3 +259,10 @@ def _note_far_away(mined: Mined) -> None:
 
     for text in skipped_texts(mined.far_away):
         note(text)
+
+
+def _note_unread(output: OutputFormat | ReportFormat, findings: LogFindings) -> None:
+    from eosctl.render.logs.report import skipped_texts
+
+    missing = skipped_texts(findings.skipped)
+    note_missing(output, missing if findings.has_records else [*missing, "no log record was recognized"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from eosctl.commands.gate import RequireComplete
+from eosctl.commands.incomplete import note_gaps
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     Bootstrap,
@@ -110,6 +111,7 @@ def blame(
         case _:
             text = render_blame(view, last, invocation.style())
     write_result(text, output_file)
+    note_gaps(output, [gap for gap in evidence.gaps if gap.kind is not EvidenceKind.TRANSACTION_HISTORY])
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.gate import RequireComplete
+from eosctl.commands.incomplete import note_gaps
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -117,6 +118,7 @@ def list_transactions(
     result = listing("transactions", "txn list", invocation.now_ms(), chosen, evidence)
     text = render_listing(result, TRANSACTION_COLUMNS, output, invocation.style(), empty="No transactions.")
     write_result(text, output_file)
+    note_gaps(output, evidence.gaps)
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
@@ -181,6 +183,7 @@ def describe_transactions(
             Column[LifeItem]("EPOCH", lambda life: str(life.transaction.producer_epoch)),
         )
         write_result(render_listing(result, columns, output), output_file)
+    note_gaps(output, evidence.gaps)
     missing = [transactional_id for transactional_id in ids if transactional_id not in known]
     unheard = [gap for gap in evidence.gaps if gap.kind is EvidenceKind.TRANSACTIONS]
     if missing and unheard:
@@ -251,6 +254,7 @@ def hanging_transactions(
     if output in FOR_PEOPLE:
         text += render_verdicts(shown, bootstrap_of(evidence), invocation.style())
     write_result(text, output_file)
+    note_gaps(output, evidence.gaps)
     if any(verdict.status in NEEDS_ACTION for verdict in verdicts):
         raise typer.Exit(ExitCode.FINDINGS)
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
@@ -308,6 +312,7 @@ def producers(
     write_result(
         render_listing(result, PRODUCER_COLUMNS, output, invocation.style(), empty="No producers."), output_file
     )
+    note_gaps(output, evidence.gaps)
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 

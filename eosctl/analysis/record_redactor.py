@@ -1,8 +1,9 @@
-"""Mask the secrets in records of the metadata log, as Kafka's controller does before it logs one.
+"""Mask the secrets in records of the metadata log and of Connect's topic of settings.
 
-The rules are those of Kafka's ``RecordRedactor``: values of settings that are passwords or that no release declares,
-and the salt and keys of SCRAM credentials. Ids of delegation tokens are masked as well: with the secret key of the
-cluster they are the tokens.
+The rules for the metadata log are those of Kafka's ``RecordRedactor``: values of settings that are passwords or that no
+release declares, and the salt and keys of SCRAM credentials. Ids of delegation tokens are masked as well: with the
+secret key of the cluster they are the tokens. In Connect's topic (``config.storage.topic``), whose name is free, the
+keys of ``KafkaConfigBackingStore`` say what a record is; of its settings the names decide.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.model.redaction import redact_text
+from eosctl.model.redaction import redact_line, redact_text
 from eosctl.model.secret import MASK
 from eosctl.settings.parameter_tables import load_tables
 from eosctl.wire.errors import WireError
@@ -28,6 +29,8 @@ from eosctl.wire.records.record import Record
 #: Of a ConfigRecord's ``resource_type``; Kafka declares the settings of these two and takes all others for secrets.
 _COMPONENTS: Final = {2: "topic", 4: "broker"}
 _LISTENER: Final = re.compile(r"listener\.name\.[^.]+\.")
+_CONNECT_KEYS: Final = (b"connector-", b"task-")
+_CONNECT_SESSION_KEY: Final = b"session-key"
 #: What a record that can hold a secret starts with: frame version, type.
 _FRONTS: Final = tuple(bytes((1, record_type)) for record_type in (4, 10, 11, 26))
 
@@ -76,14 +79,11 @@ def redact_records(records: Iterable[Record], *, in_metadata_log: bool) -> list[
         records: Records of any topic; not those of a control batch.
         in_metadata_log: Whether they are known to be from the metadata log: then all that cannot be decoded is masked.
             Elsewhere, a value without key that is exactly a metadata record with secrets is taken for one, since
-            segments are copied and renamed.
+            segments are copied and renamed; one with a key of Connect's and its settings is masked as well.
     """
     if in_metadata_log:
         return [_redact_known(record) for record in records]
-    return [
-        _redact_likely(record) if record.key is None and record.value and record.value.startswith(_FRONTS) else record
-        for record in records
-    ]
+    return [_redact_likely(record) if record.value else record for record in records]
 
 
 def _redact_known(record: Record) -> Record:
@@ -97,7 +97,14 @@ def _redact_known(record: Record) -> Record:
 
 
 def _redact_likely(record: Record) -> Record:
-    try:
-        return record._replace(value=redact_metadata_value(record.value or b""))
-    except WireError:
-        return record
+    key, value = record.key, record.value or b""
+    if key is None and value.startswith(_FRONTS):
+        try:
+            return record._replace(value=redact_metadata_value(value))
+        except WireError:
+            return record
+    if key == _CONNECT_SESSION_KEY:
+        return record._replace(value=MASK.encode())
+    if key is not None and key.startswith(_CONNECT_KEYS) and b'"properties"' in value:
+        return record._replace(value=redact_line(value))
+    return record

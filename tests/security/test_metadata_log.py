@@ -239,3 +239,33 @@ def test_masking_twice_changes_nothing() -> None:
     assert redact_metadata_value(PLAIN) is PLAIN
     with pytest.raises(WireError):
         redact_metadata_value(SCRAM + b"x")
+
+
+def connect_records() -> list[Record]:
+    """Return records of Connect's topic of settings, and one of an application."""
+    settings = {
+        "name": "orders",
+        "database.password": "planted one two",
+        "connection.url": "jdbc:postgresql://h/db?user=a&password=planted",
+        "transforms.header": "Authorization: Bearer planted-planted",
+        "tasks.max": "2",
+    }
+    stored = json.dumps({"properties": settings}).encode()
+    key = json.dumps({"key": "planted", "algorithm": "HmacSHA256"}).encode()
+    wrapped = json.dumps({"schema": {}, "payload": {"properties": settings}}).encode()
+    pairs = [(b"connector-orders", stored), (b"task-orders-0", wrapped), (b"session-key", key), (b"order-1", stored)]
+    return [Record(offset, 0, key, value, ()) for offset, (key, value) in enumerate(pairs)]
+
+
+@pytest.mark.parametrize("output", ["table", "json", "tsv", "kafka"])
+def test_settings_of_connectors_are_masked(tmp_path: Path, output: str) -> None:
+    log = tmp_path / "connect-configs-0" / "00000000000000000000.log"
+    log.parent.mkdir()
+    *connect, other = connect_records()
+    log.write_bytes(encode_batch(connect))
+    done = eosctl("decode", "segment", log, "--records", "-o", output)
+    assert done.code == 0, done.err
+    assert "planted" not in done.out
+    assert "tasks.max" in done.out
+    log.write_bytes(encode_batch([other]))  # values of applications are shown as they are stored
+    assert "planted" in eosctl("decode", "segment", log, "--records", "-o", output).out

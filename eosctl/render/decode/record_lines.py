@@ -18,6 +18,8 @@ from eosctl.wire.records.header import CODEC_MASK, CONTROL, HEADER_BYTES, LOG_AP
 _PRINTABLE: Final = bytes(range(32, 127))
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
 _NULL: Final = b"-"
+# In settings of connectors and the key of their sessions, whose secrets are masked record by record.
+_MAY_HOLD_SECRETS: Final = (b'"properties"', b"session-key")
 
 
 class RecordLines:
@@ -47,6 +49,8 @@ class RecordLines:
                 section = decompress(attributes & CODEC_MASK, section)
             except WireError:
                 return None
+        if self._with_content and any(mark in section for mark in _MAY_HOLD_SECRETS):
+            return None
         columns = decode_columns(section, count, header.base_timestamp, with_content=self._with_content, null=_NULL)
         if columns is None:
             return None

@@ -26,7 +26,7 @@ _NAMES: Final = (
     "passw(?:or)?d", "passphrase", "passcode", "pass(?![a-z])(?<!bypass)(?<!compass)", "pwd",
     "pw(?![a-z])(?<![a-z0-9]pw)", "secret", "token", "credential", "sig(?<![a-z0-9]sig)(?:nature)?(?![a-z])",
     *(f"{key}[._-]?key" for key in _KEYS), "key[._-]?pem", "jaas[._-]?config", "auth[._-]?user[._-]?info",
-    r"salt\b(?<!\wsalt)", r"hmac\b(?<!\whmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ])?(?:by|as)\b",
+    r"salt\b(?<!\wsalt)", r"hmac\b(?<!\whmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ](?:by|as)|by)\b",
 )  # fmt: skip
 _NAME: Final = rf"(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}"
 _SIGN: Final = r"[ \t]{0,40}(?:=>|:=|->|={1,3}|:(?!:))[ \t]{0,40}"
@@ -43,6 +43,8 @@ _HEAD: Final = re.compile(
     re.ASCII,
 )
 _QUOTED_WITHOUT_SIGN: Final = ("pass", "pwd", "secret", "identified")
+# alter user bob identified by x
+_SQL_USER: Final = re.compile(r"\b(?:user|role)[ ][^ ]{1,40}[ ]\Z", re.ASCII)
 # with user bob and password x
 _IN_SENTENCE: Final = ("password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token")
 _LEADS: Final = re.compile(r"\b(?:and|with|using)[ \t]\Z", re.ASCII)
@@ -131,7 +133,9 @@ def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
         return _ELEMENT.search(before) is not None
     if head["blank"] is None:
         return True
-    if _OPTION.search(before) is not None or head["name"].startswith("identified"):
+    if _OPTION.search(before) is not None:
+        return True
+    if head["name"].startswith("identified") and _SQL_USER.search(before) is not None:
         return True
     if head["name"].startswith(_QUOTED_WITHOUT_SIGN) and _OPENER.match(text, head.end()) is not None:
         return True

@@ -35,6 +35,7 @@ def test_a_secret_is_masked_in_every_position(chosen: tuple[str, str]) -> None:
         ("failed: password = two words (a.B)", "failed: password = [hidden] (a.B)"),
         ("failed: password = two words, user = me", "failed: password = [hidden], user = me"),
         ("IDENTIFIED BY 'a b' x", "IDENTIFIED BY '[hidden]' x"),
+        ("alter user bob identified by x", "alter user bob identified by [hidden]"),
         ("pass\u200bword\u00a0=\u00a0x y", "pass\u200bword\u00a0=\u00a0[hidden]"),
         ("curl -u me:x http://h", "curl -u me:[hidden] http://h"),
         ("a: 1\npassword: |\n  x\n  y\nb: 2", "a: 1\npassword: [hidden]\nb: 2"),
@@ -60,6 +61,7 @@ def test_what_stands_around_a_secret_stays(text: str, masked: str) -> None:
         "user name and password authentication failed, with password of length 8",
         "the password is not set; bypass=true; 12 partitions were assigned: sign=1",
         "kafka-topics -p 3 -u me -a",
+        "the member identified by group.instance.id shop-1 was identified as a leader",
         "Initialized transactionalId shop-0 with producerId 4 and epoch 0",
     ],
 )

@@ -20,6 +20,7 @@ MODULES: Final = (
     "diagnose",
     "watch_diagnosis",
     "mine_logs",
+    "judge_logs",
     "count_exceptions",
     "follow_logs",
     "mine_data",

@@ -1,4 +1,4 @@
-"""Write the generated pages: docs/checks, docs/schemas, docs/logs/categories, docs/api.md, and catalogues of check ids.
+"""Write the generated pages of the documentation, and the catalogues of check ids.
 
 Run without arguments it writes; with ``--check`` it only says what differs and exits with 1.
 """
@@ -17,9 +17,12 @@ from eosctl.render.schemas import SHAPES, schema_of, titled
 from eosctl.services.log_categories import log_categories
 from scripts.api_page import render_api
 from scripts.check_coverage.page import render_coverage
+from scripts.findings_page import render_findings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "docs" / "api.md"
+REFERENCE = ROOT / "docs" / "reference"
+"""A folder with pages that people write, too."""
 
 
 def pages() -> dict[Path, str]:
@@ -35,6 +38,7 @@ def pages() -> dict[Path, str]:
     logs = ROOT / "docs" / "logs" / "categories"
     found |= {logs / f"{item.id}.md": render_category_page(item) for item in categories}
     found[logs / "index.md"] = render_category_index(categories)
+    found[REFERENCE / "findings.md"] = render_findings_page()
     locks = ROOT / "eosctl" / "checks"
     found[locks / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
     found[locks / "configuration" / "catalogue.lock"] = catalogue_lock(CONFIGURATION_CHECKS)
@@ -46,7 +50,7 @@ def differing() -> list[Path]:
     """Return the generated files that are missing, out of date, or no longer generated."""
     wanted = pages()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    folders = {path.parent for path in wanted if path.suffix in (".md", ".json") and path != API}
+    folders = {path.parent for path in wanted if path.suffix in (".md", ".json") and path != API} - {REFERENCE}
     left_over = [path for folder in folders if folder.exists() for path in folder.iterdir() if path not in wanted]
     return sorted(stale + left_over)
 

@@ -24,12 +24,12 @@ def judge_beside(deployment: Deployment, snapshot: ClusterSnapshot | None) -> tu
     twice. Values of secret settings are masked.
     """
     if snapshot is None:
-        return tuple(_masked(result) for result in judge(deployment))
+        return tuple(masked(result) for result in judge(deployment))
     running = (*broker_components(snapshot), *topic_components(snapshot))
     together = judge(Deployment((*deployment.components, *running), deployment.tables))
     alone = {f.fingerprint for r in judge(Deployment(running, deployment.tables)) for f in r.findings}
     places = {component.place.file for component in running}
-    return tuple(_masked(_of_files(result, alone, places)) for result in together)
+    return tuple(masked(_of_files(result, alone, places)) for result in together)
 
 
 def joined(cluster: Diagnosis, files: Iterable[CheckResult]) -> Diagnosis:
@@ -52,7 +52,8 @@ def _of_files(result: CheckResult, alone: set[str], places: set[str]) -> CheckRe
     return replace(result, findings=(), status=CheckStatus.NOT_APPLICABLE, reason=reason)
 
 
-def _masked(result: CheckResult) -> CheckResult:
+def masked(result: CheckResult) -> CheckResult:
+    """Return the result with the values of secret settings masked."""
     return replace(result, findings=tuple(_masked_finding(finding) for finding in result.findings))
 
 

@@ -1,4 +1,4 @@
-"""How commands write a diagnosis: in the format that was asked for, as a report, and as a baseline."""
+"""How commands write findings: in the format that was asked for, as a report, and as a baseline."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from eosctl.commands.options import OUTPUT
 from eosctl.render.formats import FindingFormat
 
 if TYPE_CHECKING:
+    from eosctl.findings.diagnosis import Diagnosis
+    from eosctl.findings.finding import Finding
     from eosctl.services.diagnose import Diagnosed
 
 SaveSnapshot = Annotated[
@@ -49,11 +51,7 @@ def write_diagnosis(diagnosed: Diagnosed, destinations: Destinations, invocation
     """
     from eosctl.render.diagnosis.formats import render_diagnosis
 
-    if destinations.baseline is not None:
-        from eosctl.render.diagnosis.baseline import render_baseline
-
-        write_file(render_baseline(diagnosed.found), destinations.baseline)
-        note(f"baseline: {destinations.baseline}")
+    write_baseline_file(diagnosed.found, destinations.baseline)
     report, checks, output = diagnosed.report, diagnosed.checks, destinations.output
     write_result(render_diagnosis(report, checks, output, invocation.style()), destinations.output_file)
     note_gaps(output, report.diagnosis.gaps)
@@ -69,4 +67,28 @@ def write_diagnosis(diagnosed: Diagnosed, destinations: Destinations, invocation
         write_file(render_diagnosis(report, checks, FindingFormat.HTML), destinations.report)
         note(f"report: {destinations.report}")
     for remark in diagnosed.remarks:
+        note(remark)
+
+
+def write_baseline_file(found: tuple[Finding, ...], path: Path | None) -> None:
+    """Write the fingerprints of findings as a baseline, if a file is named.
+
+    Raises:
+        EosctlError: The file cannot be written.
+    """
+    if path is None:
+        return
+    from eosctl.render.diagnosis.baseline import render_baseline
+
+    write_file(render_baseline(found), path)
+    note(f"baseline: {path}")
+
+
+def note_suppressed(diagnosis: Diagnosis, output: FindingFormat) -> None:
+    """Write suppressions to standard error, for formats that have no place for them."""
+    if output not in (FindingFormat.TSV, FindingFormat.PROMETHEUS):
+        return
+    for finding, reason in diagnosis.suppressed:
+        note(f"suppressed: {finding.check_id} {finding.resource}: {reason}")
+    for remark in diagnosis.remarks:
         note(remark)

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.diagnosis_output import note_suppressed, write_baseline_file
+from eosctl.commands.gate import (
+    BaselineFile,
+    ExitZero,
+    FailOnWarning,
+    RequireComplete,
+    RulesFile,
+    WriteBaseline,
+)
 from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.options import Output, OutputFile, SecondLookAfter
-from eosctl.errors import EosctlError, ExitCode, UsageError
-from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.commands.options import FindingOutput, OutputFile, SecondLookAfter
+from eosctl.errors import EosctlError, UsageError
+from eosctl.model.severity import Severity
+from eosctl.render.formats import FOR_PEOPLE, FindingFormat
 
 if TYPE_CHECKING:
     from eosctl.storage.gentle_reading import Read
@@ -37,23 +47,33 @@ def fsck(
         ),
     ] = None,
     second_look_after: SecondLookAfter = "2s",  # type: ignore[assignment]
-    output: Output = OutputFormat.TABLE,
+    output: FindingOutput = FindingFormat.TABLE,
     output_file: OutputFile = None,
+    fail_on: FailOnWarning = None,
+    exit_zero: ExitZero = False,
+    require_complete: RequireComplete = False,
+    baseline: BaselineFile = None,
+    write_baseline: WriteBaseline = None,
+    rules: RulesFile = None,
 ) -> None:
     """Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.
 
-    Only reads. Where a broker writes meanwhile, only what a second look finds again is told. Exit code 3 when there is
-    a warning or an error.
+    Only reads. If a broker is writing to a directory, only problems found in two passes are reported. Exit codes: 0 no
+    finding at or above --fail-on (a warning, unless named), 2 usage, 3 findings, 4 with --require-complete when a
+    partition was not checked or a transaction is undecided.
     """
+    from eosctl.analysis.fsck.diagnosis import diagnose_data_dirs
     from eosctl.collect.data_dirs import inspect_data_dirs
-    from eosctl.model.fsck import FsckSeverity
-    from eosctl.render.envelope import listing
-    from eosctl.render.fsck import FSCK_COLUMNS, fsck_item, render_consequences, render_repair_plan
-    from eosctl.render.listing import render_listing
+    from eosctl.render.fsck import Checked, render_repair_plan
+    from eosctl.render.fsck_report import render_fsck_findings
     from eosctl.render.progress import show_progress
+    from eosctl.services.gate import GateOptions, judge_run, read_gate, without_suppressed
     from eosctl.storage.survey import survey_data_dir
+    from eosctl.text import count_text
 
     invocation = invocation_of(context)
+    options = GateOptions(fail_on, exit_zero, require_complete, None, baseline, rules)
+    gate = read_gate(options, Severity.WARNING, has_score=False)
     rate = None if max_rate is None else _rate(max_rate)
     with show_progress() as tell:
         try:
@@ -72,21 +92,22 @@ def fsck(
         raise UsageError("There is no partition directory.", "", "Name data directories, as in log.dirs.")
     if found.is_live:
         note("a broker runs on these files: warnings and errors are those that two looks found")
-    findings = found.findings
-    rank = [FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO]
-    items = tuple(fsck_item(finding) for finding in sorted(findings, key=lambda found: rank.index(found.severity)))
-    style = invocation.style()
+    partitions = [path.name for facts in surveyed for path in facts.partitions]
+    cluster_id = next((facts.cluster_id for facts in surveyed if facts.cluster_id), "")
+    now_ms = invocation.now_ms()
+    diagnosis = diagnose_data_dirs(found.findings, partitions, cluster_id, now_ms)
+    write_baseline_file(diagnosis.findings, write_baseline)
+    diagnosis = without_suppressed(diagnosis, gate, now_ms)
+    directories_read = count_text(len(surveyed), "data directory", "data directories")
+    about = f"Read: {count_text(found.partition_count, 'replica')} in {directories_read}."
+    checked = Checked(diagnosis, tuple(found.findings), found.partition_count, now_ms, (about,))
     if repair_plan and output in FOR_PEOPLE:
-        text = render_repair_plan(items, style)
+        text = render_repair_plan(checked, invocation.style())
     else:
-        result = listing("fsck", "fsck", invocation.now_ms(), items)
-        text = render_listing(
-            result, FSCK_COLUMNS, output, style, empty=f"Healthy: {found.partition_count} partitions."
-        )
-        if output in FOR_PEOPLE:
-            text += render_consequences(items, style)
+        text = render_fsck_findings(checked, output, invocation.style())
     write_result(text, output_file)
-    raise typer.Exit(ExitCode.FINDINGS if any(item.severity != FsckSeverity.INFO for item in items) else 0)
+    note_suppressed(diagnosis, output)
+    raise typer.Exit(judge_run(diagnosis, gate.gate).exit_code)
 
 
 def _rate(text: str) -> int:

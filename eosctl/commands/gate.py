@@ -26,6 +26,22 @@ FailOnOrRules = Annotated[
         rich_help_panel=GATE,
     ),
 ]
+FailOnWarning = Annotated[
+    Severity | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit with 3 when a finding is this bad or worse: warning, if .eosctl.yaml says nothing else.",
+        rich_help_panel=GATE,
+    ),
+]
+FailOnIfNamed = Annotated[
+    Severity | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit with 3 when a finding is this bad or worse: never, if .eosctl.yaml says nothing else.",
+        rich_help_panel=GATE,
+    ),
+]
 ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.", rich_help_panel=GATE)]
 MinScore = Annotated[
     int | None,

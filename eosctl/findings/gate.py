@@ -14,13 +14,13 @@ class Gate(NamedTuple):
     """The demands on a run.
 
     Attributes:
-        fail_on: The lowest severity that fails the run.
+        fail_on: The lowest severity that fails the run; None when findings never fail it.
         exit_zero: Whether findings and gaps never fail the run.
         require_complete: Whether missing evidence fails the run.
         min_score: The lowest score that passes, 0 to 100; None for any.
     """
 
-    fail_on: Severity = Severity.ERROR
+    fail_on: Severity | None = Severity.ERROR
     exit_zero: bool = False
     require_complete: bool = False
     min_score: int | None = None
@@ -30,7 +30,8 @@ def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
     """Return the exit code of a run whose suppressed findings are already removed."""
     if gate.exit_zero:
         return ExitCode.DONE
-    if any(finding.severity.at_least(gate.fail_on) for finding in diagnosis.findings) or falls_short(diagnosis, gate):
+    is_bad = gate.fail_on is not None and any(one.severity.at_least(gate.fail_on) for one in diagnosis.findings)
+    if is_bad or falls_short(diagnosis, gate):
         return ExitCode.FINDINGS
     if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
         return ExitCode.INCOMPLETE

@@ -13,7 +13,8 @@ class Suppression(msgspec.Struct, frozen=True):
     Attributes:
         check_id: The id of the check.
         scope: Which findings: a pattern with ``*`` and ``?`` over the resource's kind and name (``topic orders-*``),
-            its name alone, or the file that a finding is in.
+            its name alone, or the file that a finding is in (``app.properties``), also with the line
+            (``app.properties:7``).
         reason: Why.
         expires: The last day on which it holds, ``YYYY-MM-DD``; empty for ever.
     """

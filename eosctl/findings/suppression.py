@@ -21,7 +21,8 @@ def suppress(
 ) -> Diagnosis:
     """Return the diagnosis without the findings that suppressions or the baseline name.
 
-    An expired suppression hides nothing, and is told; so is one that matches nothing, as it may hide something later.
+    A suppression that expired hides nothing, and is remarked on. So is one that matches no finding of a check that ran:
+    it may hide something later.
 
     Args:
         diagnosis: What the checks found.
@@ -35,13 +36,14 @@ def suppress(
     remarks = [
         f"The suppression of {one.check_id} ({one.scope}) expired on {one.expires} and hides nothing: {one.reason}"
         for one in suppressions
-        if one not in holding
+        if one not in holding and one.check_id in {result.check_id for result in diagnosis.results}
     ]
     found = diagnosis.findings
+    ran = {r.check_id for r in diagnosis.results if r.status in (CheckStatus.PASSED, CheckStatus.FAILED)}
     remarks += [
         f"The suppression of {one.check_id} ({one.scope}) matches no finding: remove it."
         for one in holding
-        if not any(_matches(one, finding) for finding in found)
+        if one.check_id in ran and not any(_matches(one, finding) for finding in found)
     ]
     return replace(
         diagnosis,
@@ -78,7 +80,9 @@ def _without(
 
 
 def _matches(suppression: Suppression, finding: Finding) -> bool:
-    names = (str(finding.resource), finding.resource.name, str(dict(finding.facts).get("file", "")))
+    facts = dict(finding.facts)
+    file = str(facts.get("file", ""))
+    names = (str(finding.resource), finding.resource.name, file, f"{file}:{facts['line']}" if "line" in facts else "")
     return suppression.check_id == finding.check_id and any(
         fnmatchcase(name, suppression.scope) for name in names if name
     )

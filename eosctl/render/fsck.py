@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 import msgspec
 
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
+from eosctl.analysis.fsck.diagnosis import finding_of
+from eosctl.findings.diagnosis import Diagnosis
+from eosctl.findings.grouping import Action, FindingGroup, first_actions
+from eosctl.model.evidence import EvidenceGap
 from eosctl.model.fsck import FsckFinding, FsckSeverity
-from eosctl.render.listing import Column
+from eosctl.model.severity import Severity
+from eosctl.render.envelope import ClusterView, EvidenceView, listing
+from eosctl.render.findings.sections import first_blocks, suppressed_blocks
+from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.text import count_text
+from eosctl.text import count_text, time_text
 
 
 class FsckItem(msgspec.Struct, frozen=True):
@@ -66,6 +76,102 @@ def fsck_item(finding: FsckFinding) -> FsckItem:
     )
 
 
+class Checked(NamedTuple):
+    """The result of a check.
+
+    Attributes:
+        diagnosis: Without the findings that are suppressed.
+        found: All findings.
+        partition_count: How many replicas were read.
+        generated_at_ms: When this is rendered, ms since the epoch.
+        about: What was read, one sentence a line.
+    """
+
+    diagnosis: Diagnosis
+    found: tuple[FsckFinding, ...]
+    partition_count: int
+    generated_at_ms: int
+    about: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> tuple[FsckItem, ...]:
+        """The findings that count, the worst first."""
+        counted = frozenset(self.diagnosis.findings)
+        rank = [FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO]
+        ordered = sorted(self.found, key=lambda one: rank.index(one.severity))
+        return tuple(fsck_item(one) for one in ordered if finding_of(one) in counted)
+
+    @property
+    def groups(self) -> tuple[FindingGroup, ...]:
+        """The findings, the worst first; each is a cause of its own."""
+        return tuple(map(FindingGroup, self.diagnosis.findings))
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What to do first about errors and warnings."""
+        return first_actions(one for one in self.groups if one.cause.severity.at_least(Severity.WARNING))
+
+
+class FsckView(msgspec.Struct, frozen=True):
+    """A check as JSON and YAML show it; ``gaps`` are partitions and transactions that could not be judged."""
+
+    schema: str
+    schema_version: int
+    command: str
+    generated_at: str
+    cluster: ClusterView | None
+    evidence: EvidenceView | None
+    items: tuple[FsckItem, ...]
+    partition_count: int
+    actions: tuple[ActionView, ...]
+    suppressed: tuple[SuppressedView, ...]
+    remarks: tuple[str, ...]
+    gaps: tuple[EvidenceGap, ...]
+
+
+def fsck_view(checked: Checked) -> FsckView:
+    """Shape a check for machines."""
+    diagnosis = checked.diagnosis
+    return FsckView(
+        schema="eosctl.fsck",
+        schema_version=1,
+        command="fsck",
+        generated_at=time_text(checked.generated_at_ms),
+        cluster=None,
+        evidence=None,
+        items=checked.items,
+        partition_count=checked.partition_count,
+        actions=action_views(checked.actions),
+        suppressed=suppressed_views(diagnosis.suppressed),
+        remarks=diagnosis.remarks,
+        gaps=diagnosis.gaps,
+    )
+
+
+def render_fsck(checked: Checked, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render a check in the formats that are its own."""
+    match output:
+        case OutputFormat.JSON:
+            return render_json(fsck_view(checked))
+        case OutputFormat.YAML:
+            return render_yaml(fsck_view(checked))
+        case _:
+            items = checked.items
+            hidden = len(checked.diagnosis.suppressed)
+            state = f"No finding that counts, {hidden} suppressed" if hidden else "Healthy"
+            text = render_listing(
+                listing("fsck", "fsck", checked.generated_at_ms, items),
+                FSCK_COLUMNS,
+                output,
+                style,
+                empty=f"{state}: {count_text(checked.partition_count, 'partition')}.",
+            )
+    if output is OutputFormat.TSV:
+        return text
+    blocks = [*_consequences(items), *first_blocks(checked.actions), *suppressed_blocks(checked.diagnosis)]
+    return text + (render_page(blocks, style) if blocks else "")
+
+
 def _number(number: int | None) -> str:
     return "-" if number is None else str(number)
 
@@ -83,27 +189,23 @@ FSCK_COLUMNS: Final[tuple[Column[FsckItem], ...]] = (
 )
 
 
-def render_consequences(items: Iterable[FsckItem], style: Style = PLAIN) -> str:
-    """Say once for each kind among the warnings and errors what follows from it."""
+def _consequences(items: Iterable[FsckItem]) -> Iterator[Block]:
+    """Yield what follows from each kind among the warnings and errors, once."""
     kinds = dict.fromkeys(item.kind for item in items if item.severity != FsckSeverity.INFO)
-    blocks: list[Block] = []
     for kind in kinds:
         follows = CONSEQUENCES[kind]
-        blocks += [
-            Line(""),
-            Line(kind, "bold"),
-            Field("effect", follows.effect),
-            Field("restart", follows.on_restart),
-            Field("repair", follows.repair),
-        ]
-    return render_page(blocks, style) if blocks else ""
+        yield Line("")
+        yield Line(kind, "bold")
+        yield Field("effect", follows.effect)
+        yield Field("restart", follows.on_restart)
+        yield Field("repair", follows.repair)
 
 
-def render_repair_plan(items: Sequence[FsckItem], style: Style = PLAIN) -> str:
-    """Write the steps that mend what was found, one block a kind with its files; nothing is carried out."""
-    wanted = [item for item in items if item.severity != FsckSeverity.INFO]
+def render_repair_plan(checked: Checked, style: Style = PLAIN) -> str:
+    """Render the steps that repair what was found, one block a kind with its files; nothing is carried out."""
+    wanted = [item for item in checked.items if item.severity != FsckSeverity.INFO]
     if not wanted:
-        return render_page([Line("Nothing needs repair.")], style)
+        return render_page([Line("Nothing needs repair."), *suppressed_blocks(checked.diagnosis)], style)
     blocks: list[Block] = [
         Line(f"Repair plan for {count_text(len(wanted), 'finding')}. Nothing has been changed; copy the files first.")
     ]
@@ -111,4 +213,4 @@ def render_repair_plan(items: Sequence[FsckItem], style: Style = PLAIN) -> str:
         files = dict.fromkeys(f"{item.directory}/{item.file}".rstrip("/") for item in wanted if item.kind == kind)
         blocks += [Line(""), Line(f"{number}. {kind}", "bold"), *(Field("file", file) for file in files)]
         blocks += [Field("do", CONSEQUENCES[kind].repair), Field("why", CONSEQUENCES[kind].effect)]
-    return render_page(blocks, style)
+    return render_page([*blocks, *suppressed_blocks(checked.diagnosis)], style)

@@ -26,7 +26,7 @@ from eosctl.render.diagnosis.checklist import ChecklistSummary, RunView
 from eosctl.render.diagnosis.report import DiagnosisView
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
-from eosctl.render.fsck import FsckItem
+from eosctl.render.fsck import FsckView
 from eosctl.render.logs.exceptions import ExceptionItem
 from eosctl.render.logs.kafka_data import KafkaDataView
 from eosctl.render.logs.report import LogsView
@@ -93,7 +93,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "logs": (LogsView, "logs scan, logs report"),
     "diagnose": (Listing[MatchItem], "diagnose"),
     "dr-lint": (Listing[CarriedItem], "dr lint"),
-    "fsck": (Listing[FsckItem], "fsck"),
+    "fsck": (FsckView, "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),
     "kafka-data": (KafkaDataView, "logs data"),
     "group-pending": (Listing[PinItem], "group pending"),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.checks.registry import CATALOGUE, check_id_of, find_check, names_of
 from eosctl.errors import ConfigFileError, ExitCode, unknown_name
 from eosctl.findings.diagnosis import Diagnosis
@@ -23,7 +24,7 @@ class GateOptions(NamedTuple):
     """The demands on a run, as given.
 
     Attributes:
-        fail_on: The lowest severity that fails the run; None leaves it to the rules, and without rules to ``error``.
+        fail_on: The lowest severity that fails the run; None leaves it to the rules, and without rules to the command.
         exit_zero: Whether findings and missing evidence never fail the run.
         require_complete: Whether missing evidence fails the run.
         min_score: The lowest score that passes, 0 to 100; None leaves it to the rules.
@@ -60,8 +61,14 @@ class Verdict(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def read_gate(options: GateOptions) -> GateFiles:
+def read_gate(options: GateOptions, fail_on: Severity | None = Severity.ERROR, *, has_score: bool = True) -> GateFiles:
     """Complete the options from the project's rules, and read the baseline.
+
+    Args:
+        options: The options as given.
+        fail_on: The lowest severity that fails the run where neither options nor rules name one; None where findings
+            do not fail it.
+        has_score: Whether the run gives a score, which the rules may limit.
 
     Raises:
         ConfigFileError: The rules or the baseline cannot be read.
@@ -69,10 +76,10 @@ def read_gate(options: GateOptions) -> GateFiles:
     path = options.rules or Path(GATE_FILE)
     rules = read_gate_rules(path) if path.exists() else GateRules()
     gate = Gate(
-        options.fail_on or rules.fail_on or Severity.ERROR,
+        options.fail_on or rules.fail_on or fail_on,
         options.exit_zero,
         options.require_complete,
-        rules.min_score if options.min_score is None else options.min_score,
+        (rules.min_score if options.min_score is None else options.min_score) if has_score else None,
     )
     known = frozenset() if options.baseline is None else read_baseline(options.baseline)
     return GateFiles(gate, _with_ids(rules.suppressions, path), known)
@@ -85,7 +92,7 @@ def _with_ids(suppressions: tuple[Suppression, ...], path: Path) -> tuple[Suppre
         ConfigFileError: A name is not that of a check. An unknown id hides nothing, and the run reports it.
     """
     for one in suppressions:
-        if find_check(one.check_id) is None and not one.check_id.startswith("EOS-"):
+        if find_check(one.check_id) is None and not one.check_id.startswith(("EOS-", "fsck/", "logs/")):
             error = unknown_name("check", one.check_id, names_of(CATALOGUE), "List them: eosctl check list")
             raise ConfigFileError(f"A suppression in {path}: {error.what}", error.why, error.next_step)
     return tuple(replace(one, check_id=check_id_of(one.check_id)) for one in suppressions)
@@ -99,7 +106,19 @@ def without_suppressed(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Di
         files: The suppressions and the baseline.
         at_ms: The time, in ms since the epoch: suppressions expire.
     """
-    return suppress(diagnosis, files.suppressions, files.baseline, time_text(at_ms)[:10])
+    counted = suppress(diagnosis, files.suppressions, files.baseline, time_text(at_ms)[:10])
+    unknown = tuple(
+        f"The suppression of {one.check_id} ({one.scope}) names no check, and hides nothing: correct it."
+        for one in files.suppressions
+        if not _is_known(one.check_id)
+    )
+    return replace(counted, remarks=(*counted.remarks, *unknown))
+
+
+def _is_known(check_id: str) -> bool:
+    """Return whether findings may have this id; kinds of incidents in logs are not listed anywhere."""
+    area, _, kind = check_id.partition("/")
+    return kind in CONSEQUENCES if area == "fsck" else area == "logs" or find_check(check_id) is not None
 
 
 def judge_run(diagnosis: Diagnosis, gate: Gate) -> Verdict:

@@ -24,6 +24,9 @@ GATE_FILE: Final = ".eosctl.yaml"
 _KEYS: Final = frozenset({"suppressions", "fail_on", "min_score"})
 _ID: Final = re.compile(r"EOS-[A-Z]{3}-\d{3}", re.IGNORECASE)
 _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.IGNORECASE)
+_OTHER_ID: Final = re.compile(r"fsck/[a-z-]+|logs/\w+")
+"""Ids of findings in data directories and in logs."""
+_EXAMPLES: Final = "EOS-TXN-001, hanging-transaction, fsck/crc-mismatch, logs/producer_fenced"
 
 
 def read_gate_rules(path: Path) -> GateRules:
@@ -64,8 +67,8 @@ def _suppression(path: Path, number: int, entry: Any) -> Suppression:
     check_id, reason = str(entry.get("id", "")), str(entry.get("reason") or "").strip()
     if _ID.fullmatch(check_id):
         check_id = check_id.upper()
-    elif check_id.upper().startswith("EOS-") or not _NAME.fullmatch(check_id):
-        raise _wrong(path, f"{where} has no id or name of a check (EOS-TXN-001, hanging-transaction)")
+    elif not _OTHER_ID.fullmatch(check_id) and (check_id.upper().startswith("EOS-") or not _NAME.fullmatch(check_id)):
+        raise _wrong(path, f"{where} has no id or name of a check ({_EXAMPLES})")
     if not reason:
         raise _wrong(path, f"{where} ({check_id}) has no reason")
     return Suppression(check_id, str(entry.get("scope") or "*"), reason, _day(path, where, entry.get("expires")))

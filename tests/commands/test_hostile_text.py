@@ -12,7 +12,6 @@ from typing import Final
 import pytest
 import yaml
 
-from eosctl.render.configuration.formats import LintFormat
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
@@ -130,8 +129,8 @@ def test_doctor_of_logs(output: FindingFormat, logs: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("config", "lint"), ("doctor",)])
-@pytest.mark.parametrize("output", list(LintFormat))
-def test_settings(command: tuple[str, ...], output: LintFormat, settings: Path) -> None:
+@pytest.mark.parametrize("output", list(FindingFormat))
+def test_settings(command: tuple[str, ...], output: FindingFormat, settings: Path) -> None:
     done = eosctl(*command, settings, "-o", output.value)
     assert done.code == 3, done.err
     assert not hidden_in(done.out), hidden_in(done.out)

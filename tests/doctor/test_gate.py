@@ -94,11 +94,21 @@ class TestSuppressions:
         assert len(done.json["items"]) == 1
         assert "matches no finding" in done.json["remarks"][0]
 
+    def test_one_of_no_check_is_remarked_on(self, application: Path, project: Path) -> None:
+        known = ("EOS-BRK-001", "hanging-transaction", "fsck/crc-mismatch", "logs/producer_fenced")
+        entries = "".join(f"- {{id: {one}, reason: r}}\n" for one in (*known, "EOS-CFG-999", "fsck/crc-mismach"))
+        (project / ".eosctl.yaml").write_text(f"suppressions:\n{entries}", "utf-8")
+        for command in (("doctor",), ("config", "lint")):
+            remarks = eosctl(*command, application, "-o", "json").json["remarks"]
+            assert [one.split()[3] for one in remarks] == ["EOS-CFG-999", "fsck/crc-mismach"]
+
     @pytest.mark.parametrize(
         ("text", "told"),
         [
             ("suppressions: [{id: EOS-CFG-001}]", "no reason"),
-            ("suppressions: [{id: all, reason: r}]", "no id"),
+            ("suppressions: [{id: all, reason: r}]", "no check 'all'"),
+            ("suppressions: [{id: EOS-CFG, reason: r}]", "no id"),
+            ("suppressions: [{id: fsck/, reason: r}]", "no id"),
             ("suppressions: [{id: EOS-CFG-001, reason: r, expires: soon}]", "no day"),
             ("suppressions: [{id: EOS-CFG-001, reason: r, expire: 2026-01-01}]", "unknown key expire"),
             ("suppressions: {}\nfailon: error", "unknown key failon"),

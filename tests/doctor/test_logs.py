@@ -81,7 +81,7 @@ def test_logs_alone_need_no_cluster(own_home: Path, tmp_path: Path) -> None:
     assert {check["area"] for check in done.json["checks"]} == {"LOG"}
     page = report.read_text("utf-8")
     assert "Timeline" in page
-    assert "No cluster was asked" in page
+    assert "No cluster was read" in page
     again = eosctl("doctor", "--snapshot", kept, "-o", "json")
     assert [item["fingerprint"] for item in again.json["items"]] == [item["fingerprint"] for item in done.json["items"]]
 

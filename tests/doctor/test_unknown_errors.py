@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from eosctl.collect.log_findings import collect_log_findings
 
 from eosctl.analysis.incidents.unknown_errors import TEMPLATES_OF_A_LOGGER
 from eosctl.model.severity import Severity
+from eosctl.services.log_findings import collect_log_findings
 from tests.commands.conftest import eosctl, own_home
 
 __all__ = ["own_home"]

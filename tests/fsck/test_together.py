@@ -251,4 +251,4 @@ def test_directories_of_two_clusters_are_refused(tmp_path: Path, capsys: pytest.
     assert ran.code == 2
     assert "different clusters" in ran.err
     again = run(capsys, "fsck", tmp_path / "one", tmp_path / "one" / ".." / "one")
-    assert (again.code, again.out) == (0, "Healthy: 1 partitions.\n")
+    assert (again.code, again.out) == (0, "Healthy: 1 partition.\n")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from eosctl.collect.log_findings import collect_log_findings
 
 from eosctl.model.log_findings import Recognition
+from eosctl.services.log_findings import collect_log_findings
 
 MEASURED = "2026-11-20T10:00:0{},12.5,OK\n"
 ORDER = '{{"time":"2026-11-20T10:00:0{}Z","order":1,"status":"paid"}}\n'

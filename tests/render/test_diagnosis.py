@@ -20,7 +20,7 @@ from eosctl import __version__
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.render.diagnosis.formats import render_diagnosis
-from eosctl.render.diagnosis.sarif import FINGERPRINT
+from eosctl.render.findings.sarif import FINGERPRINT
 from eosctl.render.formats import FindingFormat
 from eosctl.render.page import Style
 from tests.render.story import HOSTILE_ID, healthy_report, unhappy_report

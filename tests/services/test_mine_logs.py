@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.errors import EosctlError, ExitCode, UsageError
+from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
 from eosctl.model.period import Period
+from eosctl.model.severity import Severity
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.count_exceptions import ExceptionsRequest, count_exceptions
 from eosctl.services.follow_logs import FollowRequest, follow_logs
+from eosctl.services.gate import GateOptions
+from eosctl.services.judge_logs import judge_logs
 from eosctl.services.log_categories import check_categories, find_category, log_categories
 from eosctl.services.log_engine import EngineChoice, takes_spark
 from eosctl.services.mine_logs import MineRequest, mine_logs, report_logs
@@ -63,6 +66,19 @@ def test_what_the_baseline_has_is_not_new(log: Path, tmp_path: Path) -> None:
     alone, compared = report_logs(MineRequest((log,))), report_logs(MineRequest((log,)), [calm])
     assert alone.mined.findings.events == compared.mined.findings.events
     assert alone.digest != compared.digest
+
+
+def test_the_gate_decides_the_exit_code(log: Path, tmp_path: Path) -> None:
+    rules, missing = tmp_path / "rules.yaml", tmp_path / "missing.log"
+    rules.write_text("suppressions: [{id: logs/producer_fenced, reason: planned}]\n", "utf-8")
+    strict = GateOptions(Severity.INFO)
+    every, some = judge_logs(MineRequest((log,)), strict), judge_logs(MineRequest((log,)), strict._replace(rules=rules))
+    assert (judge_logs(MineRequest((log,))).exit_code, every.exit_code) == (ExitCode.DONE, ExitCode.FINDINGS)
+    assert [reason for _, reason in some.report.diagnosis.suppressed] == ["planned"]
+    assert (len(every.report.findings.incidents), some.report.findings.incidents) == (1, ())
+    rules.write_text("fail_on: worse\n", "utf-8")
+    with pytest.raises(ConfigFileError):
+        judge_logs(MineRequest((missing,)), GateOptions(rules=rules))
 
 
 def test_a_file_without_log_records_is_incomplete(tmp_path: Path) -> None:

@@ -9,13 +9,21 @@ import typer
 
 from eosctl.commands.config.change import fix, upgrade
 from eosctl.commands.config.releases import release_of
-from eosctl.commands.gate import ExitZero, FailOn
-from eosctl.commands.invocation import invocation_of, remember_output, tell, write_result
+from eosctl.commands.diagnosis_output import note_suppressed, write_baseline_file
+from eosctl.commands.gate import (
+    BaselineFile,
+    ExitZero,
+    FailOnOrRules,
+    RequireComplete,
+    RulesFile,
+    WriteBaseline,
+)
+from eosctl.commands.invocation import invocation_of, note, tell, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
-    OUTPUT,
     Bootstrap,
     CommandConfig,
+    FindingOutput,
     Output,
     OutputFile,
     Overrides,
@@ -27,9 +35,7 @@ from eosctl.commands.options import (
 from eosctl.commands.session import load_or_capture
 from eosctl.errors import ExitCode, UsageError, unknown_name
 from eosctl.model.deployment import Role
-from eosctl.model.severity import Severity
-from eosctl.render.configuration.formats import LintFormat
-from eosctl.render.formats import OutputFormat
+from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
@@ -47,10 +53,6 @@ KafkaVersion = Annotated[
     ),
 ]
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.", exists=True)]
-LintOutput = Annotated[
-    LintFormat,
-    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
-]
 
 
 @app.command()
@@ -83,28 +85,42 @@ def lint(
     profile: Profile = None,
     timeout: Timeout = None,
     snapshot: SnapshotFile = None,
-    output: LintOutput = LintFormat.TABLE,
+    output: FindingOutput = FindingFormat.TABLE,
     output_file: OutputFile = None,
-    fail_on: FailOn = Severity.ERROR,
+    fail_on: FailOnOrRules = None,
     exit_zero: ExitZero = False,
+    require_complete: RequireComplete = False,
+    baseline: BaselineFile = None,
+    write_baseline: WriteBaseline = None,
+    rules: RulesFile = None,
 ) -> None:
     """Judge configuration files by the rules of exactly-once, brokers and applications together.
 
     Reads .properties, .conf, .yml, .json, .toml, .ini, .env, .sql and .tf: Kafka's own files, Spring Boot, Strimzi,
-    Kubernetes, Compose, Connect, Flink, librdkafka, Terraform. Exit code: 0 without findings at --fail-on, 2 when a
-    file is malformed, 3 with findings.
+    Kubernetes, Compose, Connect, Flink, librdkafka, Terraform. A comment on the line above a setting suppresses one
+    rule for it: "# eosctl: ignore EOS-CFG-001 REASON". Exit code: 0 without findings at --fail-on, 2 when a file is
+    malformed, 3 with findings, 4 with --require-complete when a value lies outside of the files.
     """
     from eosctl.analysis.read_as import read_as
     from eosctl.checks.configuration.cluster import broker_components, topic_components
+    from eosctl.checks.files_with_cluster import masked
     from eosctl.checks.judge import judge, undecided
+    from eosctl.findings.diagnosis import Diagnosis
+    from eosctl.findings.grade import grade
+    from eosctl.findings.summary import summarise
     from eosctl.model.deployment import Deployment
     from eosctl.model.evidence import EvidenceKind
+    from eosctl.model.read_as import sentence
     from eosctl.render.configuration.lint import render_lint
     from eosctl.render.configuration.lint_view import Linted
+    from eosctl.services.gate import GateOptions, judge_run, read_gate, without_suppressed
     from eosctl.settings.deployment_files import read_deployment
+    from eosctl.settings.inline_suppressions import read_inline_suppressions
     from eosctl.settings.sources import Releases
 
     invocation = invocation_of(context)
+    options = GateOptions(fail_on, exit_zero, require_complete, None, baseline, rules)
+    gate = read_gate(options, has_score=False)
     releases = Releases(_release(kafka_version), _release(client_version), _release(librdkafka_version, "librdkafka"))
     files = read_deployment(paths, roles=_roles(roles or []), releases=releases)
     deployment = files.deployment
@@ -118,22 +134,33 @@ def lint(
         )
         running = (*broker_components(evidence), *topic_components(evidence))
         deployment = Deployment((*deployment.components, *running), deployment.tables)
+    results = tuple(map(masked, judge(deployment)))
+    now_ms = invocation.now_ms()
+    inline = read_inline_suppressions(files.read)
+    gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
+    diagnosis = Diagnosis("", now_ms, results, grade(results), summary=summarise(results), remarks=inline.remarks)
+    write_baseline_file(diagnosis.findings, write_baseline)
     linted = Linted(
-        judge(deployment),
+        without_suppressed(diagnosis, gate, now_ms),
         undecided(deployment),
         files.unreadable,
         files.read,
         files.without_settings,
-        invocation.now_ms(),
+        now_ms,
         read_as(files.deployment),
     )
     write_result(render_lint(linted, output, invocation.style()), output_file)
+    note_suppressed(linted.diagnosis, output)
+    if output is FindingFormat.JUNIT:
+        for one in linted.read_as:
+            note(f"{one.file}: read as: {sentence(one)}")
     for broken in files.unreadable:
         tell(broken.error)
     if files.unreadable:
         raise typer.Exit(ExitCode.BAD_INPUT)
-    if not exit_zero and any(finding.severity.at_least(fail_on) for finding in linted.findings):
-        raise typer.Exit(ExitCode.FINDINGS)
+    code = judge_run(linted.diagnosis, gate.gate).exit_code
+    is_incomplete = require_complete and not exit_zero and bool(linted.undecided)
+    raise typer.Exit(ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code)
 
 
 @app.command()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.gate import GATE, RequireComplete
+from eosctl.commands.diagnosis_output import note_suppressed
+from eosctl.commands.gate import ExitZero, FailOnIfNamed, RequireComplete, RulesFile
 from eosctl.commands.incomplete import note_missing
-from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_result
+from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.logs.data import mine_data
 from eosctl.commands.logs.engine import (
     READING,
@@ -26,31 +26,17 @@ from eosctl.commands.logs.places import Places
 from eosctl.commands.logs.submit import submit_data_job, submit_job
 from eosctl.commands.logs.warmup import warm_up
 from eosctl.commands.logs.watch import watch_logs
-from eosctl.commands.options import OUTPUT, CommandConfig, Output, OutputFile, Overrides, Profile
+from eosctl.commands.options import OUTPUT, CommandConfig, FindingOutput, Output, OutputFile, Overrides, Profile
 from eosctl.commands.session import callbacks
-from eosctl.errors import ExitCode
-from eosctl.model.severity import Severity
-from eosctl.render.formats import OutputFormat
+from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.log_engine import EngineChoice
 
 if TYPE_CHECKING:
-    from eosctl.analysis.log_digest.digest import LogDigest
-    from eosctl.model.log_findings import LogFindings
-    from eosctl.services.mine_logs import Mined
+    from collections.abc import Sequence
+
+    from eosctl.model.log_findings import LogFindings, SkippedFile
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
-
-
-class ReportFormat(StrEnum):
-    """What ``-o`` accepts for a report."""
-
-    TABLE = "table"
-    WIDE = "wide"
-    JSON = "json"
-    YAML = "yaml"
-    TSV = "tsv"
-    MARKDOWN = "markdown"
-    HTML = "html"
 
 
 Categories = Annotated[
@@ -58,14 +44,6 @@ Categories = Annotated[
     typer.Option(
         "--category", metavar="NAME", help="Show events of this category only; repeatable.", rich_help_panel=OUTPUT
     ),
-]
-ReportOutput = Annotated[
-    ReportFormat,
-    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
-]
-FailOn = Annotated[
-    Severity | None,
-    typer.Option("--fail-on", help="Exit with 3 when a finding is this bad or worse.", rich_help_panel=GATE),
 ]
 
 
@@ -109,7 +87,7 @@ def scan_logs(
     request = MineRequest(tuple(paths), connection, zone, pattern, engine, period, tuple(category or ()))
     with callbacks(invocation.now_ms) as shown:
         mined = mine_logs(request, shown)
-    _note_far_away(mined)
+    _note_far_away(mined.far_away)
     findings = mined.findings
     view = logs_view(findings, "logs scan", invocation.now_ms())
     match output:
@@ -147,39 +125,39 @@ def report_logs(
     command_config: CommandConfig = None,
     overrides: Overrides = None,
     profile: Profile = None,
-    output: ReportOutput = ReportFormat.TABLE,
+    output: FindingOutput = FindingFormat.TABLE,
     output_file: OutputFile = None,
     static: Annotated[
         bool, typer.Option("--static", help="Draw HTML's timeline without scripts.", rich_help_panel=OUTPUT)
     ] = False,
-    fail_on: FailOn = None,
+    fail_on: FailOnIfNamed = None,
+    exit_zero: ExitZero = False,
     require_complete: RequireComplete = False,
+    rules: RulesFile = None,
 ) -> None:
     """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
 
     Exit codes: 0 done, 2 usage, 3 an incident, or a record without a known cause, at or above --fail-on, 4 a file could
-    not be read to its end, no log record was recognized, or with --require-complete a file was not recognized.
+    not be read to its end, or no log record was recognized; with --require-complete also when little of a file was.
     """
-    from eosctl.render.logs.verdict import worst_severity
+    from eosctl.render.logs.formats import render_logs_report
+    from eosctl.services.gate import GateOptions
+    from eosctl.services.judge_logs import judge_logs
     from eosctl.services.log_places import connection_of
-    from eosctl.services.mine_logs import MineRequest, report_logs
+    from eosctl.services.mine_logs import MineRequest
 
     invocation = invocation_of(context)
+    gate = GateOptions(fail_on, exit_zero, require_complete, rules=rules)
     connection = connection_of([*paths, *(baseline or ())], command_config, overrides, profile)
     period = period_of(begin, end, invocation.now_ms())
     request = MineRequest(tuple(paths), connection, zone, pattern, engine, period)
     with callbacks(invocation.now_ms) as shown:
-        mined, digest = report_logs(request, baseline, shown)
-    _note_far_away(mined)
-    findings = mined.findings
-    write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
-    _note_unread(output, findings)
-    worst = worst_severity(findings)
-    if fail_on is not None and worst is not None and worst.at_least(fail_on):
-        raise typer.Exit(ExitCode.FINDINGS)
-    if require_complete and not findings.is_recognized:
-        raise typer.Exit(ExitCode.INCOMPLETE)
-    raise typer.Exit(mined.exit_code)
+        judged = judge_logs(request, gate, baseline, shown)
+    _note_far_away(judged.far_away)
+    write_result(render_logs_report(judged.report, output, invocation.style(), static=static), output_file)
+    _note_unread(output, judged.report.findings)
+    note_suppressed(judged.report.diagnosis, output)
+    raise typer.Exit(judged.exit_code)
 
 
 @app.command("patterns")
@@ -191,7 +169,7 @@ def list_patterns(
     """List the categories that log records are sorted into."""
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
-    from eosctl.render.logs.report import CATEGORY_COLUMNS
+    from eosctl.render.logs.category import CATEGORY_COLUMNS
     from eosctl.services.log_categories import log_categories
 
     invocation = invocation_of(context)
@@ -207,7 +185,7 @@ def explain_category(
     output_file: OutputFile = None,
 ) -> None:
     """Show what a category means, how it is recognised and what to do next."""
-    from eosctl.render.logs.report import category_blocks
+    from eosctl.render.logs.category import category_blocks
     from eosctl.render.machine import render_json, render_tsv, render_yaml
     from eosctl.render.page import render_page
     from eosctl.services.log_categories import find_category
@@ -225,43 +203,15 @@ def explain_category(
     write_result(text, output_file)
 
 
-def _render_report(
-    findings: LogFindings, digest: LogDigest, output: ReportFormat, invocation: Invocation, *, static: bool
-) -> str:
-    from eosctl.render.logs.html import render_logs_html
-    from eosctl.render.logs.markdown import render_logs_markdown
-    from eosctl.render.logs.report import INCIDENT_COLUMNS, logs_view, report_blocks
-    from eosctl.render.logs.verdict import unexplained_row
-    from eosctl.render.machine import render_json, render_tsv, render_yaml
-    from eosctl.render.page import render_page
-
-    now_ms = invocation.now_ms()
-    view = logs_view(findings, "logs report", now_ms, digest)
-    match output:
-        case ReportFormat.JSON:
-            return render_json(view)
-        case ReportFormat.YAML:
-            return render_yaml(view)
-        case ReportFormat.TSV:
-            rows = [[column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents]
-            return render_tsv([*rows, *(unexplained_row(item) for item in view.unexplained)])
-        case ReportFormat.MARKDOWN:
-            return render_logs_markdown(findings, digest, now_ms)
-        case ReportFormat.HTML:
-            return render_logs_html(findings, digest, now_ms, static=static)
-        case ReportFormat.TABLE | ReportFormat.WIDE:
-            return render_page(report_blocks(findings, digest), invocation.style())
-
-
-def _note_far_away(mined: Mined) -> None:
+def _note_far_away(far_away: Sequence[SkippedFile]) -> None:
     """Name the files whose records lie far from the period: only some formats show them."""
     from eosctl.render.logs.report import skipped_texts
 
-    for text in skipped_texts(mined.far_away):
+    for text in skipped_texts(far_away):
         note(text)
 
 
-def _note_unread(output: OutputFormat | ReportFormat, findings: LogFindings) -> None:
+def _note_unread(output: OutputFormat | FindingFormat, findings: LogFindings) -> None:
     from eosctl.render.logs.report import skipped_texts
 
     missing = skipped_texts(findings.skipped)

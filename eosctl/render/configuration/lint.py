@@ -5,37 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from eosctl.model.read_as import sentence
-from eosctl.render.configuration.formats import LintFormat
-from eosctl.render.configuration.github import render_annotations
+from eosctl.render.configuration.lint_report import lint_report
 from eosctl.render.configuration.lint_view import Linted, LintItem, LintView, lint_view
-from eosctl.render.configuration.sarif import render_lint_sarif
+from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.sections import first_blocks, suppressed_blocks
+from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
-from eosctl.render.markdown import render_lint_markdown
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.render.prometheus import render_lint_metrics
+from eosctl.text import count_text
 
 _TONES = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "dim"}
 
 
-def render_lint(linted: Linted, output: LintFormat, style: Style = PLAIN) -> str:
+def render_lint(linted: Linted, output: FindingFormat, style: Style = PLAIN) -> str:
     """Render a run in any of its formats."""
     match output:
-        case LintFormat.JSON:
+        case FindingFormat.JSON:
             return render_json(lint_view(linted))
-        case LintFormat.YAML:
+        case FindingFormat.YAML:
             return render_yaml(lint_view(linted))
-        case LintFormat.TSV:
+        case FindingFormat.TSV:
             return render_tsv(_rows(lint_view(linted)))
-        case LintFormat.SARIF:
-            return render_lint_sarif(lint_view(linted))
-        case LintFormat.GITHUB:
-            return render_annotations(lint_view(linted))
-        case LintFormat.MARKDOWN:
-            return render_lint_markdown(lint_view(linted))
-        case LintFormat.PROMETHEUS:
-            return render_lint_metrics(lint_view(linted))
-        case LintFormat.TABLE | LintFormat.WIDE:
-            return render_page(_blocks(lint_view(linted), wide=output is LintFormat.WIDE), style)
+        case FindingFormat.TABLE | FindingFormat.WIDE:
+            return render_page(_blocks(linted, wide=output is FindingFormat.WIDE), style)
+        case _:
+            return render_findings(lint_report(linted), output)
 
 
 def _rows(view: LintView) -> Iterator[Sequence[str]]:
@@ -58,7 +52,8 @@ def _row(item: LintItem) -> Sequence[str]:
     )
 
 
-def _blocks(view: LintView, *, wide: bool) -> list[Block]:
+def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
+    view = lint_view(linted)
     blocks: list[Block] = []
     for item in view.items:
         blocks.append(
@@ -79,13 +74,15 @@ def _blocks(view: LintView, *, wide: bool) -> list[Block]:
         blocks += [Line(f"  {one.reason}") for one in view.unreadable]
         blocks.append(Line(""))
     blocks += [Line(f"{one.file}: read as: {sentence(one)}", "dim") for one in view.read_as]
+    marked = [*first_blocks(linted.actions), *suppressed_blocks(linted.diagnosis)]
+    blocks += [*marked, Line("")] if marked else []
     counts = view.counts
-    noun = "file" if counts.files == 1 else "files"
+    suppressed = f", {counts.suppressed} suppressed" if counts.suppressed else ""
+    read = f"{count_text(counts.files, 'file')} ({counts.files_without_settings} without Kafka settings)"
     blocks.append(
         Line(
-            f"{counts.findings} findings in {counts.files} {noun} ({counts.files_without_settings} without Kafka "
-            f"settings); rules: {counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped, "
-            f"{counts.not_applicable} not applicable."
+            f"{count_text(counts.findings, 'finding')}{suppressed} in {read}; rules: {counts.passed} passed, "
+            f"{counts.failed} failed, {counts.skipped} skipped, {counts.not_applicable} not applicable."
         )
     )
     return blocks

@@ -8,9 +8,11 @@ import msgspec
 
 from eosctl.checks.judge import findings_of
 from eosctl.checks.undecided import Undecided
-from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
+from eosctl.findings.grouping import Action, FindingGroup, first_actions
 from eosctl.model.read_as import ReadAs
+from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
 from eosctl.settings.deployment_files import Unreadable
 from eosctl.settings.sources import shown
 from eosctl.text import time_text
@@ -21,7 +23,7 @@ SCHEMA = "eosctl.config-lint"
 class Linted(NamedTuple):
     """Everything that a lint run has to tell."""
 
-    results: tuple[CheckResult, ...]
+    diagnosis: Diagnosis
     undecided: tuple[Undecided, ...]
     unreadable: tuple[Unreadable, ...]
     read: tuple[str, ...]
@@ -32,7 +34,17 @@ class Linted(NamedTuple):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings by file and line."""
-        return findings_of(self.results)
+        return findings_of(self.diagnosis.results)
+
+    @property
+    def groups(self) -> tuple[FindingGroup, ...]:
+        """The findings, the worst first; each is a cause of its own."""
+        return tuple(map(FindingGroup, self.diagnosis.findings))
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What to do first."""
+        return first_actions(self.groups)
 
 
 class LintItem(msgspec.Struct, frozen=True):
@@ -79,6 +91,7 @@ class LintCounts(msgspec.Struct, frozen=True):
     skipped: int
     not_applicable: int
     findings: int
+    suppressed: int
 
 
 class LintView(msgspec.Struct, frozen=True):
@@ -93,11 +106,14 @@ class LintView(msgspec.Struct, frozen=True):
     items: tuple[LintItem, ...]
     unresolved: tuple[UndecidedItem, ...]
     unreadable: tuple[UnreadableItem, ...]
+    actions: tuple[ActionView, ...]
+    suppressed: tuple[SuppressedView, ...]
+    remarks: tuple[str, ...]
 
 
 def lint_view(linted: Linted) -> LintView:
     """Shape a run for machines."""
-    tally = {status: sum(1 for result in linted.results if result.status is status) for status in CheckStatus}
+    tally = {status: sum(1 for result in linted.diagnosis.results if result.status is status) for status in CheckStatus}
     items = tuple(lint_item(finding) for finding in linted.findings)
     return LintView(
         schema=SCHEMA,
@@ -112,11 +128,15 @@ def lint_view(linted: Linted) -> LintView:
             tally[CheckStatus.SKIPPED],
             tally[CheckStatus.NOT_APPLICABLE],
             len(items),
+            len(linted.diagnosis.suppressed),
         ),
         read_as=linted.read_as,
         items=items,
-        unresolved=tuple(_undecided_item(one) for one in linted.undecided),
+        unresolved=tuple(undecided_item(one) for one in linted.undecided),
         unreadable=tuple(UnreadableItem(one.file, one.error.what) for one in linted.unreadable),
+        actions=action_views(linted.actions),
+        suppressed=suppressed_views(linted.diagnosis.suppressed),
+        remarks=linted.diagnosis.remarks,
     )
 
 
@@ -141,6 +161,7 @@ def lint_item(finding: Finding) -> LintItem:
     )
 
 
-def _undecided_item(one: Undecided) -> UndecidedItem:
+def undecided_item(one: Undecided) -> UndecidedItem:
+    """Shape a setting that was not judged."""
     value, place = one.value, one.value.place or one.component.place
     return UndecidedItem(place.file, place.line, value.key, shown(value.key, value.text))

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from eosctl.checks.declaration import Check
 from eosctl.findings.report import Report
+from eosctl.render.diagnosis.finding_report import finding_report
 from eosctl.render.diagnosis.report import diagnosis_view
-from eosctl.render.diagnosis.text import render_diagnosis_text
+from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.text import render_text
 from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Style
@@ -24,9 +26,9 @@ def render_diagnosis(report: Report, checks: Iterable[Check], output: FindingFor
     """
     match output:
         case FindingFormat.TABLE:
-            return render_diagnosis_text(report, style)
+            return render_text(finding_report(report, checks), style)
         case FindingFormat.WIDE:
-            return render_diagnosis_text(report, style, wide=True)
+            return render_text(finding_report(report, checks), style, wide=True)
         case FindingFormat.JSON:
             return render_json(diagnosis_view(report))
         case FindingFormat.YAML:
@@ -36,27 +38,5 @@ def render_diagnosis(report: Report, checks: Iterable[Check], output: FindingFor
                 (f.severity.value, f.check_id, f.resource.kind, f.resource.name, f.message, f.fingerprint)
                 for f in report.diagnosis.findings
             )
-        case FindingFormat.SARIF:
-            from eosctl.render.diagnosis.sarif import render_sarif
-
-            return render_sarif(report, checks)
-        case FindingFormat.JUNIT:
-            from eosctl.render.diagnosis.junit import render_junit
-
-            return render_junit(report)
-        case FindingFormat.HTML:
-            from eosctl.render.diagnosis.html import render_html
-
-            return render_html(report)
-        case FindingFormat.GITHUB:
-            from eosctl.render.diagnosis.github import render_diagnosis_annotations
-
-            return render_diagnosis_annotations(report)
-        case FindingFormat.MARKDOWN:
-            from eosctl.render.diagnosis.markdown import render_diagnosis_markdown
-
-            return render_diagnosis_markdown(report)
-        case FindingFormat.PROMETHEUS:
-            from eosctl.render.prometheus import render_diagnosis_metrics
-
-            return render_diagnosis_metrics(report)
+        case _:
+            return render_findings(finding_report(report, checks), output)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import msgspec
 
 from eosctl.findings.diagnosis import CheckStatus, Deduction
-from eosctl.findings.finding import Command, Finding
 from eosctl.findings.report import Report
 from eosctl.model.read_as import ReadAs
-from eosctl.model.verdict import Evidence, Resource
 from eosctl.render.envelope import ClusterView, EvidenceView, cluster_view, evidence_view
+from eosctl.render.findings.views import (
+    ActionView,
+    FindingView,
+    SuppressedView,
+    action_views,
+    finding_view,
+    suppressed_views,
+)
 from eosctl.text import time_text
 
 SCHEMA = "eosctl.diagnosis"
@@ -48,51 +54,11 @@ class CheckView(msgspec.Struct, frozen=True):
     finding_count: int
 
 
-class FindingView(msgspec.Struct, frozen=True):
-    """One finding; ``fingerprint`` stays the same from run to run."""
-
-    check_id: str
-    fingerprint: str
-    title: str
-    severity: str
-    confidence: str
-    resource: Resource
-    message: str
-    cause: str
-    impact: str
-    evidence: tuple[Evidence, ...]
-    remedy: tuple[str, ...]
-    commands: tuple[Command, ...]
-    verify: tuple[Command, ...]
-    references: tuple[str, ...]
-    incident: str
-    facts: dict[str, str | int | bool]
-
-
 class CauseView(msgspec.Struct, frozen=True):
     """A cause with its symptoms, each named by the fingerprint of its finding."""
 
     cause: str
     symptoms: tuple[str, ...]
-
-
-class ActionView(msgspec.Struct, frozen=True):
-    """One of the first things to do; ``settles`` is the number of findings that it is about."""
-
-    step: str
-    command: str
-    check_ids: tuple[str, ...]
-    settles: int
-
-
-class SuppressedView(msgspec.Struct, frozen=True):
-    """A finding that does not count, with the reason."""
-
-    check_id: str
-    fingerprint: str
-    resource: Resource
-    message: str
-    reason: str
 
 
 class DiagnosisView(msgspec.Struct, frozen=True):
@@ -146,36 +112,8 @@ def diagnosis_view(report: Report) -> DiagnosisView:
             CauseView(group.cause.fingerprint, tuple(one.fingerprint for one in group.symptoms))
             for group in report.groups
         ),
-        actions=tuple(
-            ActionView(one.step, one.command.line if one.command else "", one.check_ids, one.settles)
-            for one in report.actions
-        ),
-        suppressed=tuple(
-            SuppressedView(one.check_id, one.fingerprint, one.resource, one.message, reason)
-            for one, reason in diagnosis.suppressed
-        ),
+        actions=action_views(report.actions),
+        suppressed=suppressed_views(diagnosis.suppressed),
         remarks=diagnosis.remarks,
         read_as=report.read_as,
-    )
-
-
-def finding_view(finding: Finding) -> FindingView:
-    """Shape one finding for machines."""
-    return FindingView(
-        check_id=finding.check_id,
-        fingerprint=finding.fingerprint,
-        title=finding.title,
-        severity=finding.severity.value,
-        confidence=finding.confidence.value,
-        resource=finding.resource,
-        message=finding.message,
-        cause=finding.cause,
-        impact=finding.impact,
-        evidence=finding.evidence,
-        remedy=finding.remedy,
-        commands=finding.commands,
-        verify=finding.verify,
-        references=finding.references,
-        incident=finding.incident,
-        facts=dict(finding.facts),
     )

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from eosctl.checks.watching import Look, Standing
-from eosctl.render.diagnosis.text import TONES
+from eosctl.render.findings.text import TONES
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 from eosctl.render.transactions.watch import sparkline
 from eosctl.text import count_text, duration_text, time_text

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from eosctl import __version__
 from eosctl.analysis.log_coverage import reading_text
 from eosctl.analysis.log_digest.digest import LogDigest
+from eosctl.findings.diagnosis import Diagnosis
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
@@ -47,7 +48,9 @@ class Card(NamedTuple):
     more_count: int
 
 
-def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: int, *, static: bool = False) -> str:
+def render_logs_html(
+    findings: LogFindings, digest: LogDigest, generated_at_ms: int, diagnosis: Diagnosis, *, static: bool = False
+) -> str:
     """Render the incidents of a scan, worst first, with the records that they rest on; ``static`` without scripts."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -68,6 +71,7 @@ def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: 
         version=__version__,
         generated_at=time_text(generated_at_ms),
         headline=headline(findings),
+        diagnosis=diagnosis,
         # The drawings escape every text in them.
         timeline=Markup(draw_timeline(findings.events, ordered)),
         script=Markup(live.script),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eosctl.analysis.log_coverage import reading_text
 from eosctl.analysis.log_digest.digest import LogDigest
+from eosctl.findings.diagnosis import Diagnosis
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text
@@ -13,7 +14,7 @@ from eosctl.render.logs.verdict import headline, record_text, what_text
 from eosctl.text import time_text
 
 
-def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_ms: int) -> str:
+def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_ms: int, diagnosis: Diagnosis) -> str:
     """Render the incidents of a scan, worst first."""
     lines = [f"# {markdown_text(headline(findings))}", ""]
     ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
@@ -41,6 +42,11 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
     lines.append(f"{reading_text(findings)}; rendered {time_text(generated_at_ms)}.")
     lines += [f"- Clocks: {markdown_text(clock_text(one))}" for one in digest.clocks if one.is_apart]
     lines += [f"- Not read: {markdown_text(text)}" for text in skipped_texts(findings.skipped)]
+    lines += [
+        f"- Suppressed: {markdown_text(f'{one.check_id} {one.resource}: {reason}')}"
+        for one, reason in diagnosis.suppressed
+    ]
+    lines += [f"- {markdown_text(remark)}" for remark in diagnosis.remarks]
     return "\n".join(lines) + "\n"
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from eosctl.analysis.log_coverage import catalogued_text
 from eosctl.analysis.log_digest.digest import LogDigest
+from eosctl.findings.diagnosis import Diagnosis
 from eosctl.model.incident import Incident
-from eosctl.model.log_category import LogCategory
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
+from eosctl.render.findings.sections import suppressed_blocks
+from eosctl.render.findings.views import SuppressedView, suppressed_views
 from eosctl.render.listing import Column
+from eosctl.render.logs.category import labelled
 from eosctl.render.logs.digest import clock_text
 from eosctl.render.logs.verdict import (
     UnexplainedView,
@@ -116,10 +119,18 @@ class LogsView(msgspec.Struct, frozen=True):
     sources: tuple[SourceView, ...]
     skipped: tuple[SkippedView, ...]
     digest: LogDigest | None
+    suppressed: tuple[SuppressedView, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
-def logs_view(findings: LogFindings, command: str, generated_at_ms: int, digest: LogDigest | None = None) -> LogsView:
-    """Put the result of a scan into its machine-readable form; a report has a digest, too."""
+def logs_view(
+    findings: LogFindings,
+    command: str,
+    generated_at_ms: int,
+    digest: LogDigest | None = None,
+    diagnosis: Diagnosis | None = None,
+) -> LogsView:
+    """Put the result of a scan into its machine-readable form; a report has a digest and suppressions, too."""
     return LogsView(
         schema="eosctl.logs",
         schema_version=1,
@@ -132,10 +143,12 @@ def logs_view(findings: LogFindings, command: str, generated_at_ms: int, digest:
         sources=tuple(map(_source_view, findings.sources, findings.coverage)),
         skipped=tuple(SkippedView(one.file, one.reason) for one in findings.skipped),
         digest=digest,
+        suppressed=() if diagnosis is None else suppressed_views(diagnosis.suppressed),
+        remarks=() if diagnosis is None else diagnosis.remarks,
     )
 
 
-def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
+def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis) -> list[Block]:
     """Tell the incidents, what is new against a baseline, then what was read."""
     blocks: list[Block] = [Line(headline(findings), _tone(findings)), Line("")]
     for incident in sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms)):
@@ -148,7 +161,7 @@ def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
             Field("what", ", ".join(f"{name} {subject_text(value)}" for name, value in incident.subject.items())),
             Field("why", f"{incident.explanation} (confidence {incident.confidence:.0%})"),
             Field("next", incident.next_step),
-            *_fields("evidence", _evidence_lines(incident)),
+            *labelled("evidence", _evidence_lines(incident)),
             Line(""),
         ]
     for one in findings.unexplained:
@@ -157,16 +170,16 @@ def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
             Field("what", what_text(one)),
             Field("means", one.meaning),
             Field("next", one.next_step or f"eosctl logs explain {one.category}"),
-            *_fields("evidence", map(record_text, one.records)),
+            *labelled("evidence", map(record_text, one.records)),
             Line(""),
         ]
     if digest.has_baseline:
         new = [one for one in digest.templates if one.is_new]
         told = [f"{one.event_count} x {one.text} ({', '.join(one.applications)})" for one in new[:SHOWN_EVIDENCE]]
-        blocks += [Line(f"{count_text(len(new), 'message')} that the baseline does not have."), *_fields("new", told)]
+        blocks += [Line(f"{count_text(len(new), 'message')} that the baseline does not have."), *labelled("new", told)]
         blocks.append(Line(""))
     apart = [clock_text(one) for one in digest.clocks if one.is_apart]
-    return [*blocks, *_reading(findings), *_fields("clocks", apart, "yellow")]
+    return [*blocks, *_reading(findings), *labelled("clocks", apart, "yellow"), *suppressed_blocks(diagnosis)]
 
 
 def scan_blocks(findings: LogFindings) -> list[Block]:
@@ -211,28 +224,6 @@ INCIDENT_COLUMNS: Final[tuple[Column[IncidentView], ...]] = (
     Column("CONFIDENCE", lambda item: f"{item.confidence:.2f}"),
     Column("EXPLANATION", lambda item: item.explanation),
 )
-
-
-CATEGORY_COLUMNS: Final[tuple[Column[LogCategory], ...]] = (
-    Column("CATEGORY", lambda item: item.id),
-    Column("SEVERITY", lambda item: item.severity),
-    Column("MEANING", lambda item: item.meaning),
-    Column("PATTERNS", lambda item: " | ".join(item.patterns), wide=True),
-)
-
-
-def category_blocks(item: LogCategory) -> list[Block]:
-    """Tell all about one category."""
-    return [
-        Line(item.id),
-        Field("severity", item.severity),
-        Field("meaning", item.meaning),
-        Field("next", item.next_step or "Nothing by itself; it is context for other categories."),
-        *_fields("patterns", item.patterns),
-        *_fields("levels", item.levels),
-        *_fields("not of", item.loggers_not),
-        *_fields("unless", item.unless),
-    ]
 
 
 def event_view(event: LogEvent) -> EventView:
@@ -310,12 +301,6 @@ def _evidence_lines(incident: Incident) -> Iterator[str]:
         yield f"and {len(incident.evidence) - SHOWN_EVIDENCE} more"
 
 
-def _fields(label: str, lines: Iterable[str], tone: str = "") -> Iterator[Field]:
-    """Yield a labelled paragraph for each line, the label at the first."""
-    for number, line in enumerate(lines):
-        yield Field("" if number else label, line, tone)
-
-
 def _tone(findings: LogFindings) -> str:
     worst = worst_severity(findings)
     return TONES[worst.value] if worst else "green" if findings.has_records else "yellow"
@@ -346,8 +331,8 @@ def _reading(findings: LogFindings) -> Iterator[Block]:
         )
     ]
     if doubts:
-        yield from _fields("doubt", doubts, "yellow")
+        yield from labelled("doubt", doubts, "yellow")
     if findings.skipped:
-        yield from _fields("skipped", skipped_texts(findings.skipped))
+        yield from labelled("skipped", skipped_texts(findings.skipped))
     if any(event.time_assumed for event in findings.events):
         yield Field("time", "Stamps without a zone were read as UTC; name the zone with --zone.", "yellow")

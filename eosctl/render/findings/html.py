@@ -1,4 +1,4 @@
-"""A diagnosis as one HTML file that needs no network: style and pictures are inside, there is no script."""
+"""Findings as one HTML file that needs no network: style and pictures are inside, there is no script."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from eosctl import __version__
-from eosctl.analysis.hanging import describe_looks
-from eosctl.checks.impact import incident_of
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.findings.report import Report
-from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence
-from eosctl.render.diagnosis.picture import draw_blast_radius
 from eosctl.render.escaping import html_text
+from eosctl.render.findings.report import FindingReport
 from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
-from eosctl.text import hidden_text, time_text
+from eosctl.text import time_text
 
 PICTURES: Final = 20
 MARKS_SHOWN: Final = 200
-WORTH_A_PICTURE: Final = (HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING)
 
 
 class Tile(NamedTuple):
@@ -33,16 +28,7 @@ class Tile(NamedTuple):
     tone: str
 
 
-class Picture(NamedTuple):
-    """One transaction's blast radius, drawn and said; ``incident`` is that of the finding it belongs to."""
-
-    incident: str
-    title: str
-    caption: str
-    svg: str
-
-
-def render_html(report: Report) -> str:
+def render_html(report: FindingReport) -> str:
     """Render a report."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -56,27 +42,21 @@ def render_html(report: Report) -> str:
         keep_trailing_newline=True,
     )
     diagnosis = report.diagnosis
+    known = {finding.incident for finding in diagnosis.findings}
     # The drawing escapes every text in it.
-    pictures = [
-        Picture(incident_of(verdict), _title(verdict), verdict.explanation, Markup(svg))
-        for verdict in report.verdicts
-        if verdict.status in WORTH_A_PICTURE and (svg := draw_blast_radius(verdict))
-    ]
-    told = {finding.incident for finding in diagnosis.findings}
-    others = [picture for picture in pictures if picture.incident not in told]
+    pictures = [picture._replace(svg=Markup(picture.svg)) for picture in report.pictures]
+    others = [picture for picture in pictures if picture.incident not in known]
     results = {status: [r for r in diagnosis.results if r.status is status] for status in CheckStatus}
     page: str = environment.get_template("report.html.j2").render(
         version=__version__,
         command=report.command,
+        report=report,
         diagnosis=diagnosis,
         grade=diagnosis.grade,
-        snapshot=report.snapshot,
-        looks=describe_looks(report.snapshot),
-        captured_at=time_text(report.snapshot.captured_at_ms),
         generated_at=time_text(report.generated_at_ms),
         tiles=_tiles(report),
         groups=report.groups,
-        actions=report.actions if len(report.groups) > 1 else (),
+        actions=report.actions,
         findings=diagnosis.findings,
         evidence_of=_by_source,
         pictures={picture.incident: picture for picture in pictures},
@@ -85,8 +65,6 @@ def render_html(report: Report) -> str:
         passed=results[CheckStatus.PASSED],
         skipped=results[CheckStatus.SKIPPED],
         not_applicable=_by_reason(results[CheckStatus.NOT_APPLICABLE]),
-        file_count=report.file_count,
-        log_reading=report.log_reading,
         read_as=[f"{one.file}: read as: {sentence(one)}" for one in report.read_as],
         timeline=report.timeline,
         # The drawing escapes every text in it.
@@ -97,7 +75,7 @@ def render_html(report: Report) -> str:
     return html_text(page)
 
 
-def _tiles(report: Report) -> tuple[Tile, ...]:
+def _tiles(report: FindingReport) -> tuple[Tile, ...]:
     diagnosis = report.diagnosis
     counts = [
         Tile(str(number), severity.value, severity.value)
@@ -121,11 +99,3 @@ def _by_reason(results: list[CheckResult]) -> dict[str, list[str]]:
 
 def _by_source(finding: Finding) -> list[tuple[str, list[Evidence]]]:
     return [(source, list(facts)) for source, facts in groupby(finding.evidence, key=lambda fact: fact.source)]
-
-
-def _title(verdict: HangVerdict) -> str:
-    radius = verdict.blast_radius
-    if radius is None or radius.invisible_offsets is None:
-        return f"{verdict.transaction.partition}: {verdict.status.value}"
-    tail = f", {hidden_text(radius.invisible_offsets, radius.invisible_records)} from its first to the end"
-    return f"{verdict.transaction.partition}: {verdict.status.value}{tail}"

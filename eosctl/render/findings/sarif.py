@@ -1,4 +1,4 @@
-"""A diagnosis as SARIF 2.1.0, for code scanning.
+"""Findings as SARIF 2.1.0, for code scanning.
 
 Findings of a live cluster have no file. Code scanning matches alerts by rule, path and fingerprint, so every resource
 gets a path that stays the same: ``kafka/<cluster>/<kind>/<name>``.
@@ -6,19 +6,16 @@ gets a path that stays the same: ``kafka/<cluster>/<kind>/<name>``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
 from eosctl import __version__
-from eosctl.checks.declaration import Check
-from eosctl.checks.manual import manual_of
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.findings.report import Report
 from eosctl.model.read_as import ReadAs, sentence
 from eosctl.model.severity import Severity
 from eosctl.render.escaping import sarif_message
+from eosctl.render.findings.report import FindingReport, Note, Rule
 from eosctl.render.machine import render_json
 from eosctl.text import time_text
 
@@ -32,15 +29,9 @@ _LEVELS: Final = {
 }
 
 
-def render_sarif(report: Report, checks: Iterable[Check]) -> str:
-    """Render a report.
-
-    Args:
-        report: The report.
-        checks: The checks that ran, for the rules' texts.
-    """
-    rules = sorted(checks, key=lambda check: check.id)
-    index = {check.id: number for number, check in enumerate(rules)}
+def render_sarif(report: FindingReport) -> str:
+    """Render a report; checks that were not evaluated, and input that was not read, are notifications."""
+    index = {rule.id: number for number, rule in enumerate(report.rules)}
     diagnosis = report.diagnosis
     skipped = [r for r in diagnosis.results if r.status is CheckStatus.SKIPPED]
     run = {
@@ -48,10 +39,12 @@ def render_sarif(report: Report, checks: Iterable[Check]) -> str:
             "driver": {
                 "name": "eosctl",
                 "semanticVersion": __version__,
-                "rules": [_rule(check) for check in rules],
+                "rules": [_rule(rule) for rule in report.rules],
             }
         },
-        "automationDetails": {"id": f"eosctl/{report.command}/{report.snapshot.cluster_id or 'unknown'}/"},
+        "automationDetails": {
+            "id": "/".join(("eosctl", *(part for part in (report.command, report.scope) if part), ""))
+        },
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
@@ -65,54 +58,49 @@ def render_sarif(report: Report, checks: Iterable[Check]) -> str:
                     }
                     for result in skipped
                 ]
-                + read_as_notifications(report.read_as),
+                + [_note(one) for one in report.notes]
+                + [{"level": "note", "message": {"text": sarif_message(one)}} for one in diagnosis.remarks]
+                + [_read_as(one) for one in report.read_as],
             }
         ],
-        "results": [_result(finding, index, report.snapshot.cluster_id) for finding in diagnosis.findings]
+        "results": [_result(finding, index, report.scope) for finding in diagnosis.findings]
         + [
-            _result(finding, index, report.snapshot.cluster_id)
-            | {"suppressions": [{"kind": "external", "justification": reason}]}
+            _result(finding, index, report.scope) | {"suppressions": [{"kind": "external", "justification": reason}]}
             for finding, reason in diagnosis.suppressed
         ],
     }
-    return render_sarif_log(run)
-
-
-def render_sarif_log(run: dict[str, Any]) -> str:
-    r"""Render a run as a log file.
-
-    Only messages can hold links, and theirs are escaped already. Names keep their value: their ``](`` is written as
-    ``]\u0028``, which is the same JSON, and no link either for a reader that takes the file for text.
-    """
+    # Only messages can hold links, and theirs are escaped already. Names keep their value: their ``](`` is written as
+    # ``]\u0028``, which is the same JSON, and no link either for a reader that takes the file for text.
     return render_json({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}).replace("](", "]\\u0028")
 
 
-def read_as_notifications(parts: tuple[ReadAs, ...]) -> list[dict[str, Any]]:
-    """Return a note for each part of a file: what it was read as."""
-    return [
-        {
-            "level": "note",
-            "message": {"text": sarif_message(f"read as: {sentence(one)}")},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(one.file)}}}],
-        }
-        for one in parts
-    ]
-
-
-def _uri(file: str) -> str:
-    return quote(file, errors="surrogateescape")
-
-
-def _rule(check: Check) -> dict[str, Any]:
-    summary, sections = manual_of(check)
+def _note(note: Note) -> dict[str, Any]:
+    region = {"region": {"startLine": note.line}} if note.line else {}
+    place = {"artifactLocation": {"uri": quote(note.file, errors="surrogateescape")}} | region
     return {
-        "id": check.id,
-        "name": "".join(word.capitalize() for word in check.name.split("-")),
-        "shortDescription": {"text": check.title},
-        "fullDescription": {"text": summary},
-        "help": {"text": "\n\n".join(f"{title}\n{text}" for title, text in sections.items())},
-        "defaultConfiguration": {"level": _LEVELS[check.severity]},
-        "properties": {"tags": [check.area.value, *check.tags]},
+        "level": note.level.value,
+        "message": {"text": sarif_message(note.text)},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def _read_as(part: ReadAs) -> dict[str, Any]:
+    return {
+        "level": "note",
+        "message": {"text": sarif_message(f"read as: {sentence(part)}")},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": quote(part.file, errors="surrogateescape")}}}],
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "name": rule.name,
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": rule.summary},
+        "help": {"text": rule.help},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"tags": list(rule.tags)},
     }
 
 
@@ -145,10 +133,12 @@ def _place(finding: Finding, cluster_id: str) -> dict[str, Any]:
     facts = dict(finding.facts)
     if finding.resource.kind != "file":
         return {"artifactLocation": {"uri": resource_path(finding, cluster_id)}}
-    return {
-        "artifactLocation": {"uri": _uri(str(facts["file"]))},
-        "region": {"startLine": max(1, int(facts["line"]))},
-    }
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(str(facts["file"]), errors="surrogateescape")}}
+    if "line" in facts:
+        return place | {"region": {"startLine": max(1, int(facts["line"]))}}
+    if "position" in facts:
+        return place | {"region": {"byteOffset": int(facts["position"])}}
+    return place
 
 
 def resource_path(finding: Finding, cluster_id: str) -> str:

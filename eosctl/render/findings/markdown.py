@@ -1,4 +1,4 @@
-"""A diagnosis as Markdown, for job summaries, tickets and chat."""
+"""Findings as Markdown, for job summaries, tickets and chat."""
 
 from __future__ import annotations
 
@@ -6,37 +6,39 @@ from collections.abc import Iterator
 
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.grouping import FindingGroup
-from eosctl.findings.report import Report
-from eosctl.render.escaping import markdown_text, visible
-from eosctl.render.markdown import read_as_lines
-from eosctl.text import count_text, time_text
+from eosctl.model.read_as import sentence
+from eosctl.render.escaping import markdown_code, markdown_text, visible
+from eosctl.render.findings.report import FindingReport
 
 
-def render_diagnosis_markdown(report: Report) -> str:
+def render_markdown(report: FindingReport) -> str:
     """Render a report: grade, what to do first, a section per cause, what was not evaluated."""
     return "\n".join(_lines(report)) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
-    diagnosis, snapshot = report.diagnosis, report.snapshot
-    yield f"# {diagnosis.grade}"
+def _lines(report: FindingReport) -> Iterator[str]:
+    diagnosis = report.diagnosis
+    yield f"# {diagnosis.grade if report.is_graded else f'eosctl {report.command}'}"
     yield ""
     for line in diagnosis.summary:
         yield f"{markdown_text(line)}  "
-    if snapshot.brokers:
-        name = markdown_text(snapshot.cluster_id or "unknown")
-        yield f"Cluster {name}, {count_text(len(snapshot.brokers), 'broker')}, {time_text(snapshot.captured_at_ms)}."
+    for line in report.about:
+        yield f"{markdown_text(line)}  "
+    groups = report.groups
     if report.actions:
         yield from ("", "## First", "")
     for number, action in enumerate(report.actions, 1):
         yield f"{number}. {markdown_text(action.step)} ({', '.join(action.check_ids)})"
         if action.command is not None:
             yield from _code(action.command.line, "   ")
-    if report.groups:
+    if groups:
         yield from ("", "## Findings")
-    for group in report.groups:
+    for group in groups:
         yield from _group(group)
-    yield from read_as_lines(report.read_as)
+    if report.read_as:
+        yield ""
+    for part in report.read_as:
+        yield f"- {markdown_code(part.file)} read as: {markdown_text(sentence(part))}"
     yield from _rest(report)
 
 
@@ -66,13 +68,18 @@ def _code(line: str, indent: str) -> tuple[str, ...]:
     return "", f"{indent}{fence}sh", f"{indent}{line}", f"{indent}{fence}"
 
 
-def _rest(report: Report) -> Iterator[str]:
+def _rest(report: FindingReport) -> Iterator[str]:
     diagnosis = report.diagnosis
     skipped = [result for result in diagnosis.results if result.status is CheckStatus.SKIPPED]
     if skipped:
         yield from ("", "## Not evaluated", "", "| Check | Why |", "|---|---|")
     for result in skipped:
         yield f"| {result.check_id} {markdown_text(result.title)} | {markdown_text(result.reason)} |"
+    if report.notes:
+        yield from ("", "## Not read or not judged", "")
+    for note in report.notes:
+        place = f"{note.file}:{note.line}" if note.line else note.file
+        yield f"- {markdown_code(place)} {markdown_text(note.text)}"
     if diagnosis.suppressed or diagnosis.remarks:
         yield from ("", "## Suppressed", "")
     for finding, reason in diagnosis.suppressed:

@@ -1,4 +1,4 @@
-"""A diagnosis as JUnit XML: a suite per area, a test per check, for CI systems."""
+"""Findings as JUnit XML: a suite per area, a test per check, for CI systems."""
 
 from __future__ import annotations
 
@@ -8,47 +8,66 @@ from xml.etree import ElementTree as ET
 
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.findings.report import Report
 from eosctl.render.escaping import visible
+from eosctl.render.findings.report import FindingReport, Note, NoteLevel
 from eosctl.text import time_text
 
 _NOT_RUN: Final = (CheckStatus.SKIPPED, CheckStatus.NOT_APPLICABLE, CheckStatus.SUPPRESSED)
 
 
-def render_junit(report: Report) -> str:
-    """Render a report. A check that could not be evaluated is a skipped test, never a passed one."""
+def render_junit(report: FindingReport) -> str:
+    """Render a report. What could not be evaluated or judged is a skipped test, never a passed one."""
     results = report.diagnosis.results
-    root = ET.Element("testsuites", _counts(results) | {"name": f"eosctl {report.command}"})
+    hidden: dict[str, list[str]] = {}
+    for finding, reason in report.diagnosis.suppressed:
+        hidden.setdefault(finding.check_id, []).append(f"suppressed: {finding.resource}: {reason}")
+    root = ET.Element("testsuites", _counts(results, report.notes) | {"name": f"eosctl {report.command}"})
     ordered = sorted(results, key=lambda result: (result.area, result.check_id))
     for area, of_area in groupby(ordered, key=lambda result: result.area):
         members = tuple(of_area)
-        suite = ET.SubElement(
-            root,
-            "testsuite",
-            {
-                "name": f"eosctl.{area}",
-                **_counts(members),
-                "time": "0",
-                "timestamp": time_text(report.snapshot.captured_at_ms)[:19],
-                "hostname": _clean(report.snapshot.cluster_id or "unknown"),
-            },
-        )
+        suite = _suite(root, report, area, _counts(members, ()))
         for result in members:
-            _test_case(suite, result)
+            _test_case(suite, result, hidden.get(result.check_id, []))
+    if report.notes:
+        suite = _suite(root, report, "input", _counts((), report.notes))
+        for note in report.notes:
+            _unread(suite, note)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _counts(results: tuple[CheckResult, ...]) -> dict[str, str]:
+def _suite(root: ET.Element, report: FindingReport, area: str, counts: dict[str, str]) -> ET.Element:
+    return ET.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": f"eosctl.{area}",
+            **counts,
+            "time": "0",
+            "timestamp": time_text(report.diagnosis.captured_at_ms)[:19],
+            "hostname": _clean(report.scope or "unknown"),
+        },
+    )
+
+
+def _counts(results: tuple[CheckResult, ...], notes: tuple[Note, ...]) -> dict[str, str]:
+    errors = sum(1 for note in notes if note.level is NoteLevel.ERROR)
+    not_run = sum(1 for result in results if result.status in _NOT_RUN)
     return {
-        "tests": str(len(results)),
+        "tests": str(len(results) + len(notes)),
         "failures": str(sum(1 for result in results if result.status is CheckStatus.FAILED)),
-        "errors": "0",
-        "skipped": str(sum(1 for result in results if result.status in _NOT_RUN)),
+        "errors": str(errors),
+        "skipped": str(not_run + len(notes) - errors),
     }
 
 
-def _test_case(suite: ET.Element, result: CheckResult) -> None:
+def _unread(suite: ET.Element, note: Note) -> None:
+    name = f"{note.file}:{note.line}" if note.line else note.file
+    case = ET.SubElement(suite, "testcase", {"classname": "eosctl.input", "name": _clean(name), "time": "0"})
+    ET.SubElement(case, "error" if note.level is NoteLevel.ERROR else "skipped", {"message": _clean(note.text)})
+
+
+def _test_case(suite: ET.Element, result: CheckResult, hidden: list[str]) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
@@ -62,7 +81,7 @@ def _test_case(suite: ET.Element, result: CheckResult) -> None:
         more = len(result.findings) - 1
         message = worst.message + (f" (and {more} more)" if more else "")
         failure = ET.SubElement(case, "failure", {"type": worst.severity.value, "message": _clean(message)})
-        failure.text = _clean("\n\n".join(_text(finding) for finding in result.findings))
+        failure.text = _clean("\n\n".join([*map(_text, result.findings), *hidden]))
 
 
 def _text(finding: Finding) -> str:

@@ -1,27 +1,27 @@
-"""A diagnosis as text: the verdict first, then each finding with what to do, then what was not evaluated."""
+"""Findings as text: the verdict first, then each finding with what to do, then what was not evaluated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
 
-from eosctl.analysis.hanging import describe_looks
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
-from eosctl.findings.finding import Command, Finding
+from eosctl.findings.finding import Finding
 from eosctl.findings.grouping import FindingGroup
-from eosctl.findings.report import Report
 from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
+from eosctl.render.findings.report import FindingReport
+from eosctl.render.findings.sections import command_block, first_blocks, note_text, suppressed_blocks
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.text import count_text, time_text
+from eosctl.text import count_text
 
 TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 SOURCES_SHOWN = 8
 LIKE_SHOWN = 3
 
 
-def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = False) -> str:
+def render_text(report: FindingReport, style: Style = PLAIN, *, wide: bool = False) -> str:
     """Render a report for people.
 
     Args:
@@ -32,56 +32,33 @@ def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = 
     return render_page(list(_blocks(report, wide)), style)
 
 
-def _blocks(report: Report, wide: bool) -> Iterator[Block]:
+def _blocks(report: FindingReport, wide: bool) -> Iterator[Block]:
     groups = report.groups
     yield from _head(report)
-    yield from _first(report)
+    yield from first_blocks(report.actions)
     yield from _groups(groups, wide)
     yield from _not_evaluated(report, wide)
-    yield from _suppressed(report)
+    yield from suppressed_blocks(report.diagnosis)
     yield from _passed(report, wide)
     yield from _grade(report)
     if report.next_commands:
         yield Line("")
         yield Line("NEXT", "bold")
         for command in report.next_commands:
-            yield Line(f"  $ {command.line}{_note(command)}")
+            yield Line(f"  $ {command.line}{note_text(command)}")
 
 
-def _head(report: Report) -> Iterator[Block]:
-    snapshot, diagnosis = report.snapshot, report.diagnosis
+def _head(report: FindingReport) -> Iterator[Block]:
+    diagnosis = report.diagnosis
     worst = diagnosis.findings[0].severity if diagnosis.findings else None
     tone = TONES[worst] if worst else "green" if diagnosis.grade.is_given else "yellow"
-    yield Line(f"{diagnosis.grade}. {diagnosis.summary[0]}", f"bold {tone}")
+    yield Line(report.headline, f"bold {tone}")
     for impact in diagnosis.summary[1:]:
         yield Line(f"  {impact}")
-    if report.file_count:
-        yield Line(f"Configuration: {count_text(report.file_count, 'file')}.", "dim")
     for one in report.read_as:
         yield Line(f"  {one.file}: read as: {sentence(one)}", "dim")
-    if report.log_reading:
-        yield Line(f"Logs: {report.log_reading}.", "dim")
-    if not (snapshot.brokers or snapshot.cluster_id):
-        return
-    brokers = count_text(len(snapshot.brokers), "broker")
-    yield Line(
-        f"Cluster {snapshot.cluster_id or 'unknown'}, {brokers}, as of {time_text(snapshot.captured_at_ms)}, "
-        f"{describe_looks(snapshot)}.",
-        "dim",
-    )
-
-
-def _first(report: Report) -> Iterator[Block]:
-    """Say what to do first, where there is more than one thing to do."""
-    if len(report.groups) < 2:
-        return
-    yield Line("")
-    yield Line("FIRST", "bold")
-    for number, action in enumerate(report.actions, 1):
-        settles = f", {count_text(action.settles, 'finding')}" if action.settles > 1 else ""
-        yield Field(f"{number}.", f"{action.step} ({', '.join(action.check_ids)}{settles})")
-        if action.command is not None:
-            yield _command("", action.command)
+    for line in report.about:
+        yield Line(line, "dim")
 
 
 def _groups(groups: tuple[FindingGroup, ...], wide: bool) -> Iterator[Block]:
@@ -127,23 +104,15 @@ def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
         yield Field("", f"{count_text(len(by_source) - len(shown), 'more source')} with -o wide")
     for index, step in enumerate(finding.remedy):
         yield Field("do" if index == 0 else "", step)
-    yield from (_command("", command) for command in finding.commands)
+    yield from (command_block("", command) for command in finding.commands)
     for index, command in enumerate(finding.verify):
-        yield _command("verify" if index == 0 else "", command)
+        yield command_block("verify" if index == 0 else "", command)
     yield Field("more", f"eosctl check explain {finding.check_id}")
     if wide:
         yield Field("id", finding.fingerprint)
 
 
-def _command(label: str, command: Command) -> Field:
-    return Field(label, f"$ {command.line}{_note(command)}", "bold")
-
-
-def _note(command: Command) -> str:
-    return f"    # {command.note}" if command.note else ""
-
-
-def _not_evaluated(report: Report, wide: bool) -> Iterator[Block]:
+def _not_evaluated(report: FindingReport, wide: bool) -> Iterator[Block]:
     skipped = [r for r in report.diagnosis.results if r.status is CheckStatus.SKIPPED]
     partial = [r for r in report.diagnosis.results if r.incomplete and r.status is not CheckStatus.SKIPPED]
     inapplicable = [r for r in report.diagnosis.results if r.status is CheckStatus.NOT_APPLICABLE]
@@ -158,15 +127,16 @@ def _not_evaluated(report: Report, wide: bool) -> Iterator[Block]:
             yield Grid(tuple(rows), indent=2)
     if inapplicable and not wide:
         yield from _inapplicable(inapplicable)
-    steps = dict.fromkeys(gap.next_step for gap in report.snapshot.gaps if gap.next_step)
+    steps = dict.fromkeys(gap.next_step for gap in report.diagnosis.gaps if gap.next_step)
     for step in steps:
         yield Field("do", step)
-    if wide and report.snapshot.gaps:
+    if wide and report.diagnosis.gaps:
         yield Line("")
         yield Line("MISSING EVIDENCE", "bold")
         yield Grid(
             tuple(
-                (gap.kind.value, gap.subject, gap.error or gap.reason.value, gap.detail) for gap in report.snapshot.gaps
+                (gap.kind.value, gap.subject, gap.error or gap.reason.value, gap.detail)
+                for gap in report.diagnosis.gaps
             ),
             indent=2,
         )
@@ -183,19 +153,7 @@ def _inapplicable(results: list[CheckResult]) -> Iterator[Block]:
         yield Line(f"  does not apply: {reason} ({named}{more})")
 
 
-def _suppressed(report: Report) -> Iterator[Block]:
-    hidden, remarks = report.diagnosis.suppressed, report.diagnosis.remarks
-    if not hidden and not remarks:
-        return
-    yield Line("")
-    yield Line("SUPPRESSED", "bold")
-    if hidden:
-        yield Grid(tuple((one.check_id, str(one.resource), reason) for one, reason in hidden), indent=2)
-    for remark in remarks:
-        yield Line(f"  {remark}", "yellow")
-
-
-def _passed(report: Report, wide: bool) -> Iterator[Block]:
+def _passed(report: FindingReport, wide: bool) -> Iterator[Block]:
     passed = [r for r in report.diagnosis.results if r.status is CheckStatus.PASSED]
     if not passed:
         return
@@ -207,8 +165,10 @@ def _passed(report: Report, wide: bool) -> Iterator[Block]:
         yield Line(f"PASSED  {', '.join(r.check_id for r in passed)}", "dim")
 
 
-def _grade(report: Report) -> Iterator[Block]:
+def _grade(report: FindingReport) -> Iterator[Block]:
     grade = report.diagnosis.grade
+    if not report.is_graded:
+        return
     if not grade.is_given:
         yield from (Line(""), Line(f"NO GRADE  {grade.cap}", "bold"))
         return

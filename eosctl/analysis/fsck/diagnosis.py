@@ -1,0 +1,161 @@
+"""Findings of a check of data directories as a diagnosis: a check for each kind, and which of them could be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from eosctl.analysis.fsck.consequences import CONSEQUENCES
+from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC
+from eosctl.analysis.fsck.titles import TITLES
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
+from eosctl.findings.finding import Finding
+from eosctl.findings.grade import grade
+from eosctl.findings.summary import summarise
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.fsck import FsckFinding, FsckSeverity
+from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
+from eosctl.text import count_text
+
+AREA: Final = "fsck"
+UNCHECKED: Final = "changed-while-read"
+"""The kind that stands for a partition that was not checked."""
+UNDECIDED: Final = "open-transaction-undecided"
+"""The kind that stands for a transaction that the directories do not decide: it may hang."""
+_SEVERITIES: Final = {
+    FsckSeverity.INFO: Severity.INFO,
+    FsckSeverity.WARNING: Severity.WARNING,
+    FsckSeverity.ERROR: Severity.ERROR,
+}
+_NEEDS: Final = {
+    **dict.fromkeys(("offset-beyond-log", "offset-pending"), OFFSETS_TOPIC),
+    **dict.fromkeys(
+        ("entry-without-data", "hanging-transaction", "open-transaction", "prepare-not-completed",
+         "prepare-without-marker", "state-value-invalid"),
+        STATE_TOPIC,
+    ),
+}  # fmt: skip
+_REPLICAS: Final = ("replica-differs", "replica-diverged", "replica-of-another-topic")
+
+
+def check_id(kind: str) -> str:
+    """Return the id of the findings of a kind.
+
+    >>> check_id("crc-mismatch")
+    'fsck/crc-mismatch'
+    """
+    return f"{AREA}/{kind}"
+
+
+def diagnose_data_dirs(
+    findings: Sequence[FsckFinding], partitions: Collection[str], cluster_id: str, now_ms: int
+) -> Diagnosis:
+    """Return the diagnosis of data directories.
+
+    A kind is passed only when the directories hold what it is judged by: several replicas of a partition, or the topic
+    of a coordinator.
+
+    Args:
+        findings: What was found.
+        partitions: The names of the replicas' directories, once for each replica: ``orders-0``.
+        cluster_id: The id in ``meta.properties``; empty where there is none.
+        now_ms: The time of the check, ms since the epoch.
+    """
+    by_kind: dict[str, list[Finding]] = {}
+    for one in findings:
+        by_kind.setdefault(one.kind, []).append(finding_of(one))
+    unjudged = [one for one in findings if one.kind in (UNCHECKED, UNDECIDED)]
+    results = tuple(_result(kind, by_kind, partitions) for kind in sorted(CONSEQUENCES))
+    gaps = tuple(
+        EvidenceGap(
+            EvidenceKind.LOG_DIRS,
+            one.partition,
+            GapReason.NOT_COLLECTED,
+            detail=one.message,
+            next_step=CONSEQUENCES[one.kind].repair,
+        )
+        for one in unjudged
+    )
+    return Diagnosis(cluster_id, now_ms, results, grade(results), gaps, summarise(results, gaps))
+
+
+def finding_of(found: FsckFinding) -> Finding:
+    """Return a finding of a data directory as a finding like all others.
+
+    Its identity is the directory, the file or partition, and the place in it, so that a second damaged place in a file
+    is a new finding.
+    """
+    follows = CONSEQUENCES[found.kind]
+    severity = _SEVERITIES[found.severity]
+    place = (found.entry, found.position, found.offset, found.producer_id, found.transactional_id)
+    facts = {
+        "directory": found.directory,
+        "file": f"{found.directory}/{found.file}" if found.file else "",
+        "partition": found.partition,
+        "position": found.position,
+        "offset": found.offset,
+        "entry": found.entry,
+        "producer_id": found.producer_id,
+        "producer_epoch": found.producer_epoch,
+        "transactional_id": found.transactional_id,
+        "invalid_bytes": found.invalid_bytes,
+    }
+    return Finding(
+        check_id=check_id(found.kind),
+        title=TITLES[found.kind],
+        severity=severity,
+        resource=_resource(found),
+        message=found.message,
+        impact=follows.effect,
+        remedy=() if severity is Severity.INFO else (follows.repair,),
+        incident=":".join((found.directory, *(str(one) for one in place if one is not None))),
+        facts=tuple((name, value) for name, value in facts.items() if value not in (None, "")),
+    )
+
+
+def _resource(found: FsckFinding) -> Resource:
+    if found.file:
+        return Resource("file", f"{found.directory}/{found.file}")
+    if found.partition:
+        return Resource("partition", found.partition)
+    if found.transactional_id:
+        return Resource("transaction", found.transactional_id)
+    return Resource("directory", found.directory)
+
+
+def _result(kind: str, by_kind: Mapping[str, list[Finding]], partitions: Collection[str]) -> CheckResult:
+    findings = tuple(by_kind.get(kind, ()))
+    incomplete = _incomplete(kind, by_kind)
+    if findings:
+        status, reason = CheckStatus.FAILED, incomplete
+    elif why := _missing(kind, partitions):
+        status, reason = CheckStatus.SKIPPED, why
+    elif incomplete:
+        status, reason = CheckStatus.SKIPPED, f"nothing found, but {incomplete}"
+    else:
+        status, reason = CheckStatus.PASSED, ""
+    return CheckResult(check_id(kind), TITLES[kind], AREA, status, findings, reason, bool(incomplete))
+
+
+def _incomplete(kind: str, by_kind: Mapping[str, list[Finding]]) -> str:
+    """Return what was not judged although it may be of this kind; empty where all was."""
+    unchecked, undecided = len(by_kind.get(UNCHECKED, ())), len(by_kind.get(UNDECIDED, ()))
+    if unchecked and kind not in (UNCHECKED, UNDECIDED):
+        return f"not checked: {count_text(unchecked, 'partition')}"
+    if undecided and kind == "hanging-transaction":
+        return f"undecided: {count_text(undecided, 'open transaction')}"
+    return ""
+
+
+def _missing(kind: str, partitions: Collection[str]) -> str:
+    """Return what a kind is judged by, and the directories do not hold; empty where nothing is missing."""
+    if kind in _REPLICAS and len(set(partitions)) == len(partitions):
+        return "no partition has more than one replica in these directories"
+    topic = _NEEDS.get(kind)
+    if topic and not any(name.rpartition("-")[0] == topic for name in partitions):
+        return f"no partition of {topic} is in these directories"
+    internal = kind == "internal-topic-repartitioned"
+    if internal and not any(name.rpartition("-")[0] in (STATE_TOPIC, OFFSETS_TOPIC) for name in partitions):
+        return "no partition of a coordinator's topic is in these directories"
+    return ""

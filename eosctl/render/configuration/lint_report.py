@@ -1,0 +1,33 @@
+"""A lint run as a report of findings."""
+
+from __future__ import annotations
+
+from eosctl.checks.registry import CONFIGURATION_CHECKS
+from eosctl.render.configuration.lint_view import Linted, undecided_item
+from eosctl.render.diagnosis.finding_report import rules_of
+from eosctl.render.findings.report import FindingReport, Note, NoteLevel
+from eosctl.text import count_text
+
+
+def lint_report(linted: Linted) -> FindingReport:
+    """Return what the renderers of findings show of a lint run."""
+    unreadable = [Note(NoteLevel.ERROR, one.error.what, one.file) for one in linted.unreadable]
+    undecided = [
+        Note(NoteLevel.WARNING, f"{one.key} was not judged: its value lies outside of the files.", one.file, one.line)
+        for one in map(undecided_item, linted.undecided)
+    ]
+    without = len(linted.without_settings)
+    return FindingReport(
+        command="config lint",
+        diagnosis=linted.diagnosis,
+        generated_at_ms=linted.generated_at_ms,
+        groups=linted.groups,
+        actions=linted.actions,
+        rules=rules_of(CONFIGURATION_CHECKS),
+        metric_prefix="eosctl_lint",
+        is_graded=False,
+        about=(f"Configuration: {count_text(len(linted.read), 'file')}, {without} without Kafka settings.",),
+        read_as=linted.read_as,
+        notes=(*unreadable, *undecided),
+        file_count=len(linted.read),
+    )

@@ -1,0 +1,88 @@
+"""A diagnosis of a cluster as a report of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from eosctl.analysis.hanging import describe_looks
+from eosctl.checks.declaration import Check
+from eosctl.checks.impact import incident_of
+from eosctl.checks.manual import manual_of
+from eosctl.findings.report import Report
+from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.render.diagnosis.picture import draw_blast_radius
+from eosctl.render.findings.report import FindingReport, Picture, Rule
+from eosctl.text import count_text, hidden_text, time_text
+
+WORTH_A_PICTURE: Final = (HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING)
+
+
+def finding_report(report: Report, checks: Iterable[Check]) -> FindingReport:
+    """Return what the renderers of findings show of a diagnosis.
+
+    Args:
+        report: The diagnosis with its snapshot.
+        checks: The checks that ran.
+    """
+    return FindingReport(
+        command=report.command,
+        diagnosis=report.diagnosis,
+        generated_at_ms=report.generated_at_ms,
+        groups=report.groups,
+        actions=report.actions,
+        rules=rules_of(checks),
+        scope=report.snapshot.cluster_id or "unknown",
+        about=tuple(_about(report)),
+        read_as=report.read_as,
+        next_commands=report.next_commands,
+        pictures=tuple(_pictures(report.verdicts)),
+        timeline=report.timeline,
+    )
+
+
+def rules_of(checks: Iterable[Check]) -> tuple[Rule, ...]:
+    """Return checks as rules, sorted by id."""
+    return tuple(map(_rule, sorted(checks, key=lambda check: check.id)))
+
+
+def _rule(check: Check) -> Rule:
+    summary, sections = manual_of(check)
+    return Rule(
+        id=check.id,
+        name="".join(word.capitalize() for word in check.name.split("-")),
+        title=check.title,
+        severity=check.severity,
+        summary=summary,
+        help="\n\n".join(f"{title}\n{text}" for title, text in sections.items()),
+        tags=(check.area.value, *check.tags),
+    )
+
+
+def _about(report: Report) -> Iterator[str]:
+    snapshot = report.snapshot
+    if report.file_count:
+        yield f"Configuration: {count_text(report.file_count, 'file')}."
+    if report.log_reading:
+        yield f"Logs: {report.log_reading}."
+    if snapshot.brokers or snapshot.cluster_id:
+        yield (
+            f"Cluster {snapshot.cluster_id or 'unknown'}, {count_text(len(snapshot.brokers), 'broker')}, "
+            f"as of {time_text(snapshot.captured_at_ms)}, {describe_looks(snapshot)}."
+        )
+    else:
+        yield "No cluster was read."
+
+
+def _pictures(verdicts: Iterable[HangVerdict]) -> Iterator[Picture]:
+    for verdict in verdicts:
+        if verdict.status in WORTH_A_PICTURE and (svg := draw_blast_radius(verdict)):
+            yield Picture(incident_of(verdict), _title(verdict), verdict.explanation, svg)
+
+
+def _title(verdict: HangVerdict) -> str:
+    radius = verdict.blast_radius
+    if radius is None or radius.invisible_offsets is None:
+        return f"{verdict.transaction.partition}: {verdict.status.value}"
+    tail = f", {hidden_text(radius.invisible_offsets, radius.invisible_records)} from its first to the end"
+    return f"{verdict.transaction.partition}: {verdict.status.value}{tail}"

@@ -1,0 +1,49 @@
+"""A check of data directories as a report of findings."""
+
+from __future__ import annotations
+
+from eosctl.analysis.fsck.consequences import CONSEQUENCES
+from eosctl.analysis.fsck.diagnosis import AREA, check_id
+from eosctl.analysis.fsck.titles import TITLES
+from eosctl.model.severity import Severity
+from eosctl.render.findings.formats import OWN, render_findings
+from eosctl.render.findings.report import FindingReport, Rule
+from eosctl.render.formats import FindingFormat, OutputFormat
+from eosctl.render.fsck import Checked, render_fsck
+from eosctl.render.page import PLAIN, Style
+
+
+def render_fsck_findings(checked: Checked, output: FindingFormat, style: Style = PLAIN) -> str:
+    """Render a check in any of its formats."""
+    if output in OWN:
+        return render_fsck(checked, OutputFormat(output.value), style)
+    return render_findings(fsck_report(checked), output)
+
+
+def fsck_report(checked: Checked) -> FindingReport:
+    """Return what the renderers of findings show of a check of data directories."""
+    return FindingReport(
+        command="fsck",
+        diagnosis=checked.diagnosis,
+        generated_at_ms=checked.generated_at_ms,
+        groups=checked.groups,
+        actions=checked.actions,
+        rules=tuple(map(_rule, sorted(CONSEQUENCES))),
+        metric_prefix="eosctl_fsck",
+        is_graded=False,
+        scope=checked.diagnosis.cluster_id,
+        about=checked.about,
+    )
+
+
+def _rule(kind: str) -> Rule:
+    follows = CONSEQUENCES[kind]
+    return Rule(
+        id=check_id(kind),
+        name="".join(word.capitalize() for word in kind.split("-")),
+        title=TITLES[kind],
+        severity=Severity.WARNING,
+        summary=follows.effect,
+        help=f"At the next start of the broker\n{follows.on_restart}\n\nRepair\n{follows.repair}",
+        tags=(AREA,),
+    )

@@ -1,0 +1,37 @@
+"""A category of log records, as lists and its explanation show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from eosctl.model.log_category import LogCategory
+from eosctl.render.listing import Column
+from eosctl.render.page import Block, Field, Line
+
+CATEGORY_COLUMNS: Final[tuple[Column[LogCategory], ...]] = (
+    Column("CATEGORY", lambda item: item.id),
+    Column("SEVERITY", lambda item: item.severity),
+    Column("MEANING", lambda item: item.meaning),
+    Column("PATTERNS", lambda item: " | ".join(item.patterns), wide=True),
+)
+
+
+def category_blocks(item: LogCategory) -> list[Block]:
+    """Tell all about one category."""
+    return [
+        Line(item.id),
+        Field("severity", item.severity),
+        Field("meaning", item.meaning),
+        Field("next", item.next_step or "Nothing by itself; it is context for other categories."),
+        *labelled("patterns", item.patterns),
+        *labelled("levels", item.levels),
+        *labelled("not of", item.loggers_not),
+        *labelled("unless", item.unless),
+    ]
+
+
+def labelled(label: str, lines: Iterable[str], tone: str = "") -> Iterator[Field]:
+    """Yield a labelled paragraph for each line, the label at the first."""
+    for number, line in enumerate(lines):
+        yield Field("" if number else label, line, tone)

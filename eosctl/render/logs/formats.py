@@ -1,0 +1,79 @@
+"""A report of logs in every format."""
+
+from __future__ import annotations
+
+from eosctl.analysis.log_coverage import reading_text
+from eosctl.analysis.log_diagnosis import LogsReport, check_id, title_of
+from eosctl.findings.grouping import FindingGroup, first_actions
+from eosctl.model.severity import Severity
+from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.report import FindingReport, Note, NoteLevel, Rule
+from eosctl.render.formats import FindingFormat
+from eosctl.render.logs.html import render_logs_html
+from eosctl.render.logs.markdown import render_logs_markdown
+from eosctl.render.logs.report import INCIDENT_COLUMNS, logs_view, report_blocks
+from eosctl.render.logs.verdict import unexplained_row
+from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.page import PLAIN, Style, render_page
+
+
+def render_logs_report(report: LogsReport, output: FindingFormat, style: Style = PLAIN, *, static: bool = False) -> str:
+    """Render a report in any of its formats; ``static`` draws the timeline of HTML without scripts."""
+    findings, digest, diagnosis, now_ms = report.findings, report.digest, report.diagnosis, report.generated_at_ms
+    match output:
+        case FindingFormat.JSON:
+            return render_json(logs_view(findings, "logs report", now_ms, digest, diagnosis))
+        case FindingFormat.YAML:
+            return render_yaml(logs_view(findings, "logs report", now_ms, digest, diagnosis))
+        case FindingFormat.TSV:
+            view = logs_view(findings, "logs report", now_ms, digest)
+            rows = [[column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents]
+            return render_tsv([*rows, *(unexplained_row(item) for item in view.unexplained)])
+        case FindingFormat.MARKDOWN:
+            return render_logs_markdown(findings, digest, now_ms, diagnosis)
+        case FindingFormat.HTML:
+            return render_logs_html(findings, digest, now_ms, diagnosis, static=static)
+        case FindingFormat.TABLE | FindingFormat.WIDE:
+            return render_page(report_blocks(findings, digest, diagnosis), style)
+        case _:
+            return render_findings(_finding_report(report), output)
+
+
+def _finding_report(report: LogsReport) -> FindingReport:
+    diagnosis = report.diagnosis
+    groups = tuple(map(FindingGroup, diagnosis.findings))
+    return FindingReport(
+        command="logs report",
+        diagnosis=diagnosis,
+        generated_at_ms=report.generated_at_ms,
+        groups=groups,
+        actions=first_actions(groups),
+        rules=_rules(report),
+        metric_prefix="eosctl_logs",
+        is_graded=False,
+        about=(f"{reading_text(report.findings)}.",),
+        notes=tuple(Note(NoteLevel.ERROR, gap.detail, gap.subject) for gap in diagnosis.gaps),
+    )
+
+
+def _rules(report: LogsReport) -> tuple[Rule, ...]:
+    """Return the checks of the diagnosis as rules; kinds of incidents have no text apart from their findings."""
+    texts = {check_id(item.id): item for item in report.categories}
+    worst = {finding.check_id: finding.severity for finding in reversed(report.diagnosis.findings)}
+    rules = []
+    for result in report.diagnosis.results:
+        item = texts.get(result.check_id)
+        name = result.check_id.partition("/")[2]
+        meaning = item.meaning if item else f"{title_of(name)}, as judged from several log records."
+        rules.append(
+            Rule(
+                id=result.check_id,
+                name="".join(word.capitalize() for word in title_of(name).split()),
+                title=result.title,
+                severity=worst.get(result.check_id, Severity.WARNING),
+                summary=meaning,
+                help=(item.next_step if item else "") or meaning,
+                tags=(result.area,),
+            )
+        )
+    return tuple(sorted(rules, key=lambda rule: rule.id))

@@ -1,0 +1,125 @@
+"""Every format and gate that the page of findings names works on a small input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from lxml import etree
+
+from scripts.findings_page import Offer, offers
+from tests.commands.conftest import eosctl
+from tests.storage.cases import FIXTURES
+
+ROOT = Path(__file__).parents[2]
+STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"
+ZOMBIE = ROOT / "tests" / "fixtures" / "logs" / "second-producer-392"
+OFFERS = {one.command: one for one in offers()}
+CELLS = [(one.command, output) for one in OFFERS.values() for output in one.formats]
+GATED = [(one.command, gate) for one in OFFERS.values() for gate in one.gates]
+
+INCOMPLETE = {"doctor": 4, "check run": 4, "config lint": 0, "fsck": 4}
+"""The exit code of each input with --require-complete, when all its findings are known."""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.properties").write_text(STREAMS, "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def arguments(project: Path, snapshot_file: Path) -> Callable[[str], tuple[str | Path, ...]]:
+    inputs: dict[str, tuple[str | Path, ...]] = {
+        "doctor": ("doctor", "app.properties", "--snapshot", snapshot_file),
+        "check run": ("check", "run", "--snapshot", snapshot_file),
+        "config lint": ("config", "lint", "app.properties"),
+        "fsck": ("fsck", FIXTURES / "damaged-bitflip-payload" / "data"),
+        "logs report": ("logs", "report", ZOMBIE, "--engine", "python"),
+    }
+    return lambda command: inputs[command]
+
+
+def _is_valid(output: str, text: str) -> None:
+    """Hold a result to the rules of its format."""
+    match output:
+        case "json":
+            value = json.loads(text)
+            schema = json.loads(
+                (ROOT / "docs/schemas" / f"{value['schema'].partition('.')[2]}.json").read_text("utf-8")
+            )
+            jsonschema.validate(value, schema)
+        case "yaml":
+            assert yaml.safe_load(text)["schema_version"] == 1
+        case "sarif":
+            model = pytest.importorskip("pydantic_sarif.model")
+            model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate_json(text)
+            assert json.loads(text)["runs"][0]["results"]
+        case "junit":
+            root = etree.fromstring(text.encode())
+            etree.XMLSchema(etree.parse(ROOT / "tests" / "render" / "junit.xsd")).assertValid(root)
+            assert int(root.get("failures")) > 0
+        case "github":
+            assert all(line.startswith("::") for line in text.splitlines())
+        case "prometheus":
+            assert [line for line in text.splitlines() if line and not line.startswith(("#", "eosctl_"))] == []
+        case "html":
+            assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
+        case "markdown":
+            assert text.startswith("# ")
+        case _:
+            assert text
+
+
+@pytest.mark.parametrize(("command", "output"), CELLS)
+def test_every_format_works(command: str, output: str, arguments: Callable[[str], tuple[str | Path, ...]]) -> None:
+    done = eosctl(*arguments(command), "-o", output)
+    assert done.code in (0, 3, 4), done.err
+    _is_valid(output, done.out)
+
+
+@pytest.mark.parametrize(("command", "gate"), [cell for cell in GATED if cell[0] != "logs report"])
+def test_every_gate_decides_the_exit_code(
+    command: str, gate: str, project: Path, arguments: Callable[[str], tuple[str | Path, ...]]
+) -> None:
+    given = arguments(command)
+    assert eosctl(*given).code == 3
+    assert eosctl(*given, "--write-baseline", "known.json").code == 3
+    (project / "rules.yaml").write_text("fail_on: unknown\n", "utf-8")
+    match gate:
+        case "--fail-on":
+            assert eosctl(*given, "--baseline", "known.json", gate, "info").code == 0
+            assert eosctl(*given, gate, "info").code == 3
+        case "--exit-zero":
+            assert eosctl(*given, gate).code == 0
+        case "--min-score":
+            critical = {
+                one["fingerprint"]
+                for one in eosctl(*given, "-o", "json").json["items"]
+                if one["severity"] == "critical"
+            }
+            known = json.loads((project / "known.json").read_text("utf-8"))
+            known["findings"] = [one for one in known["findings"] if one["fingerprint"] in critical]
+            (project / "critical.json").write_text(json.dumps(known), "utf-8")
+            assert eosctl(*given, "--baseline", "critical.json").code == 0
+            assert eosctl(*given, "--baseline", "critical.json", gate, "100").code == 3
+        case "--baseline":
+            assert eosctl(*given, gate, "known.json").code == 0
+        case "--require-complete":
+            assert eosctl(*given, "--baseline", "known.json", gate).code == INCOMPLETE[command]
+        case "--rules":
+            assert eosctl(*given, gate, "rules.yaml").code == 2
+        case _:
+            assert json.loads((project / "known.json").read_text("utf-8"))["findings"]
+
+
+def test_every_command_offers_every_format() -> None:
+    full: set[tuple[str, ...]] = {one.formats for one in OFFERS.values()}
+    assert len(full) == 1
+    assert isinstance(OFFERS["fsck"], Offer)
+    assert {"sarif", "junit", "github", "markdown", "html", "prometheus"} < set(full.pop())

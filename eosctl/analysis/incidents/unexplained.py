@@ -9,9 +9,8 @@ from typing import Final, TypeAlias
 
 from eosctl.analysis.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, Spans
 from eosctl.analysis.incidents.story import LogStory, time_of
-from eosctl.analysis.incidents.unknown_errors import is_unknown_error
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import UNCLASSIFIED, LogEvent
+from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
 
 ECHOES: Final = frozenset(
     {
@@ -132,3 +131,9 @@ def _keys_of(event: LogEvent) -> Iterator[_Key]:
             yield name, value
             if field == "transactional_id":
                 yield from (("prefix", value[:place]) for place, sign in enumerate(value) if sign == "-")
+
+
+def is_unknown_error(event: LogEvent) -> bool:
+    """Whether an event is an error of no category; a throwable without a level was printed to standard error."""
+    is_error = event.level in ERROR_LEVELS or (not event.level and event.exception is not None)
+    return event.category == UNCLASSIFIED and is_error

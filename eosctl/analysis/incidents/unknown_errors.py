@@ -7,7 +7,7 @@ from typing import Final
 
 from eosctl.analysis.incidents.quotes import quote_record
 from eosctl.analysis.log_digest.templates import template_of
-from eosctl.model.log_event import ERROR_LEVELS, FATAL_LEVELS, UNCLASSIFIED, LogEvent
+from eosctl.model.log_event import FATAL_LEVELS, UNCLASSIFIED, LogEvent
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
@@ -17,12 +17,6 @@ TEMPLATES_OF_A_LOGGER: Final = 20
 QUOTED: Final = 3
 _MEANING: Final = "the log catalogue does not know this error, so its effect on transactions was not judged"
 _NEXT_STEP: Final = "Read the quoted records and the lines around them; find the cause in the program that wrote them."
-
-
-def is_unknown_error(event: LogEvent) -> bool:
-    """Whether an event is an error of no category; a throwable without a level was printed to standard error."""
-    is_error = event.level in ERROR_LEVELS or (not event.level and event.exception is not None)
-    return event.category == UNCLASSIFIED and is_error
 
 
 def group_unknown_errors(events: Iterable[LogEvent]) -> tuple[UnexplainedRecords, ...]:

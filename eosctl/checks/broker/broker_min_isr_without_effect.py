@@ -59,7 +59,7 @@ def broker_min_isr_without_effect(case: Case) -> Iterator[Problem]:
     differing = len({one.setting.value for one in values}) > 1
     if own or differing:
         # The highest that a broker asks for: a lower one would leave acknowledged records on fewer brokers.
-        highest = max([2, *(count for one in values if (count := number(one.setting)) is not None)])
+        highest = max([2, *filter(None, (number(one.setting) for one in values))])
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message="min.insync.replicas is set on single brokers, where it has no effect.",

@@ -75,8 +75,15 @@ def brokers_differ(case: Case) -> Iterator[Problem]:
             )
 
 
+#: A lower value would leave acknowledged records on fewer brokers.
+_HIGHEST_IS_DURABLE: Final = {"min.insync.replicas": True}
+
+
 def _remedy(name: str, values: set[str | None]) -> str:
-    counts = [int(value) for value in values if value is not None and value.isdecimal()]
-    if name == "min.insync.replicas" and counts:
-        return f"Set {name}={max(counts)}, the highest of them, on every broker."
-    return "Set the same value on every broker."
+    highest = max((int(value) for value in filter(None, values) if value.isdecimal()), default=0)
+    wins = highest and _HIGHEST_IS_DURABLE.get(name)
+    return (
+        f"Set {name}={highest}, the highest of them, on every broker."
+        if wins
+        else "Set the same value on every broker."
+    )

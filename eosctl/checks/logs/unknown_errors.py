@@ -43,9 +43,6 @@ def unknown_errors(case: Case) -> Iterator[Problem]:
 
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-010 passes.
-
-    References:
-        KIP-98.
     """
     for one in case.snapshot.logged_records:
         if one.is_unknown:

@@ -127,7 +127,7 @@ def test_a_directory_that_was_there_before_its_node_is_not_the_sandboxs(data: Pa
     theirs = data / "broker-2" / "meta.properties"
     theirs.parent.mkdir()
     theirs.write_text(KEPT)
-    with pytest.raises(manage.SandboxFailed):
+    with pytest.raises(UsageError):
         manage.start(SandboxSpec("test", str(data), brokers=2, fast=True, ephemeral=True))
     run_once(data, ephemeral=True)
     assert files(data) == {"broker-2/meta.properties"}

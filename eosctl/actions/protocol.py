@@ -30,7 +30,7 @@ class State(StrEnum):
 
     Attributes:
         PLANNED: A plan was made of a first reading.
-        DECLINED: Nobody confirmed it, or it was a dry run. An end: nothing was sent.
+        DECLINED: It was not confirmed, or it was a dry run. An end: nothing was sent.
         CONFIRMED: The user ordered it, or typed the target.
         REREAD: A second reading gives the same plan.
         BEGUN: The audit file says that the request is about to be sent.

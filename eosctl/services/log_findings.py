@@ -1,4 +1,4 @@
-"""Evidence from log files: events and judged incidents, for every command that takes logs beside a cluster.
+"""Evidence from log files: events and judged incidents, for every command that takes logs next to a cluster.
 
 ``collect_log_findings(paths, zone)`` returns a ``LogFindings``: ``incidents`` (each with kind, root cause, severity,
 confidence, subject, times, ``evidence`` as file and offset, explanation and next step), ``events`` (whose ``file`` and
@@ -46,7 +46,7 @@ def collect_log_findings(
 
 
 def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
-    """Judge a scan, wherever it was made; tell what was in a period, by causes that may lie before it."""
+    """Judge a scan and return the events of a period, with causes that may lie before it."""
     skipped = tuple(SkippedFile(*one) for one in scan.unread)
     advice = _advice()
     judged = judge_logs(scan.events, scan.sources, frozenset(advice))

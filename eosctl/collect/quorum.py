@@ -20,6 +20,8 @@ BROKERS_ASKED: Final = 3
 #: Longer than an election (controller.quorum.election.timeout.ms and controller.quorum.fetch.timeout.ms: 1 s and 2 s).
 CONVINCING_SILENCE_MS: Final = 6_000
 ATTEMPTS: Final = 8
+#: A voter fetches at least twice a second (KafkaRaftClient waits 500 ms for new records at most).
+VOTER_SILENCE_MS: Final = 1_500
 PAUSE_S: Final = 1.0
 _SILENT: Final = frozenset({GapReason.TIMED_OUT, GapReason.NO_LEADER})
 _SILENT_ERRORS: Final = frozenset(
@@ -29,6 +31,9 @@ _SILENT_ERRORS: Final = frozenset(
         ErrorCode.NETWORK_EXCEPTION.name,
         ErrorCode.COORDINATOR_NOT_AVAILABLE.name,
     }
+)
+_NO_MAJORITY: Final = EvidenceGap(
+    EvidenceKind.QUORUM, "*", GapReason.TIMED_OUT, detail="no majority of the voters fetches from the controller"
 )
 _REQUEST: Final = describe_quorum.DescribeQuorumRequest(
     topics=[describe_quorum.RequestTopicData(METADATA_TOPIC, [describe_quorum.RequestPartitionData(partition_index=0)])]
@@ -43,6 +48,10 @@ async def collect_quorum(
     Brokers forward the request to the active controller. If brokers that answer everything else get no answer from
     it for longer than an election takes, the gap is that of the active controller (``ACTIVE_CONTROLLER``): Kafka 4.3
     answers REQUEST_TIMED_OUT, after a minute.
+
+    A controller that has lost the other voters answers until it resigns, 1.5 times
+    ``controller.quorum.fetch.timeout.ms`` later. So an answer in which no majority of the voters fetches is asked for
+    again, for as long.
     """
     asked = [broker for broker in brokers if broker.reachable and not broker.fenced and broker.api_ranges]
     serving = [broker.node_id for broker in asked if _serves(broker)]
@@ -50,22 +59,26 @@ async def collect_quorum(
         # ZooKeeper, a release before 3.3, or no broker that can be reached under its own address.
         return await _any_broker(reader)
     started_at_ms = now_ms()
+    answers: list[Probed[QuorumInfo | None]] = []
     gaps: tuple[EvidenceGap, ...] = ()
     for number in range(ATTEMPTS):
         answers = await asyncio.gather(*(_one_broker(reader, node_id) for node_id in serving[:BROKERS_ASKED]))
-        answered = next((answer for answer in answers if answer.value is not None), None)
+        answered = next((answer for answer in answers if answer.value is not None and not answer.gaps), None)
         gaps = tuple(gap for answer in answers for gap in answer.gaps)
         if answered is not None:
-            return Probed(answered.value)
+            return answered
         if not gaps or not all(map(_is_silence, gaps)):
             return Probed(None, tuple(gap for gap in gaps if not _is_silence(gap))[:1])
         silence_ms = now_ms() - started_at_ms
         if silence_ms >= CONVINCING_SILENCE_MS:
+            if any(answer.value is not None for answer in answers):
+                break
             alive = await _alive(reader, serving[:BROKERS_ASKED])
             return Probed(None, (_silent(alive, gaps[0], silence_ms),) if alive else gaps[:1])
         if number < ATTEMPTS - 1:
             await asyncio.sleep(PAUSE_S)
-    return Probed(None, gaps[:1])
+    # A controller that has not resigned by now leads: the times in its answer are wrong, or old.
+    return next((Probed(answer.value) for answer in answers if answer.value is not None), Probed(None, gaps[:1]))
 
 
 def _serves(broker: Broker) -> bool:
@@ -74,7 +87,10 @@ def _serves(broker: Broker) -> bool:
 
 async def _any_broker(reader: ReadOnly) -> Probed[QuorumInfo | None]:
     answer, gaps = await attempt(EvidenceKind.QUORUM, "*", lambda: reader.request_any(ApiKey.DESCRIBE_QUORUM, _REQUEST))
-    return Probed(None, gaps) if answer is None else _read(answer)
+    if answer is None:
+        return Probed(None, gaps)
+    read = _read(answer)
+    return read if read.value is None else Probed(read.value)
 
 
 async def _one_broker(reader: ReadOnly, node_id: int) -> Probed[QuorumInfo | None]:
@@ -122,6 +138,18 @@ def frozen_metadata(gaps: Sequence[EvidenceGap]) -> tuple[EvidenceGap, ...]:
     )
 
 
+def _majority_fetches(partition: describe_quorum.ResponsePartitionData) -> bool:
+    """Return whether enough voters fetch to elect the leader again; version 0 has no times, so it counts as enough."""
+    voters = partition.current_voters
+    newest_ms = max((voter.last_fetch_timestamp for voter in voters), default=0)
+    fetching = [
+        voter
+        for voter in voters
+        if voter.replica_id == partition.leader_id or newest_ms - voter.last_fetch_timestamp < VOTER_SILENCE_MS
+    ]
+    return len(fetching) > len(voters) // 2
+
+
 def _read(answer: Any) -> Probed[QuorumInfo | None]:
     if answer.error_code != ErrorCode.NONE:
         return Probed(None, (gap_from_code(EvidenceKind.QUORUM, "*", answer.error_code),))
@@ -144,5 +172,5 @@ def _read(answer: Any) -> Probed[QuorumInfo | None]:
                     for state in (*partition.current_voters, *partition.observers)
                 ),
             )
-            return Probed(quorum, ())
+            return Probed(quorum, () if _majority_fetches(partition) else (_NO_MAJORITY,))
     return Probed(None, (EvidenceGap(EvidenceKind.QUORUM, "*", GapReason.BROKER_ERROR, detail="the answer is empty"),))

@@ -93,6 +93,34 @@ def test_an_election_is_waited_for(cluster: ScriptedCluster) -> None:
     assert ask(cluster, broker(1)).value is not None
 
 
+def fetched(*at_ms: int) -> describe_quorum.DescribeQuorumResponse:
+    voters = [describe_quorum.ReplicaState(replica_id=n, last_fetch_timestamp=ms) for n, ms in enumerate(at_ms, 1)]
+    partition = describe_quorum.ResponsePartitionData(leader_id=1, current_voters=voters)
+    return describe_quorum.DescribeQuorumResponse(
+        topics=[describe_quorum.ResponseTopicData("__cluster_metadata", [partition])]
+    )
+
+
+def test_a_controller_without_its_voters_is_asked_until_it_resigns(cluster: ScriptedCluster) -> None:
+    answers = iter([fetched(9_000, 5_000, 5_000), fetched(10_000, 5_000, 5_000)])
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, lambda request: next(answers, TIMED_OUT))
+    cluster.on(1, ApiKey.API_VERSIONS, ALIVE)
+    found = ask(cluster, broker(1))
+    assert (found.value, [gap.subject for gap in found.gaps]) == (None, [ACTIVE_CONTROLLER])
+
+
+@pytest.mark.parametrize(
+    "at_ms",
+    [(9_000, 8_000, 5_000), (-1, -1, -1), (9_000,), (9_000, 5_000, 5_000)],
+    ids=["one voter is down", "no times", "one voter", "old times, but it does not resign"],
+)
+def test_a_controller_that_goes_on_leading_is_believed(cluster: ScriptedCluster, at_ms: tuple[int, ...]) -> None:
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, fetched(*at_ms))
+    found = ask(cluster, broker(1))
+    assert found.value is not None
+    assert found.gaps == ()
+
+
 def _unsupported(request: Any) -> Exception:
     return UnsupportedByBroker("DESCRIBE_QUORUM is not served")
 

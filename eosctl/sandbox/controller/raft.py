@@ -184,16 +184,18 @@ def _describe(controller: Controller) -> ResponsePartitionData:
         leader_id=quorum.leader_id,
         leader_epoch=quorum.epoch,
         high_watermark=controller.log.high_watermark,
-        current_voters=[_replica(quorum, voter) for voter in quorum.voters],
-        observers=[_replica(quorum, observer) for observer in observers],
+        current_voters=[_replica(quorum, voter, now_ms) for voter in quorum.voters],
+        observers=[_replica(quorum, observer, now_ms) for observer in observers],
     )
 
 
-def _replica(quorum: Quorum, replica_id: int) -> ReplicaState:
+def _replica(quorum: Quorum, replica_id: int, now_ms: int) -> ReplicaState:
     progress = quorum.progress_of(replica_id)
+    leads = replica_id == quorum.leader_id
     return ReplicaState(
         replica_id=replica_id,
         log_end_offset=progress.end_offset,
-        last_fetch_timestamp=progress.last_fetch_ms,
-        last_caught_up_timestamp=progress.last_caught_up_ms,
+        # The leader gives its own times as those of the answer (LeaderState).
+        last_fetch_timestamp=now_ms if leads else progress.last_fetch_ms,
+        last_caught_up_timestamp=now_ms if leads else progress.last_caught_up_ms,
     )

@@ -78,7 +78,8 @@ async def collect_quorum(
         if number < ATTEMPTS - 1:
             await asyncio.sleep(PAUSE_S)
     # A controller that has not resigned by now leads: the times in its answer are wrong, or old.
-    return next((Probed(answer.value) for answer in answers if answer.value is not None), Probed(None, gaps[:1]))
+    leading = next((answer.value for answer in answers if answer.value is not None), None)
+    return Probed(None, gaps[:1]) if leading is None else Probed(leading)
 
 
 def _serves(broker: Broker) -> bool:

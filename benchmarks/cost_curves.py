@@ -34,6 +34,7 @@ from benchmarks.decode import data_batches, write_batches
 from benchmarks.log_scan import write_log
 from benchmarks.replicas import sandbox, table_by_connections
 from benchmarks.sandbox_throughput import Server, measure
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import START_MS, Harness
 from eosctl.wire.api_keys import ApiKey
@@ -43,7 +44,6 @@ from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.records.batch import encode_batch, with_offset
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
-from eosctl.workloads.load import Load, Profile
 
 TOLERANCE: Final = 0.15
 MB: Final = 1 << 20

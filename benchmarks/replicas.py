@@ -20,9 +20,9 @@ from typing import Final, NamedTuple
 import psutil
 
 from benchmarks.sandbox_throughput import TOPIC, Server, measure
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.workloads.load import Load, Profile
 
 ROUNDS: Final = 4
 WARM_UP_MS: Final = 2500

@@ -31,12 +31,12 @@ from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import init_producer_id
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.settings.endpoints import parse_endpoints
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, LoadReport, Profile
 
 TOPIC = "bench"
 OPEN_TRANSACTIONS = 10_000

@@ -57,7 +57,7 @@ PROOFS = {
     ),
     "histories": Proof(
         "Checkers of histories find 10,000 of 10,000 inserted anomalies of each kind, and none in 10,000 clean ones.",
-        (*PYTEST, "-n", "2", "tests/history"),
+        (*PYTEST, "-n", "2", "tests/lab/history"),
         (("EOSCTL_HISTORIES", "10000"),),
     ),
     "scenarios": Proof(

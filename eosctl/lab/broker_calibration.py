@@ -30,12 +30,12 @@ from eosctl.lab.apache.jvm import (
     read_live_heap_bytes,
     read_thread_cpu_ms,
 )
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.capacity_plan import Unit
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
 
 BROKER: Final = 1
 TRIAL: Final = "broker"

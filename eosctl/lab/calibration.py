@@ -23,6 +23,8 @@ from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.workload import collect_traffic
 from eosctl.errors import EosctlError
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow, Trial, TrialProfile
 from eosctl.model.capacity_plan import Unit
 from eosctl.model.snapshot import Topic
@@ -30,8 +32,6 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
 
 PARTITIONS_PER_BROKER: Final = 12
 _PROFILES: Final = {

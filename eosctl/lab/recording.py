@@ -1,4 +1,4 @@
-"""Applications that keep a history of what they do and see, for the checkers of `eosctl.history`."""
+"""Applications that keep a history of what they do and see, for the checkers of `eosctl.lab.history`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, ProducerIdentity, TransactionDialect
 from eosctl.errors import EosctlError
-from eosctl.history.coverage import Coverage
-from eosctl.history.events import (
+from eosctl.lab.history.coverage import Coverage
+from eosctl.lab.history.events import (
     Drained,
     Ended,
     EndInvoked,
@@ -34,10 +34,10 @@ from eosctl.history.events import (
     SendInvoked,
     Sent,
 )
-from eosctl.history.packed import PackedHistory
+from eosctl.lab.history.packed import PackedHistory
+from eosctl.lab.workloads.transactional import Fate, Step, attempt_transaction
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.records.record import Record
-from eosctl.workloads.transactional import Fate, Step, attempt_transaction
 
 View: TypeAlias = Callable[[Client, str], Awaitable[tuple[int, int] | None]]
 """Asks who leads a group's offsets and in which epoch; None while the brokers do not agree."""

@@ -17,9 +17,9 @@ from eosctl.client import Client, connect
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TransactionDialect
 from eosctl.errors import ClusterUnreachable, EosctlError, RequestTimedOut
-from eosctl.history.anomaly import Anomaly
-from eosctl.history.check import check_history
-from eosctl.history.events import BatchSeen, History, ReplicaSeen, Undrained
+from eosctl.lab.history.anomaly import Anomaly
+from eosctl.lab.history.check import check_history
+from eosctl.lab.history.events import BatchSeen, History, ReplicaSeen, Undrained
 from eosctl.lab.nemesis import disturb
 from eosctl.lab.outside_view import has_open_transactions, open_ends, views_of_group
 from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow, read_offset, watch_offset, write

@@ -28,12 +28,12 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from eosctl.lab.verify.plan import FaultRange, PlannedFault
+from eosctl.lab.verify.play import NemesisKind
+from eosctl.lab.verify.report import Verdict
+from eosctl.lab.verify.targets import Target, running_cluster
 from eosctl.sandbox.process.manage import SandboxFailed
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.verify.plan import FaultRange, PlannedFault
-from eosctl.verify.play import NemesisKind
-from eosctl.verify.report import Verdict
-from eosctl.verify.targets import Target, running_cluster
 from scripts.endurance.rounds import Round, Work, play_round, warnings_of
 from scripts.endurance.sandbox_process import SandboxProcess, free_ports
 from scripts.endurance.short_lives import SETTINGS

@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 from eosctl.client import connect
 from eosctl.client.destinations import Role
 from eosctl.collect.data_dirs import inspect_data_dirs
+from eosctl.lab.verify.plan import ClientKind, VerifyPlan
+from eosctl.lab.verify.play import NemesisKind, Order, play
+from eosctl.lab.verify.report import CoverageTable, Verdict, judge
+from eosctl.lab.verify.targets import Target
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.storage.gentle_reading import GentleReader
 from eosctl.storage.survey import survey_data_dir
-from eosctl.verify.plan import ClientKind, VerifyPlan
-from eosctl.verify.play import NemesisKind, Order, play
-from eosctl.verify.report import CoverageTable, Verdict, judge
-from eosctl.verify.targets import Target
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 

@@ -32,15 +32,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from eosctl.errors import EosctlError
-from eosctl.history.anomaly import Anomaly
-from eosctl.history.events import ReplicaSeen
-from eosctl.history.replicas import check_bounds, check_leaders
+from eosctl.lab.history.anomaly import Anomaly
+from eosctl.lab.history.events import ReplicaSeen
+from eosctl.lab.history.replicas import check_bounds, check_leaders
+from eosctl.lab.verify.play import NemesisKind
+from eosctl.lab.verify.report import Verdict
+from eosctl.lab.verify.targets import running_cluster
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.verify.play import NemesisKind
-from eosctl.verify.report import Verdict
-from eosctl.verify.targets import running_cluster
 from scripts.endurance.growth import Sample, judge_growth
 from scripts.endurance.rounds import Round, Work, play_round, warnings_of
 from scripts.endurance.sandbox_process import SandboxProcess, free_ports

@@ -24,11 +24,11 @@ from eosctl.lab.calibration import (
     run_trial,
     trials_for,
 )
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
 
 #: The end of a transaction and the fetch, on loopback and one replica.
 FIXED_MS = 5.0

@@ -18,10 +18,10 @@ from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.collect.metrics.broker_counters import collect_counters
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
 
 IDS, EACH = 6, 40
 

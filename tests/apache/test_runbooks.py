@@ -12,13 +12,13 @@ import msgspec
 
 from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.rehearsals.deeds.registry import DEEDS
+from eosctl.lab.rehearsals.place import HERE, Place, Places
+from eosctl.lab.rehearsals.rehearse import rehearse_at
+from eosctl.lab.rehearsals.story import Deed, Story, rehearsals
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.client_config import ClientConfig
-from eosctl.rehearsals.deeds.registry import DEEDS
-from eosctl.rehearsals.place import HERE, Place, Places
-from eosctl.rehearsals.rehearse import rehearse_at
-from eosctl.rehearsals.story import Deed, Story, rehearsals
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, VerificationOff, running

@@ -14,11 +14,11 @@ import pytest
 
 from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.rehearsals.deeds.cluster import NEWEST
+from eosctl.lab.rehearsals.place import HERE, OTHER, Place, Places
+from eosctl.lab.rehearsals.rehearse import Performance, rehearse_at
+from eosctl.lab.rehearsals.story import Deed, Story, rehearsals
 from eosctl.model.client_config import ClientConfig
-from eosctl.rehearsals.deeds.cluster import NEWEST
-from eosctl.rehearsals.place import HERE, OTHER, Place, Places
-from eosctl.rehearsals.rehearse import Performance, rehearse_at
-from eosctl.rehearsals.story import Deed, Story, rehearsals
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, running

@@ -18,11 +18,11 @@ from confluent_kafka.admin import AdminClient
 from eosctl.client.access import program_access
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.verify.driver import start_driver
+from eosctl.lab.verify.drivers.programs import prepare_driver
+from eosctl.lab.verify.plan import ClientKind
 from eosctl.settings.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
-from eosctl.verify.driver import start_driver
-from eosctl.verify.drivers.programs import prepare_driver
-from eosctl.verify.plan import ClientKind
 from tests.commands.conftest import Done, eosctl
 
 TOOLS = {"librdkafka": None, "java": "javac", "java-3.9": "javac", "franz-go": "go"}

@@ -15,12 +15,12 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, TransactionDialect, wait_until_ended
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
+from eosctl.lab.workloads.transactional import Fate, PipelinePlan, WriterPlan, run_pipeline, run_writer
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoints import parse_endpoints
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
-from eosctl.workloads.transactional import Fate, PipelinePlan, WriterPlan, run_pipeline, run_writer
 
 _names = itertools.count()
 

@@ -17,11 +17,11 @@ from eosctl.collect.observation import observe_cluster
 from eosctl.collect.reader import Probed
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.traffic import Traffic
 from eosctl.model.workload import ApplicationKind
 from eosctl.sandbox.core import ClusterShape
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
 
 LOAD = Load(Profile.CTP2, "orders", 2, 3, partition_count=2, record_bytes=300, rate_per_s=40, warm_up_ms=0,
             duration_ms=10_000, prefix="pipeline")  # fmt: skip

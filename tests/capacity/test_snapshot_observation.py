@@ -20,11 +20,11 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import EosctlError
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.capacity_plan import CapacityPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.sandbox.core import ClusterShape
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
 from tests.commands.conftest import eosctl
 
 APART_MS = 4_000

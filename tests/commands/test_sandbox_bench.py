@@ -15,9 +15,9 @@ from eosctl.commands.sandbox import bench as command
 from eosctl.errors import EosctlError
 from eosctl.lab.bench import measuring, rivals
 from eosctl.lab.bench.measuring import Clocks, Rival, Sample, Shape, alternate, process_cpu_s, run_once, spread
+from eosctl.lab.workloads.latency import Percentiles
+from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.render.sandbox.bench import BenchRun, render_bench
-from eosctl.workloads.latency import Percentiles
-from eosctl.workloads.load import Load, LoadReport, Profile
 from tests.commands.conftest import eosctl
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "bench.json").read_text())

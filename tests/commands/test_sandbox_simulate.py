@@ -8,8 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from eosctl.history.check import check_history
-from eosctl.history.encoding import decode_history
+from eosctl.lab.history.check import check_history
+from eosctl.lab.history.encoding import decode_history
 from tests.commands.conftest import eosctl
 from tests.lab.planted import aborts_commit
 from tests.lab.test_bugs_are_found import KAFKA_17507, search

@@ -26,11 +26,11 @@ from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, Profile
 from tests.commands.conftest import eosctl, run_scenario
 from tests.forensics.conftest import now_ms
 

@@ -23,18 +23,18 @@ BY_PURPOSE = {
     "eosctl/client": "the client: it offers every request",
     "eosctl/demo": "applications that a demonstration runs",
     "eosctl/lab": "makes faults on clusters of its own",
-    "eosctl/rehearsals": "people and applications in the stories of runbooks, on clusters of their own",
+    "eosctl/lab/rehearsals": "people and applications in the stories of runbooks, on clusters of their own",
     "eosctl/sandbox": "the server: it answers such requests",
-    "eosctl/verify": "applications that write to topics of their own, which the user orders",
+    "eosctl/lab/verify": "applications that write to topics of their own, which the user orders",
     "eosctl/wire": "the formats",
-    "eosctl/workloads": "applications that write",
+    "eosctl/lab/workloads": "applications that write",
 }
 # Commands whose client may send more than reads: what they run is an attempt, or a package of the list above.
 UNLIMITED_CLIENTS = {
     "eosctl/commands/capacity/capacity.py": "calibration writes with eosctl.lab",
     "eosctl/commands/txn/attempt.py": "carries out an attempt",
-    "eosctl/commands/verify/application.py": "runs eosctl.verify",
-    "eosctl/commands/verify/canary.py": "runs eosctl.verify",
+    "eosctl/commands/verify/application.py": "runs eosctl.lab.verify",
+    "eosctl/commands/verify/canary.py": "runs eosctl.lab.verify",
 }
 MUTATING = {api.name for api in ApiKey if api not in READ_ONLY_APIS}
 MESSAGES = {f"eosctl.wire.messages.{name.lower()}" for name in MUTATING}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-PURE_ROOMS = ("analysis", "checks", "capacity", "history")
-INJECTED_ROOMS = ("client", "workloads", "sandbox", "lab", "runbooks", "rehearsals", "verify")
+PURE_ROOMS = ("analysis", "checks", "capacity", "lab/history")
+INJECTED_ROOMS = ("client", "sandbox", "lab", "runbooks")
 
 # Where an outside world is the point: these hand the clock and the chance of the machine to everybody else.
 ADAPTERS = {
@@ -31,7 +31,7 @@ MAY_EXIT = (
         "eosctl/lab/apache/main.py",
         "spark_log_analytics/main.py",
     ),
-    *("spark_log_analytics/kafka_data/main.py", "eosctl/demo/programs", "eosctl/verify/drivers/librdkafka.py"),
+    *("spark_log_analytics/kafka_data/main.py", "eosctl/demo/programs", "eosctl/lab/verify/drivers/librdkafka.py"),
 )
 
 CLOCK_CALLS = {

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eosctl.lab.verify.play import NemesisKind
+from eosctl.lab.verify.report import Verdict
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.verify.play import NemesisKind
-from eosctl.verify.report import Verdict
 from scripts.endurance.growth import BOUNDS, MIB, Sample, judge_growth
 from scripts.endurance.kill_nine import kill_often
 from scripts.endurance.rounds import Work

@@ -15,9 +15,7 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.core import ClusterShape
-from eosctl.workloads.transactional import (
+from eosctl.lab.workloads.transactional import (
     Fate,
     PipelinePlan,
     WriterPlan,
@@ -25,6 +23,8 @@ from eosctl.workloads.transactional import (
     run_pipeline,
     run_writer,
 )
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterShape
 
 
 class Seen(NamedTuple):

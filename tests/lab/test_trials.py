@@ -11,8 +11,8 @@ import pytest
 
 from eosctl.client.transactions import TV1
 from eosctl.errors import UsageError
-from eosctl.history.encoding import encode_history
-from eosctl.history.events import OffsetFetched
+from eosctl.lab.history.encoding import encode_history
+from eosctl.lab.history.events import OffsetFetched
 from eosctl.lab.schedule import PLANS, FaultKind, Schedule, find_plan
 from eosctl.lab.trial import Trial, TrialPlan, run_trial, schedule_of
 from eosctl.lab.trials import fault_counts, minimise, run_trials
@@ -57,7 +57,7 @@ def test_a_seed_replays_exactly_and_seeds_differ() -> None:
 def test_a_seed_replays_in_a_process_that_hashes_otherwise() -> None:
     seeds = (4, 17, 19, 27)  # in the last three the order of one transaction's markers showed
     script = (
-        "import zlib; from eosctl.history.encoding import encode_history; from eosctl.lab.trial import *\n"
+        "import zlib; from eosctl.lab.history.encoding import encode_history; from eosctl.lab.trial import *\n"
         f"for seed in {seeds}: print(zlib.crc32(encode_history(run_trial(TrialPlan(), seed).history).encode()))"
     )
     printed = {

@@ -20,12 +20,12 @@ from eosctl.client import Client, connect
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.lab.workloads.transactional import Fate as Known
+from eosctl.lab.workloads.transactional import WriterPlan, WriterResult, run_writer
 from eosctl.model.kafka_data import DataSummary, Fate, PartitionTransaction
 from eosctl.render.schemas import schema_of
 from eosctl.sandbox.core import ClusterShape
 from eosctl.wire.records.record import Record
-from eosctl.workloads.transactional import Fate as Known
-from eosctl.workloads.transactional import WriterPlan, WriterResult, run_writer
 from spark_log_analytics.kafka_data.business_key import BusinessKeyError, parse_business_key
 from spark_log_analytics.kafka_data.facts import Tally
 from spark_log_analytics.kafka_data.job import share_out

@@ -18,14 +18,14 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.runbook.run import LiveScene, Order
 from eosctl.errors import AuthorizationDenied, UsageError
+from eosctl.lab.rehearsals.deeds.cluster import kill_controller, pass_time, set_brokers, start_controller
+from eosctl.lab.rehearsals.deeds.transactions import abort_hanging, hang
+from eosctl.lab.rehearsals.place import HERE, Place, open_places
+from eosctl.lab.rehearsals.story import parse_rehearsal
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.rehearsals.deeds.cluster import kill_controller, pass_time, set_brokers, start_controller
-from eosctl.rehearsals.deeds.transactions import abort_hanging, hang
-from eosctl.rehearsals.place import HERE, Place, open_places
-from eosctl.rehearsals.story import parse_rehearsal
 from eosctl.runbooks.book import Value
 from eosctl.runbooks.engine import Ending, Run
 from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal

@@ -59,5 +59,5 @@ def test_the_plugin_costs_nothing_where_it_is_not_used(tmp_path: Path) -> None:
 
 def test_modules_of_eosctl_are_imported_as_they_are() -> None:
     """Rewriting their assertions would parse each anew, and two threads that do so at once can fail (gh-106905)."""
-    module = importlib.import_module("eosctl.history.summary")
+    module = importlib.import_module("eosctl.lab.history.summary")
     assert type(module.__loader__).__name__ == "SourceFileLoader"

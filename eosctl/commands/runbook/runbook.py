@@ -194,7 +194,7 @@ def new_runbook(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; it must not exist.")],
 ) -> None:
     """Write a small runbook that runs, with stories that test it, to start one's own from."""
-    from eosctl.rehearsals.story import example_stories, stories_path
+    from eosctl.lab.rehearsals.story import example_stories, stories_path
     from eosctl.runbooks.load import example
 
     if file.suffix not in (".yaml", ".yml"):

@@ -36,8 +36,8 @@ def test_runbooks(
     With --interrupted the process of each run is gone after each line of its journal in turn, and the run goes on as
     --resume does: it must still do what it is for, and leave the same cluster.
     """
-    from eosctl.rehearsals.rehearse import rehearse
-    from eosctl.rehearsals.story import rehearsal_of, rehearsals
+    from eosctl.lab.rehearsals.rehearse import rehearse
+    from eosctl.lab.rehearsals.story import rehearsal_of, rehearsals
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.page import render_page

@@ -99,7 +99,7 @@ def bench(
 
 def _shapes(profiles: Sequence[str], shapes: Sequence[str], rates: Sequence[float]) -> list[Shape]:
     from eosctl.lab.bench.measuring import OPEN_CONNECTIONS, OPEN_IDS, Shape
-    from eosctl.workloads.load import Profile
+    from eosctl.lab.workloads.load import Profile
 
     found = []
     for name in profiles:
@@ -119,8 +119,8 @@ def _item(engine: str, shape: Shape, samples: Sequence[Sample]) -> BenchItem:
     from statistics import median
 
     from eosctl.lab.bench.measuring import spread
+    from eosctl.lab.workloads.latency import Percentiles
     from eosctl.render.sandbox.bench import BenchItem, LatencyItem, SpreadItem
-    from eosctl.workloads.latency import Percentiles
 
     counted = [(sample, sample.report) for sample in samples if sample.report is not None and not sample.error]
 

@@ -14,7 +14,7 @@ from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
-    from eosctl.history.events import Event
+    from eosctl.lab.history.events import Event
     from eosctl.lab.trial import Trial, TrialPlan
     from eosctl.render.sandbox.simulations import FailedSeedItem
 
@@ -71,7 +71,7 @@ def simulate(
     """
     import time
 
-    from eosctl.history.encoding import encode_history
+    from eosctl.lab.history.encoding import encode_history
     from eosctl.lab.trial import run_trial
     from eosctl.lab.trials import bugs_of, fault_counts
     from eosctl.render.envelope import listing
@@ -165,7 +165,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _failure(plan: TrialPlan, trial: Trial) -> tuple[Trial, FailedSeedItem]:
-    from eosctl.history.anomaly import MEANING
+    from eosctl.lab.history.anomaly import MEANING
     from eosctl.lab.trials import find_remedies, minimise
     from eosctl.render.sandbox.simulations import AnomalyItem, FailedSeedItem
 

@@ -22,8 +22,8 @@ from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
     from eosctl.client.client import Client
+    from eosctl.lab.verify.app import AppPlan
     from eosctl.settings.client_resolution import ResolvedClient
-    from eosctl.verify.app import AppPlan
 
 TOPICS = "The application"
 INPUTS = "Inputs"
@@ -218,7 +218,7 @@ def _plan(
     seed: int | None,
     settle_ms: int,
 ) -> AppPlan:
-    from eosctl.verify.app import AppPlan
+    from eosctl.lab.verify.app import AppPlan
 
     _check_template("--template", template)
     if input_topic == output_topic:
@@ -248,7 +248,7 @@ def _check_template(option: str, template: str) -> None:
 
 
 def _words(plan: AppPlan) -> list[str]:
-    from eosctl.verify.tags import fill_template
+    from eosctl.lab.verify.tags import fill_template
 
     how = f"{plan.rate_per_s:g} a second, {plan.key_count:,} keys, {plan.abort_share:.0%} in aborted transactions"
     words = [
@@ -278,12 +278,12 @@ def _test(
     from contextlib import AbstractAsyncContextManager
 
     from eosctl.client.client import connect
-    from eosctl.history.feed import FedRecord, Feed
+    from eosctl.lab.history.feed import FedRecord, Feed
+    from eosctl.lab.verify.app import exercise
+    from eosctl.lab.verify.app_report import judge_app
+    from eosctl.lab.verify.expression import compile_mapping
     from eosctl.render.progress import show_progress
     from eosctl.text import time_text
-    from eosctl.verify.app import exercise
-    from eosctl.verify.app_report import judge_app
-    from eosctl.verify.expression import compile_mapping
 
     expected_of = compile_mapping(mapping)
     resolved = resolve_connection(connection)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from eosctl.client.client import Client
-    from eosctl.history.anomaly import Anomaly
+    from eosctl.lab.history.anomaly import Anomaly
     from eosctl.monitoring.cluster_gauges import Gauge
 
 LIMITS = "Limits"
@@ -67,8 +67,8 @@ def verify_canary(
     import time
 
     from eosctl.client.client import connect
+    from eosctl.lab.verify.canary import Canary, CanaryPlan
     from eosctl.monitoring.exporter import serve_page
-    from eosctl.verify.canary import Canary, CanaryPlan
 
     invocation = invocation_of(context)
     address = parse_listen(listen) if listen is not None else None

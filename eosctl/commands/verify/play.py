@@ -14,10 +14,10 @@ from eosctl.render.verify.run import render_verify
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
-    from eosctl.history.events import History
-    from eosctl.verify.play import Order, Played
-    from eosctl.verify.runs import RunRecord
-    from eosctl.verify.targets import EngineOrder, Target
+    from eosctl.lab.history.events import History
+    from eosctl.lab.verify.play import Order, Played
+    from eosctl.lab.verify.runs import RunRecord
+    from eosctl.lab.verify.targets import EngineOrder, Target
 
 
 def finish(
@@ -29,7 +29,7 @@ def finish(
     min_coverage: float = 0.0,
 ) -> None:
     """Keep a run, show its report, and end with its exit code."""
-    from eosctl.verify.runs import save_run
+    from eosctl.lab.verify.runs import save_run
 
     note(f"run: {save_run(played.record, played.history)}")
     report_run(played.record, played.history, invocation, output, output_file, min_coverage=min_coverage)
@@ -45,7 +45,7 @@ def report_run(
     min_coverage: float = 0.0,
 ) -> None:
     """Check a history, show the report, and end with its exit code."""
-    from eosctl.verify.report import judge
+    from eosctl.lab.verify.report import judge
 
     report = judge(
         history,
@@ -74,10 +74,10 @@ def play_order(
     import time
     from dataclasses import replace
 
+    from eosctl.lab.verify.play import play
+    from eosctl.lab.verify.safety import check_may_disturb
+    from eosctl.lab.verify.targets import own_cluster, running_cluster
     from eosctl.render.progress import show_progress
-    from eosctl.verify.play import play
-    from eosctl.verify.safety import check_may_disturb
-    from eosctl.verify.targets import own_cluster, running_cluster
 
     began = time.monotonic()
 

@@ -36,9 +36,9 @@ def replay_run(
 
     import msgspec
 
-    from eosctl.verify.play import NemesisKind, Order
-    from eosctl.verify.runs import load_run
-    from eosctl.verify.targets import EngineOrder
+    from eosctl.lab.verify.play import NemesisKind, Order
+    from eosctl.lab.verify.runs import load_run
+    from eosctl.lab.verify.targets import EngineOrder
 
     invocation = invocation_of(context)
     record, _ = load_run(run)
@@ -77,7 +77,7 @@ def show_run(
     output_file: OutputFile = None,
 ) -> None:
     """Check the history of a run that is over again, and show its report."""
-    from eosctl.verify.runs import load_run
+    from eosctl.lab.verify.runs import load_run
 
     record, history = load_run(run)
     report_run(record, history, invocation_of(context), output, output_file)
@@ -88,8 +88,8 @@ def export_run(
     output_file: OutputFile = None,
 ) -> None:
     """Write the history of a run for elle, Jepsen's checker: list-append in EDN, one operation a line."""
-    from eosctl.history.elle import encode_elle
-    from eosctl.verify.runs import load_run
+    from eosctl.lab.history.elle import encode_elle
+    from eosctl.lab.verify.runs import load_run
 
     _, history = load_run(run)
     write_result("".join(f"{line}\n" for line in encode_elle(history)), output_file)

@@ -28,7 +28,7 @@ from eosctl.render.verify.items import VerifyFormat
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
-    from eosctl.verify.play import NemesisKind
+    from eosctl.lab.verify.play import NemesisKind
 
 app = typer.Typer(
     help="Verify that a deployment is exactly-once: applications, faults, and the checked history.",
@@ -204,10 +204,10 @@ def verify_run(
     Nothing is written but to topics of the run's own, which are removed afterwards. The exit code is 0 when no anomaly
     was found, 3 when one was, 4 when the run decides nothing.
     """
+    from eosctl.lab.verify.plan import ClientKind, VerifyPlan, Workload
+    from eosctl.lab.verify.play import Order
+    from eosctl.lab.verify.targets import EngineOrder
     from eosctl.sandbox.faults.bugs import parse_switch
-    from eosctl.verify.plan import ClientKind, VerifyPlan, Workload
-    from eosctl.verify.play import Order
-    from eosctl.verify.targets import EngineOrder
 
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
@@ -268,7 +268,7 @@ def _choose(kind: Any, name: str, option: str) -> Any:
 
 
 def _nemeses(names: list[str] | tuple[str, ...]) -> tuple[NemesisKind, ...]:
-    from eosctl.verify.play import NemesisKind
+    from eosctl.lab.verify.play import NemesisKind
 
     chosen = tuple(dict.fromkeys(_choose(NemesisKind, name, "--nemesis") for name in names))
     if NemesisKind.NONE in chosen and len(chosen) > 1:

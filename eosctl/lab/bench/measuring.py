@@ -13,10 +13,10 @@ from eosctl.client import connect
 from eosctl.client.ports import WallClock
 from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
+from eosctl.lab.workloads.generator import run_load
+from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
-from eosctl.workloads.generator import run_load
-from eosctl.workloads.load import Load, LoadReport, Profile
 
 TOPIC: Final = "eosctl-bench"
 PARTITIONS: Final = 12

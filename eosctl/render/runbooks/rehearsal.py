@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.rehearsals.rehearse import Performance
+from eosctl.lab.rehearsals.rehearse import Performance
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Line
 from eosctl.runbooks.book import Runbook

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from eosctl.history.feed import FAULT_MEANING, Flaw
+from eosctl.lab.history.feed import FAULT_MEANING, Flaw
 from eosctl.render.verify.items import VerifiedAnomalyItem, WitnessItem
 
 if TYPE_CHECKING:
-    from eosctl.verify.app import AppPlan
-    from eosctl.verify.app_report import AppReport
+    from eosctl.lab.verify.app import AppPlan
+    from eosctl.lab.verify.app_report import AppReport
 
 
 class AppItem(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ def app_item(plan: AppPlan, report: AppReport, cluster_id: str, began_at: str) -
 
 
 def _flaw(flaw: Flaw) -> VerifiedAnomalyItem:
-    from eosctl.verify.app import told
+    from eosctl.lab.verify.app import told
 
     witness = sorted(flaw.witness, key=lambda fact: fact.at_ms)
     return VerifiedAnomalyItem(

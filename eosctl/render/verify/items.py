@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from eosctl.history.anomaly import MEANING, Anomaly
+from eosctl.lab.history.anomaly import MEANING, Anomaly
 from eosctl.text import time_text
 
 if TYPE_CHECKING:
-    from eosctl.history.events import Event
-    from eosctl.history.summary import Span
-    from eosctl.verify.report import CoverageTable, VerifyReport
-    from eosctl.verify.runs import RunRecord
+    from eosctl.lab.history.events import Event
+    from eosctl.lab.history.summary import Span
+    from eosctl.lab.verify.report import CoverageTable, VerifyReport
+    from eosctl.lab.verify.runs import RunRecord
 
 
 class VerifyFormat(StrEnum):

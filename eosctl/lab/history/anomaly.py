@@ -1,0 +1,81 @@
+"""What can be wrong with a history, and the few events that prove it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from eosctl.lab.history.events import Event
+
+
+class Kind(StrEnum):
+    """An anomaly by its name; the names of Jepsen's Kafka tests where they have one."""
+
+    ABORTED_READ = "aborted-read"
+    EARLY_READ = "early-read"
+    PHANTOM_READ = "phantom-read"
+    INCONSISTENT_READ = "inconsistent-read"
+    BACKWARD_READ = "backward-read"
+    LOST_WRITE = "lost-write"
+    DUPLICATE = "duplicate"
+    TORN_TRANSACTION = "torn-transaction"
+    BROKEN_SUM = "broken-sum"
+    HANGING_TRANSACTION = "hanging-transaction"
+    REAL_TIME_ORDER = "real-time-order"
+    DEPENDENCY_CYCLE = "dependency-cycle"
+    OFFSET_REGRESSION = "offset-regression"
+    LOST_OFFSET = "lost-offset"
+    ABORTED_OFFSET = "aborted-offset"
+    UNSTABLE_OFFSET = "unstable-offset"
+    EPOCH_REGRESSION = "epoch-regression"
+    SHARED_PRODUCER_ID = "shared-producer-id"
+    ZOMBIE_COMMIT = "zombie-commit"
+    WATERMARK_ORDER = "watermark-order"
+    WATERMARK_REGRESSION = "watermark-regression"
+    LOG_DIVERGENCE = "log-divergence"
+    BROKEN_ISR = "broken-isr"
+    INCOMPLETE_REPLICA = "incomplete-replica"
+
+
+MEANING: dict[Kind, str] = {
+    Kind.ABORTED_READ: "a reader of committed data was given a value of an aborted transaction",
+    Kind.EARLY_READ: "a reader of committed data was given a value before anybody asked to commit it",
+    Kind.PHANTOM_READ: "a reader was given a value that nobody had sent",
+    Kind.INCONSISTENT_READ: "one offset of a partition was read with two values",
+    Kind.BACKWARD_READ: "a reader that only moves forward was given an offset again or one before it",
+    Kind.LOST_WRITE: "an acknowledged value that is committed was never given to a reader of everything",
+    Kind.DUPLICATE: "one fact was given to readers of committed data at two offsets",
+    Kind.TORN_TRANSACTION: "a part of a transaction is visible, another acknowledged part is not",
+    Kind.BROKEN_SUM: "what a transfer takes from one account and gives to another is not both visible",
+    Kind.HANGING_TRANSACTION: "readers of committed data cannot reach the end though every transaction has ended",
+    Kind.REAL_TIME_ORDER: "a value lies before one that had been acknowledged before it was sent",
+    Kind.DEPENDENCY_CYCLE: "transactions were given each other's values in a circle (G1c)",
+    Kind.OFFSET_REGRESSION: "a group's committed offset went back",
+    Kind.LOST_OFFSET: "a group's offset lies below what a committed transaction had set",
+    Kind.ABORTED_OFFSET: "a group's offset is one that only aborted transactions set",
+    Kind.UNSTABLE_OFFSET: "a stable offset was shown before anybody asked to commit it",
+    Kind.EPOCH_REGRESSION: "a producer got an identity that is not newer than one given out before it asked",
+    Kind.SHARED_PRODUCER_ID: "two transactional ids have the same producer id",
+    Kind.ZOMBIE_COMMIT: "a producer that had a successor for sure began to commit a transaction, and succeeded",
+    Kind.WATERMARK_ORDER: "log start <= last stable offset <= high watermark <= log end does not hold",
+    Kind.WATERMARK_REGRESSION: "high watermark or last stable offset of a leader went back within its epoch",
+    Kind.LOG_DIVERGENCE: "two replicas hold different records below both high watermarks",
+    Kind.BROKEN_ISR: "a leader counts nobody or not itself as in sync, or two brokers lead in one epoch",
+    Kind.INCOMPLETE_REPLICA: "a new leader, or one that was in sync, lacks what lay below a leader's high watermark",
+}
+
+
+class Anomaly(NamedTuple):
+    """A violation and its witness: the events without which it would be none, in order."""
+
+    kind: Kind
+    subject: str
+    witness: tuple[Event, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.subject}"
+
+
+def in_order(*events: Event) -> tuple[Event, ...]:
+    """Return events in order of time, those of one instant as they are given."""
+    return tuple(sorted(events, key=lambda event: event.at_ms))

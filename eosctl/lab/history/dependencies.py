@@ -1,0 +1,102 @@
+"""Who depends on whom among transactions, over the order that Kafka's offsets give (Adya's ww, wr and rw).
+
+Only what was seen counts: values that readers of committed data were given, and where transactions read.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+from eosctl.lab.history.events import Event, History, Polled, SendInvoked, TransactionRead
+from eosctl.model.transaction import TopicPartition
+
+Witness: TypeAlias = tuple[Event, ...]
+Graph: TypeAlias = Mapping[str, Mapping[str, Witness]]
+"""From a transaction to those that depend on it directly, with the events that show it."""
+
+
+class Dependencies(NamedTuple):
+    """The dependencies of a history.
+
+    Attributes:
+        overwrites: ww: the next visible value of a partition is the other's.
+        reads: wr: the other was given a value of it.
+        misses: rw: it read a partition up to where the next visible value is the other's.
+    """
+
+    overwrites: Graph
+    reads: Graph
+    misses: Graph
+
+
+def collect_dependencies(history: History) -> Dependencies:
+    """Return how the transactions of a history depend on each other, going over it once."""
+    origins: dict[str, SendInvoked] = {}
+    visible: dict[TopicPartition, dict[int, Polled]] = defaultdict(dict)
+    given: dict[tuple[str, TopicPartition], list[Polled]] = defaultdict(list)
+    sights: list[tuple[TransactionRead, list[Polled]]] = []
+    for event in history:
+        match event:
+            case SendInvoked() if event.transaction:
+                origins[event.value] = event
+            case Polled():
+                visible[event.partition].setdefault(event.offset, event)
+                given[event.actor, event.partition].append(event)
+            case TransactionRead():
+                sights.append((event, given.pop((event.actor, event.partition), [])))
+            case _:
+                pass
+    order = {partition: [seen[offset] for offset in sorted(seen)] for partition, seen in visible.items()}
+    return Dependencies(
+        _graph(_overwrites(order, origins)), _graph(_reads(sights, origins)), _graph(_misses(sights, order, origins))
+    )
+
+
+Edge: TypeAlias = tuple[str, str, Witness]
+
+
+def _overwrites(order: Mapping[TopicPartition, list[Polled]], origins: Mapping[str, SendInvoked]) -> Iterator[Edge]:
+    for values in order.values():
+        for before, after in itertools.pairwise(values):
+            first, second = origins.get(before.value), origins.get(after.value)
+            if first is not None and second is not None:
+                yield first.transaction, second.transaction, (first, second, before, after)
+
+
+def _reads(
+    sights: Iterable[tuple[TransactionRead, list[Polled]]], origins: Mapping[str, SendInvoked]
+) -> Iterator[Edge]:
+    for sight, given in sights:
+        for read in given:
+            origin = origins.get(read.value)
+            if origin is not None and sight.start <= read.offset < sight.end:
+                yield origin.transaction, sight.transaction, (origin, read, sight)
+
+
+def _misses(
+    sights: Iterable[tuple[TransactionRead, list[Polled]]],
+    order: Mapping[TopicPartition, list[Polled]],
+    origins: Mapping[str, SendInvoked],
+) -> Iterator[Edge]:
+    by_end = sorted((sight for sight, _ in sights), key=lambda sight: sight.end)
+    places = dict.fromkeys(order, 0)
+    for sight in by_end:
+        values = order.get(sight.partition, [])
+        at = places.get(sight.partition, 0)
+        while at < len(values) and values[at].offset < sight.end:
+            at += 1
+        places[sight.partition] = at
+        origin = origins.get(values[at].value) if at < len(values) else None
+        if origin is not None:
+            yield sight.transaction, origin.transaction, (sight, origin, values[at])
+
+
+def _graph(edges: Iterable[Edge]) -> Graph:
+    graph: dict[str, dict[str, Witness]] = {}
+    for source, target, witness in edges:
+        if source != target:
+            graph.setdefault(source, {}).setdefault(target, witness)
+    return graph

@@ -1,0 +1,164 @@
+"""A history in numbers: how transactions ended, how long commits took, how much of the time any commit succeeded."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from eosctl.lab.history.events import (
+    Ended,
+    EndInvoked,
+    FaultBegan,
+    FaultEnded,
+    History,
+    Outcome,
+    Polled,
+    SendInvoked,
+)
+
+WHOLE_RUN: Final = "whole run"
+NO_FAULT: Final = "no fault"
+SLICE_MS: Final = 1_000
+
+
+class Span(NamedTuple):
+    """What happened while a kind of fault lasted, or while none did.
+
+    Attributes:
+        condition: The kind of fault, `NO_FAULT`, or `WHOLE_RUN`.
+        length_ms: How long it lasted in all.
+        committed_count: Commits that were acknowledged in it.
+        failed_count: Transactions that ended in it without their commit being known, though it was asked for.
+        p50_ms: From asking for a commit to its answer, of those that were answered in it; None without any.
+        p99_ms: The same.
+        max_ms: The same.
+        availability: The share of its seconds in which a commit was acknowledged, 0 to 1; None when it has none.
+    """
+
+    condition: str
+    length_ms: int
+    committed_count: int
+    failed_count: int
+    p50_ms: float | None
+    p99_ms: float | None
+    max_ms: float | None
+    availability: float | None
+
+
+class Summary(NamedTuple):
+    """A history in numbers; ``transactions`` counts those that somebody began."""
+
+    transaction_count: int
+    committed_count: int
+    aborted_count: int
+    unknown_count: int
+    sent_count: int
+    read_count: int
+    fault_count: int
+    spans: tuple[Span, ...]
+
+
+class _Commit(NamedTuple):
+    asked_ms: int
+    ended_ms: int
+    succeeded: bool
+
+
+def summarise(history: History) -> Summary:
+    """Count what a history holds, once over its length."""
+    outcomes: Counter[Outcome] = Counter()
+    began: set[str] = set()
+    asked: dict[str, EndInvoked] = {}
+    commits: list[_Commit] = []
+    faults: list[FaultBegan | FaultEnded] = []
+    first_ms, last_ms = None, 0
+    sent = read = 0
+    for event in history:
+        if isinstance(event, SendInvoked | EndInvoked | Ended):
+            first_ms = event.at_ms if first_ms is None else first_ms
+            last_ms = max(last_ms, event.at_ms)
+        match event:
+            case SendInvoked():
+                sent += 1
+                if event.transaction:
+                    began.add(event.transaction)
+            case EndInvoked(committed=True):
+                asked.setdefault(event.transaction, event)
+            case Ended():
+                outcomes[event.outcome] += 1
+                began.add(event.transaction)
+                if event.transaction in asked:
+                    commits.append(
+                        _Commit(
+                            asked[event.transaction].at_ms, event.at_ms, succeeded=event.outcome is Outcome.COMMITTED
+                        )
+                    )
+            case Polled():
+                read += 1
+            case FaultBegan() | FaultEnded():
+                faults.append(event)
+            case _:
+                pass
+    return Summary(
+        transaction_count=len(began),
+        committed_count=outcomes[Outcome.COMMITTED],
+        aborted_count=outcomes[Outcome.ABORTED],
+        unknown_count=len(began) - outcomes[Outcome.COMMITTED] - outcomes[Outcome.ABORTED],
+        sent_count=sent,
+        read_count=read,
+        fault_count=sum(isinstance(event, FaultBegan) for event in faults),
+        spans=_spans(faults, commits, first_ms, last_ms) if first_ms is not None else (),
+    )
+
+
+def _spans(
+    faults: Sequence[FaultBegan | FaultEnded], commits: Sequence[_Commit], first: int, last: int
+) -> tuple[Span, ...]:
+    slices: dict[str, set[int]] = {WHOLE_RUN: set(range(first // SLICE_MS, last // SLICE_MS + 1))}
+    lengths: Counter[str] = Counter({WHOLE_RUN: last - first})
+    for kind, begin, end in _windows(faults, last):
+        lengths[kind] += max(0, end - begin)
+        slices.setdefault(kind, set()).update(range(begin // SLICE_MS, end // SLICE_MS + 1))
+    disturbed = set().union(*(found for name, found in slices.items() if name != WHOLE_RUN))
+    quiet = slices[WHOLE_RUN] - disturbed
+    slices[NO_FAULT] = quiet
+    lengths[NO_FAULT] = min(len(quiet) * SLICE_MS, lengths[WHOLE_RUN])
+    by_slice: dict[int, list[_Commit]] = defaultdict(list)
+    for commit in commits:
+        by_slice[commit.ended_ms // SLICE_MS].append(commit)
+    order = (WHOLE_RUN, NO_FAULT, *sorted(slices.keys() - {WHOLE_RUN, NO_FAULT}))
+    if len(order) == 2:
+        order = (WHOLE_RUN,)
+    return tuple(_span(name, lengths[name], slices[name], by_slice) for name in order)
+
+
+def _windows(faults: Iterable[FaultBegan | FaultEnded], last_ms: int) -> Iterable[tuple[str, int, int]]:
+    opened: dict[int, FaultBegan] = {}
+    for event in faults:
+        if isinstance(event, FaultBegan):
+            opened[event.number] = event
+        elif event.number in opened:
+            yield event.kind, opened.pop(event.number).at_ms, event.at_ms
+    for fault in opened.values():
+        yield fault.kind, fault.at_ms, last_ms
+
+
+def _span(condition: str, length_ms: int, slices: set[int], by_slice: dict[int, list[_Commit]]) -> Span:
+    found = [commit for number in slices for commit in by_slice.get(number, ())]
+    waits = sorted(commit.ended_ms - commit.asked_ms for commit in found if commit.succeeded)
+    up = sum(1 for number in slices if any(commit.succeeded for commit in by_slice.get(number, ())))
+    return Span(
+        condition,
+        length_ms,
+        committed_count=len(waits),
+        failed_count=len(found) - len(waits),
+        p50_ms=_quantile(waits, 0.5),
+        p99_ms=_quantile(waits, 0.99),
+        max_ms=float(waits[-1]) if waits else None,
+        availability=up / len(slices) if slices else None,
+    )
+
+
+def _quantile(ordered: Sequence[int], share: float) -> float | None:
+    return float(ordered[min(len(ordered) - 1, int(len(ordered) * share))]) if ordered else None

@@ -1,0 +1,195 @@
+"""Brokers that come and go, settings that change, links that break."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+from typing import Final
+
+from eosctl.client.destinations import Role
+from eosctl.client.outcome import any_error, error_for_code
+from eosctl.errors import ConfigFileError
+from eosctl.lab.engine import BrokerState
+from eosctl.lab.rehearsals.place import Place
+from eosctl.sandbox.controller.features import FEATURES
+from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages import update_features
+from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from eosctl.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+
+SHUTDOWN_TIMEOUT_S: Final = 10
+POLL_S: Final = 0.1
+NEWEST: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
+_TOPIC: Final = 2
+_BROKER: Final = 4
+_SET: Final = 0
+_UPGRADE: Final = 1
+
+
+async def kill_broker(place: Place, *, broker: int) -> None:
+    """End a broker as kill -9 does."""
+    if place.engine is not None:
+        await place.engine.kill(broker)
+        return
+    place.inside.kill(broker)
+
+
+async def stop_broker(place: Place, *, broker: int) -> None:
+    """Shut a broker down in order: its leaderships move first."""
+    if place.engine is not None:
+        await place.engine.stop(broker)
+        return
+    handed_over = asyncio.Event()
+    place.inside.core.broker(broker).lifecycle.shut_down(handed_over.set)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(handed_over.wait(), SHUTDOWN_TIMEOUT_S)
+    place.inside.core.stop_node(broker, clean=True)
+    place.inside.disconnect_clients(broker)
+
+
+async def start_broker(place: Place, *, broker: int) -> None:
+    """Start a broker on its files, and return when it serves."""
+    if place.engine is not None:
+        await place.engine.restart(broker)
+        return
+    place.inside.restart(broker)
+    node = place.inside.core.nodes[broker].broker
+    while node is None or not node.is_ready:
+        await asyncio.sleep(0.05)
+
+
+async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
+    """Stop a broker or controller (100) in order, and start it on its files as another release (3.9, 4.3)."""
+    if release not in FEATURES:
+        raise ConfigFileError(
+            f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.", "Name one of them in the story."
+        )
+    if place.engine is not None:
+        if node in place.engine.data_dirs():  # a controller is upgraded with the broker beside it
+            await place.engine.stop(node)
+            await place.engine.install(node, NEWEST[release])
+            await place.engine.restart(node)
+        return
+    core = place.inside.core
+    if node in core.broker_ids:
+        await stop_broker(place, broker=node)
+        core.install(node, release)
+        await start_broker(place, broker=node)
+    else:
+        core.stop_node(node, clean=True)
+        core.install(node, release)
+        core.start_node(node)
+
+
+async def start_empty_broker(place: Place, *, broker: int) -> None:
+    """Start a broker whose disk was replaced: under its id, without any file."""
+    directory = place.inside.core.directory_of(broker)
+    directory.rename(directory.with_name(f"{directory.name}-lost"))
+    await start_broker(place, broker=broker)
+
+
+async def kill_controller(place: Place) -> None:
+    """End the one controller as kill -9 does: nothing is elected or registered any more."""
+    core = place.inside.core
+    core.stop_node(core.controller_ids[0], clean=False)
+
+
+async def start_controller(place: Place) -> None:
+    """Start the controller on its files."""
+    core = place.inside.core
+    core.start_node(core.controller_ids[0])
+
+
+async def cut_link(place: Place, *, source: int, destination: int) -> None:
+    """Lose every frame from one node to another, until links are mended."""
+    place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, source=source, destination=destination))
+
+
+async def cut_api(place: Place, *, api: str) -> None:
+    """Lose every request of one API between nodes, until links are mended."""
+    key = ApiKey[api]
+    place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, api_key=key, requests=True))
+
+
+async def mend_links(place: Place) -> None:
+    """Let every frame through again."""
+    place.inside.core.network.heal()
+
+
+async def pass_time(place: Place, *, ms: int) -> None:
+    """Let time pass."""
+    await asyncio.sleep(ms / 1000)
+
+
+async def set_brokers(place: Place, *, name: str, value: str) -> None:
+    """Set a dynamic setting of all brokers, and return when each of them reports it."""
+    await _alter(place, _BROKER, "", name, value)
+    for broker in (await place.client.refresh_metadata()).brokers:
+        while await _reported(place, broker.node_id, name) != value:
+            await asyncio.sleep(POLL_S)
+
+
+async def _reported(place: Place, broker_id: int, name: str) -> str | None:
+    asked = DescribeConfigsRequest([DescribeConfigsResource(_BROKER, str(broker_id), [name])])
+    answer = await place.client.request(broker_id, ApiKey.DESCRIBE_CONFIGS, asked)
+    if code := any_error(answer):
+        raise error_for_code(code, f"DescribeConfigs of broker {broker_id}")
+    return next((entry.value for result in answer.results for entry in result.configs), None)
+
+
+async def raise_feature(place: Place, *, feature: str, level: int) -> None:
+    """Have somebody else finalize a level of a feature."""
+    update = update_features.FeatureUpdateKey(feature, level, False, _UPGRADE)
+    request = update_features.UpdateFeaturesRequest(place.client.config.request_timeout_ms, [update], False)
+    answer = await place.client.request(Role.CONTROLLER, ApiKey.UPDATE_FEATURES, request, floor=1)
+    codes = [answer.error_code, *(result.error_code for result in answer.results or ())]
+    failed = next((code for code in codes if code), None)
+    if failed is not None:
+        raise error_for_code(failed, f"UpdateFeatures {feature}={level} ({answer.error_message or ''})")
+
+
+async def set_topic(place: Place, *, topic: str, name: str, value: str) -> None:
+    """Set a setting of a topic."""
+    await _alter(place, _TOPIC, topic, name, value)
+
+
+async def _alter(place: Place, kind: int, resource: str, name: str, value: str) -> None:
+    change = AlterConfigsResource(kind, resource, [AlterableConfig(name, _SET, value)])
+    answer = await place.client.request(
+        Role.CONTROLLER, ApiKey.INCREMENTAL_ALTER_CONFIGS, IncrementalAlterConfigsRequest([change])
+    )
+    if code := any_error(answer):
+        raise error_for_code(code, f"Setting {name}={value}")
+
+
+async def skew_clock(place: Place, *, broker: int, ms: int) -> None:
+    """Set a broker's clock forward, or back when negative."""
+    place.inside.core.nodes[broker].runtime.skew_ms = ms
+
+
+async def start_killed(place: Place) -> None:
+    """Start every broker that is down, on its files."""
+    if place.engine is not None:
+        for handle in place.engine.brokers():
+            if handle.state is BrokerState.STOPPED:
+                await place.engine.restart(handle.broker_id)
+        return
+    core = place.inside.core
+    for broker in core.broker_ids:
+        if broker not in core.nodes:
+            await start_broker(place, broker=broker)
+
+
+async def fail_disk(place: Place, *, broker: int, directory: int = 1) -> None:
+    """Let a log directory of a broker fail; a broker without its first one halts."""
+    core = place.inside.core
+    core.broker(broker).logs.all[directory - 1].fail(OSError(errno.EIO, os.strerror(errno.EIO)))
+    if broker not in core.nodes:
+        place.inside.disconnect_clients(broker)

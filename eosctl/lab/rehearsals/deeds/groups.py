@@ -1,0 +1,97 @@
+"""What consumer groups do, and what happens to their positions."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+from eosctl.client.client import connect
+from eosctl.client.destinations import group_coordinator
+from eosctl.client.group_member import GroupMember
+from eosctl.client.outcome import any_error, error_for_code
+from eosctl.client.topics import ensure_topic
+from eosctl.lab.rehearsals.place import Place
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages import offset_commit
+from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
+from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+
+# OffsetCommit 10 names topics by id; up to 9 by name.
+_BY_NAME = 9
+
+
+async def commit_offset(place: Place, *, group: str, offset: int, topic: str = "orders", partition: int = 0) -> None:
+    """Commit a position from outside of the group."""
+    await ensure_topic(place.client, topic)
+    entry = offset_commit.OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
+    request = offset_commit.OffsetCommitRequest(
+        group_id=group, topics=[offset_commit.OffsetCommitRequestTopic(name=topic, partitions=[entry])]
+    )
+    answer = await place.client.request(
+        group_coordinator(group), ApiKey.OFFSET_COMMIT, request, cap=_BY_NAME, error_of=any_error
+    )
+    if code := any_error(answer):
+        raise error_for_code(code, f"OffsetCommit of {group}")
+
+
+async def join(place: Place, *, group: str, member: str = "one") -> None:
+    """Have a member join a group, and stay until it leaves or the story ends."""
+    joined = asyncio.Event()
+
+    async def live() -> None:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(
+                connect(place.config, connector=place.connector, chance=place.chance)
+            )
+            place.members[member] = found = GroupMember(client, group)
+            joined.set()
+            await found.live()
+
+    place.in_background(live())
+    await joined.wait()
+    await place.members[member].joined.wait()
+
+
+async def leave(place: Place, *, member: str = "one") -> None:
+    """Have a member leave its group."""
+    await place.members.pop(member).leave()
+
+
+async def keep_rejoining(place: Place, *, group: str, every_ms: int = 1_000) -> None:
+    """Have a member leave its group and join again until the story ends: a rebalance each time."""
+
+    async def restless() -> None:
+        while True:
+            async with connect(place.config, connector=place.connector, chance=place.chance) as client:
+                member = GroupMember(client, group)
+                living = asyncio.create_task(member.live())
+                try:
+                    await member.joined.wait()
+                    await asyncio.sleep(every_ms / 1000)
+                    await member.leave()
+                finally:
+                    living.cancel()
+                    await asyncio.gather(living, return_exceptions=True)
+
+    place.in_background(restless())
+
+
+async def forget_group(place: Place, *, group: str) -> None:
+    """Delete a group, which is what is left of one whose offsets have expired."""
+    answer = await place.client.request(group_coordinator(group), ApiKey.DELETE_GROUPS, DeleteGroupsRequest([group]))
+    if code := any_error(answer):
+        raise error_for_code(code, f"DeleteGroups of {group}")
+
+
+async def delete_records(place: Place, *, topic: str = "orders", partition: int = 0, offset: int) -> None:
+    """Delete what is before an offset, as retention does."""
+    request = DeleteRecordsRequest([DeleteRecordsTopic(topic, [DeleteRecordsPartition(partition, offset)])], 10_000)
+    answer = await place.client.request(TopicPartition(topic, partition), ApiKey.DELETE_RECORDS, request)
+    if code := any_error(answer):
+        raise error_for_code(code, f"DeleteRecords of {topic}-{partition}")
+
+
+async def join_soon(place: Place, *, group: str, member: str) -> None:
+    """Have a member begin to join, of which the others hear at their next heartbeat: a rebalance is under way."""
+    place.in_background(join(place, group=group, member=member))

@@ -1,0 +1,69 @@
+"""Topics, records in them, and who may use them."""
+
+from __future__ import annotations
+
+from eosctl.client.consumer import IsolationLevel, Reader
+from eosctl.client.destinations import Role
+from eosctl.client.outcome import any_error, error_for_code
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.lab.rehearsals.place import Place, Places
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest
+from eosctl.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+
+_RESOURCES = {"topic": 2, "group": 3, "cluster": 4, "transactional-id": 5}
+_OPERATIONS = {"read": 3, "write": 4, "describe": 8}
+_ALLOW, _ANY = 3, 1
+_PATTERNS = {"literal": 3, "prefixed": 4}
+
+
+async def create_topic(
+    place: Place, *, topic: str, partitions: int = 1, replicas: int = 0, name: str = "", value: str = ""
+) -> None:
+    """Create a topic, with one setting if it is named."""
+    settings = {name: value} if name else {}
+    await ensure_topic(
+        place.client, topic, partition_count=partitions, replica_count=replicas or None, settings=settings
+    )
+
+
+async def allow(
+    place: Place, *, principal: str, resource: str, name: str, operation: str, pattern: str = "literal"
+) -> None:
+    """Give a principal a right."""
+    rule = AclCreation(_RESOURCES[resource], name, _PATTERNS[pattern], principal, "*", _OPERATIONS[operation], _ALLOW)
+    answer = await place.client.request(Role.CONTROLLER, ApiKey.CREATE_ACLS, CreateAclsRequest([rule]))
+    if code := any_error(answer):
+        raise error_for_code(code, f"CreateAcls for {principal}")
+
+
+async def revoke_all(place: Place, *, principal: str) -> None:
+    """Take all rights of a principal away."""
+    which = DeleteAclsFilter(
+        resource_type_filter=_ANY,
+        resource_name_filter=None,
+        pattern_type_filter=_ANY,
+        principal_filter=principal,
+        host_filter=None,
+        operation=_ANY,
+        permission_type=_ANY,
+    )
+    answer = await place.client.request(Role.CONTROLLER, ApiKey.DELETE_ACLS, DeleteAclsRequest([which]))
+    if code := any_error(answer):
+        raise error_for_code(code, f"DeleteAcls of {principal}")
+
+
+async def mirror(places: Places, *, source: str, target: str, topic: str = "orders", prefix: str = "") -> None:
+    """Copy what is committed from one cluster to another, as MirrorMaker with read_committed does."""
+    here, there = places.named(source), places.named(target)
+    reader = await Reader.open(here.client, [TopicPartition(topic, 0)], isolation=IsolationLevel.READ_COMMITTED)
+    found = (await reader.drain(10_000)).get(TopicPartition(topic, 0), [])
+    copy = f"{prefix}{topic}"
+    await ensure_topic(there.client, copy)
+    producer = TransactionalProducer(there.client, "mirror", now_ms=there.now_ms)
+    await producer.init_transactions()
+    if found:
+        await producer.send(TopicPartition(copy, 0), [OutgoingRecord(r.key, r.value) for r in found])
+        await producer.commit()

@@ -1,0 +1,277 @@
+"""What transactional applications do, and what goes wrong with their transactions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from typing import Final
+
+from eosctl.actions.abort import Target, plan_abort
+from eosctl.actions.marker import MARKER
+from eosctl.actions.protocol import Attempt, carry_out
+from eosctl.analysis.fencing import ADMIN_FENCE_TIMEOUT_MS
+from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.client.destinations import transaction_coordinator
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import (
+    TV1,
+    GroupIdentity,
+    OffsetToCommit,
+    commit_offsets_in_txn,
+    init_idempotent_producer,
+    init_producer_id,
+    produce,
+    wait_until_ended,
+)
+from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+from eosctl.errors import EosctlError, PlanRefused
+from eosctl.lab.rehearsals.deeds.cluster import cut_link, kill_broker, start_broker, stop_broker
+from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.scenarios.verification import disable_verification
+from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.model.plan import MarkerOutcome, MarkerPlan
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+
+# Twice replica.lag.time.max.ms.
+ISR_SHRINKS_S: Final = 60
+LOG_WRITES: Final = 6
+
+
+async def begin(
+    place: Place,
+    *,
+    id: str,
+    topic: str = "orders",
+    partition: int = 0,
+    group: str = "",
+    offset: int = 0,
+    timeout_ms: int = 60_000,
+    records: int = 1,
+    old_protocol: bool = False,
+) -> None:
+    """Have a producer write in a transaction that stays open; with a group it holds an offset of it, too."""
+    await ensure_topic(place.client, topic)
+    producer = place.producers.get(id)
+    if producer is None:
+        producer = TransactionalProducer(
+            place.client,
+            id,
+            now_ms=place.now_ms,
+            transaction_timeout_ms=timeout_ms,
+            dialect=TV1 if old_protocol else None,
+        )
+        await producer.init_transactions()
+        place.producers[id] = producer
+    where = TopicPartition(topic, partition)
+    await producer.send(where, [_record(id, number) for number in range(records)])
+    if group:
+        await producer.send_offsets(GroupIdentity(group), {where: OffsetToCommit(offset)})
+
+
+async def commit(place: Place, *, id: str, wait: bool = True) -> None:
+    """Commit what a producer has open; without ``wait`` the markers may still be on their way."""
+    await place.producers[id].commit()
+    if wait:
+        await wait_until_ended(place.client, id)
+
+
+async def abort(place: Place, *, id: str) -> None:
+    """Abort what a producer has open."""
+    await place.producers[id].abort()
+    await wait_until_ended(place.client, id)
+
+
+async def write(
+    place: Place,
+    *,
+    id: str,
+    topic: str = "orders",
+    partition: int = 0,
+    group: str = "",
+    offset: int = 0,
+    records: int = 1,
+    times: int = 1,
+    old_protocol: bool = False,
+) -> None:
+    """Have a producer commit transactions, one after the other."""
+    for _ in range(times):
+        await begin(
+            place,
+            id=id,
+            topic=topic,
+            partition=partition,
+            group=group,
+            offset=offset,
+            records=records,
+            old_protocol=old_protocol,
+        )
+        await commit(place, id=id)
+
+
+async def initialise(place: Place, *, id: str, timeout_ms: int = 60_000) -> None:
+    """Have a new instance take an id over, which fences whoever had it."""
+    producer = TransactionalProducer(place.client, id, now_ms=place.now_ms, transaction_timeout_ms=timeout_ms)
+    await producer.init_transactions()
+    place.producers[id] = producer
+
+
+async def hang(place: Place, *, topic: str = "orders", id: str = "order-entry-late") -> None:
+    """Have data of an ended transaction arrive late, with partition verification off (KAFKA-9144)."""
+    await run_hanging(place.stage, topic=topic, transactional_id=id, switch_verification_off=True)
+
+
+async def take_over(place: Place, *, id: str = "payment-service", topic: str = "payments") -> None:
+    """Have a second instance with the same id cut off the first one's transaction, then go on."""
+    await run_zombie(place.stage, topic=topic, transactional_id=id)
+
+
+async def keep_taking_over(place: Place, *, id: str = "payment-service", every_ms: int = 1_000) -> None:
+    """Have two instances with one id fence each other until the story ends."""
+
+    async def fight() -> None:
+        while True:
+            await take_over(place, id=id)
+            await asyncio.sleep(every_ms / 1000)
+
+    place.in_background(fight())
+
+
+async def keep_timing_out(place: Place, *, id: str, timeout_ms: int = 1_000) -> None:
+    """Have a producer open transactions that reach their timeout, one after the other, until the story ends."""
+
+    async def dawdle() -> None:
+        for round_ in itertools.count():
+            await begin(place, id=id, timeout_ms=timeout_ms, records=1 + round_ % 2)
+            await wait_until_ended(place.client, id)
+            place.producers.pop(id)
+
+    place.in_background(dawdle())
+
+
+async def stop_background(place: Place) -> None:
+    """End what goes on in the background."""
+    for task in place.tasks:
+        task.cancel()
+    await asyncio.gather(*place.tasks, return_exceptions=True)
+    place.tasks.clear()
+
+
+async def fence(place: Place, *, id: str) -> None:
+    """Have an administrator fence an id, as Admin.fenceProducers does."""
+    await init_producer_id(place.client, id, ADMIN_FENCE_TIMEOUT_MS)
+
+
+async def write_idempotent(place: Place, *, topic: str = "orders", producers: int = 1) -> None:
+    """Have idempotent producers without a transactional id write once each; partitions remember every one of them."""
+    await ensure_topic(place.client, topic)
+    for _ in range(producers):
+        producer_id, producer_epoch = await init_idempotent_producer(place.client)
+        batch = encode_batch(
+            [Record(0, place.now_ms(), None, b"once")],
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=0,
+        )
+        await produce(place.client, TopicPartition(topic, 0), batch, transactional_id=None, bounds=TV1.produce)
+
+
+def _record(key: str, number: int) -> OutgoingRecord:
+    return OutgoingRecord(f"{key}-{number}".encode(), b"%d" % number)
+
+
+async def skip_marker(place: Place, *, id: str, topic: str = "orders", committed: bool = True) -> None:
+    """End a transaction while its partition has no leader, whose marker is then skipped (KAFKA-20734)."""
+    found = await ensure_topic(place.client, topic, partition_count=6, replica_count=1)
+    producer = TransactionalProducer(place.client, id, now_ms=place.now_ms)
+    await producer.init_transactions()
+    coordinator = await place.client.node_id(transaction_coordinator(id))
+    leader, partition = next((p.leader_id, p.partition) for p in found.partitions if p.leader_id != coordinator)
+    await producer.send(partition, [_record(id, 0)])
+    assert leader is not None
+    await stop_broker(place, broker=leader)
+    await producer.end(committed=committed)
+    await wait_until_ended(place.client, id)
+    await start_broker(place, broker=leader)
+    await ensure_topic(place.client, topic)
+
+
+async def kill_coordinator(place: Place, *, id: str) -> None:
+    """End the broker that coordinates an id, as kill -9 does."""
+    await kill_broker(place, broker=await place.client.node_id(transaction_coordinator(id)))
+
+
+async def abort_hanging(place: Place) -> None:
+    """Have an administrator write the ABORT marker of every transaction that hangs."""
+    snapshot = await _collect(place)
+    for verdict in classify_open_transactions(snapshot):
+        if verdict.can_abort:
+            where = verdict.transaction
+            target = Target(where.partition, where.producer_id, where.first_offset)
+            await carry_out(MARKER, place.client, _Administrator(place, target))
+
+
+async def _collect(place: Place) -> ClusterSnapshot:
+    return await collect_snapshot(place.client, Observer(place.now_ms, second_look_after_ms=100), EVERYTHING)
+
+
+class _Administrator:
+    """Aborts without a question, and keeps no record: another person at another machine."""
+
+    def __init__(self, place: Place, target: Target) -> None:
+        self.target = str(target.partition)
+        self.inspect = "eosctl txn hanging"
+        self._place = place
+        self._transaction = target
+
+    async def plan(self) -> MarkerPlan:
+        snapshot = await _collect(self._place)
+        return plan_abort(snapshot, classify_open_transactions(snapshot), self._transaction)
+
+    async def confirm(self, plan: MarkerPlan) -> bool:
+        return True
+
+    async def plan_again(self) -> MarkerPlan:
+        return await self.plan()
+
+    def changed(self) -> PlanRefused:
+        return PlanRefused(
+            f"{self.target} changed before the administrator could abort it.",
+            "The second reading does not show the same transaction.",
+            f"Look again: {self.inspect}",
+        )
+
+    async def is_effective(self, plan: MarkerPlan, outcome: MarkerOutcome) -> bool:
+        return outcome.verified
+
+    def record(self, attempt: Attempt[MarkerPlan, MarkerOutcome]) -> None:
+        return None
+
+
+async def hold_offsets_late(place: Place, *, id: str, group: str, topic: str = "orders") -> None:
+    """Have offsets of an ended transaction arrive late, with partition verification off: nobody will end them."""
+    await disable_verification(place.client)
+    await begin(place, id=id, topic=topic, group=group, offset=1, old_protocol=True)
+    identity = place.producers[id].identity
+    await commit(place, id=id)
+    late = {TopicPartition(topic, 0): OffsetToCommit(1)}
+    await commit_offsets_in_txn(place.client, identity, GroupIdentity(group), late, TV1)
+
+
+async def fall_behind(place: Place, *, follower: int, leader: int, topic: str = "orders") -> None:
+    """Keep a follower from fetching from a leader while applications write, until it has left the ISR."""
+    await cut_link(place, source=follower, destination=leader)
+    found = await ensure_topic(place.client, topic)
+    batch = encode_batch([Record(0, place.now_ms(), None, b"behind")])
+    for where in found.partitions:
+        await produce(place.client, where.partition, batch, transactional_id=None, bounds=TV1.produce, acks=1)
+    for number in range(LOG_WRITES):
+        # Its partition of the transaction log may wait for that follower.
+        with contextlib.suppress(EosctlError):
+            await initialise(place, id=f"writer-{number}")
+    await asyncio.sleep(ISR_SHRINKS_S)

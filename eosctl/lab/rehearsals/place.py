@@ -1,0 +1,143 @@
+"""Where a story plays: clusters on virtual time, and everybody who talks to them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from eosctl.client.client import Client, connect
+from eosctl.client.group_member import GroupMember
+from eosctl.client.ports import Connector, WallClock
+from eosctl.client.producer import TransactionalProducer
+from eosctl.errors import ConfigFileError
+from eosctl.lab.rehearsals.story import Shape, Story
+from eosctl.lab.scenarios.scenario import Stage
+from eosctl.lab.simulation import Simulation, simulate
+from eosctl.model.client_config import ClientConfig
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.ports import Emulation
+
+if TYPE_CHECKING:
+    from eosctl.lab.apache.engine import ApacheEngine
+
+HERE: Final = "here"
+OTHER: Final = "other"
+SEED: Final = 20_251_121
+# Kafka makes 50 of each; a few are as good, and every look at the cluster is quicker.
+FEW_PARTITIONS: Final = {"transaction.state.log.num.partitions": "9", "offsets.topic.num.partitions": "9"}
+
+
+@dataclass(slots=True)
+class Place:
+    """One cluster of a story, with what its people have open on it.
+
+    Attributes:
+        config: How it is reached.
+        now_ms: The time of day there.
+        connector: Opens the streams; sockets when None.
+        client: What deeds are done through.
+        chance: Drawn from the seed.
+        simulation: The cluster, for those deeds that are done to the inside of it; None on a real one.
+        engine: The processes of a real one, which are killed, stopped and started; None where nobody may.
+        producers: Those that have begun something, by transactional id.
+        members: Group members, by their name in the story.
+        tasks: What goes on in the background until the story ends.
+    """
+
+    config: ClientConfig
+    now_ms: WallClock
+    connector: Connector | None
+    client: Client
+    chance: random.Random
+    simulation: Simulation | None = None
+    engine: ApacheEngine | None = None
+    producers: dict[str, TransactionalProducer] = field(default_factory=dict)
+    members: dict[str, GroupMember] = field(default_factory=dict)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def stage(self) -> Stage:
+        """The same place, as scenarios know it."""
+        return Stage(self.config, self.now_ms, self.chance, self.connector)
+
+    @property
+    def inside(self) -> Simulation:
+        """The cluster from the inside.
+
+        Raises:
+            ConfigFileError: It is a real one.
+        """
+        if self.simulation is None:
+            raise ConfigFileError(
+                "This can only be done to a sandbox.",
+                "It is no request of any client.",
+                "Play the story on a sandbox, or leave this deed out.",
+            )
+        return self.simulation
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let something go on beside the run."""
+        self.tasks.add(asyncio.get_running_loop().create_task(work))
+
+
+@dataclass(slots=True)
+class Places:
+    """The clusters of a story by name."""
+
+    by_name: dict[str, Place]
+
+    def named(self, name: str) -> Place:
+        """Return a cluster of the story.
+
+        Raises:
+            ConfigFileError: The story has none of this name.
+        """
+        if name not in self.by_name:
+            raise ConfigFileError(
+                f"The story has no cluster {name}.", f"It has: {', '.join(self.by_name)}.", "Add it as other:."
+            )
+        return self.by_name[name]
+
+
+@asynccontextmanager
+async def open_places(story: Story, directory: Path) -> AsyncIterator[Places]:
+    """Start a story's clusters in the running (virtual) loop and stop them at the end.
+
+    Args:
+        story: The story.
+        directory: Where the brokers keep their files; empty.
+    """
+    shapes = {HERE: story.cluster} | ({OTHER: story.other} if story.other else {})
+    async with AsyncExitStack() as stack:
+        places = {
+            name: await stack.enter_async_context(_open(shape, directory / name)) for name, shape in shapes.items()
+        }
+        try:
+            yield Places(places)
+        finally:
+            tasks = [task for place in places.values() for task in place.tasks]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _open(shape: Shape, directory: Path) -> AsyncIterator[Place]:
+    directory.mkdir(parents=True)
+    cluster = ClusterShape(
+        broker_count=shape.brokers,
+        emulation=Emulation(shape.release),
+        transaction_version=shape.transaction_version,
+        settings=FEW_PARTITIONS | shape.settings,
+        log_dir_count=shape.log_dirs,
+    )
+    async with (
+        simulate(cluster, directory, seed=SEED) as simulation,
+        connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
+    ):
+        yield Place(simulation.config, simulation.now_ms, simulation.network, client, random.Random(SEED), simulation)

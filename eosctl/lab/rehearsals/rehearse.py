@@ -1,0 +1,326 @@
+"""Play a story: make its fault, run its runbook, let people take their turns, look at the cluster afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.checks.declaration import Case
+from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.runner import diagnose
+from eosctl.client.client import Client, connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.bundles.snapshot_file import save_snapshot
+from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+from eosctl.errors import EosctlError, UsageError
+from eosctl.lab.rehearsals.deeds.registry import bind, do
+from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
+from eosctl.lab.rehearsals.story import Story, Turn
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.severity import Severity
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.runbooks.book import Action, Outcome, Runbook, Step, Value, Wait, duration_ms
+from eosctl.runbooks.engine import Ending, Run
+from eosctl.runbooks.journal import Entry, Journal, read_journal
+from eosctl.runbooks.lint import required_inputs
+from eosctl.runbooks.position import INPUTS, Position, position_of
+from eosctl.runbooks.scene import StepReport
+from eosctl.runbooks.ways import Way, ways_taken
+
+SECOND_LOOK_MS: Final = 100
+
+
+class Performance(NamedTuple):
+    """How a story went: ``failure`` is empty when it went as the story says."""
+
+    story: str
+    outcome: str
+    step: str
+    message: str
+    failure: str
+    ways: frozenset[Way]
+    reports: tuple[StepReport, ...]
+
+
+_WELL: Final = (Outcome.VERIFIED, Outcome.NO_ACTION)
+
+
+class _Killed(BaseException):
+    """The process of the run is gone."""
+
+
+class _Botched(EosctlError):  # noqa: N818
+    """The story did not go as the story says."""
+
+
+def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Performance:
+    """Play a story on clusters of its own, on virtual time.
+
+    Args:
+        book: The runbook.
+        story: The story.
+        interrupted: Kill the run when it writes a line of its journal for the first time, each in turn, and go on with
+            it as ``--resume`` does. It may then end at another step, where what it did is seen done.
+
+    Raises:
+        ConfigFileError: The story tells of a deed that there is none of.
+        UsageError: It lacks an input.
+    """
+    for deed in (*story.given, *(deed for turn in story.people for deed in turn.does), *story.afterwards):
+        bind(deed)
+    missing = [name for name in required_inputs(book) if name not in story.inputs]
+    if missing:
+        raise UsageError(
+            f"The story {story.name!r} lacks the input {missing[0]}.",
+            book.inputs[missing[0]].about,
+            "Give it a value under the story's `inputs:`.",
+        )
+    with tempfile.TemporaryDirectory(prefix="eosctl-rehearsal-") as directory:
+        return run_virtual(_play(book, story, Path(directory), interrupted))
+
+
+async def _play(book: Runbook, story: Story, directory: Path, interrupted: bool) -> Performance:
+    async with open_places(story, directory) as places:
+        return await rehearse_at(places, book, story, directory, interrupted=interrupted)
+
+
+async def rehearse_at(
+    places: Places, book: Runbook, story: Story, directory: Path, *, interrupted: bool = False
+) -> Performance:
+    """Play a story on clusters that are there, by their own clock.
+
+    Args:
+        places: The clusters, which have what the story expects.
+        book: The runbook.
+        story: The story.
+        directory: Where journal and evidence are kept.
+        interrupted: Kill it again and again.
+
+    Raises:
+        ConfigFileError: A deed can only be done to a sandbox, or there is none of its name.
+    """
+    for deed in story.given:
+        await do(places, deed)
+    scene = _Scene(places, places.named(HERE), directory, list(story.people), in_order=not interrupted)
+    run = _Rehearsal(_with_patience(book, story), story, scene, directory, set() if interrupted else None)
+    ending, failure = Ending(Outcome.FAILED, "", ""), ""
+    try:
+        await run.look_only()
+        ending = await run.to_the_end()
+        _hold_to(story, ending, run.survived)
+        await _hold_cluster_to(story, scene)
+    except EosctlError as error:
+        failure = str(error)
+    ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
+    return Performance(
+        story.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.reports)
+    )
+
+
+class _Rehearsal:
+    """A run that goes on after each hand-over for as long as people have something to do there."""
+
+    def __init__(
+        self, book: Runbook, story: Story, scene: _Scene, directory: Path, survived: set[tuple[str, str]] | None
+    ) -> None:
+        self.book = book
+        self.survived = survived
+        self.path = directory / "run.jsonl"
+        self._scene = scene
+        defaults = {name: spec.default for name, spec in book.inputs.items() if spec.default is not None}
+        self._inputs: dict[str, Value] = {**defaults, **story.inputs}
+
+    async def look_only(self) -> None:
+        """Run dry, with a client that can change nothing: a runbook must bear that from any state."""
+        place = self._scene.place
+        async with connect(
+            place.config, connector=place.connector, chance=place.chance, allowed_apis=READ_ONLY_APIS
+        ) as client:
+            scene = _Scene(self._scene.places, place, self._scene.directory, [], client)
+            cluster_id = (await scene.collect(frozenset())).cluster_id
+            position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
+            ending = await Run(self.book, scene, position, cluster_id).walk()
+            if ending.acted:
+                raise _Botched(
+                    "The dry run changed something.",
+                    "A probe of the runbook sent a request that is not among those that only read.",
+                    "Make what changes the cluster an action: only those wait for --yes.",
+                )
+
+    async def to_the_end(self) -> Ending:
+        scene = self._scene
+        cluster_id = (await scene.collect(frozenset())).cluster_id
+        journal = _Watched(self.path, scene)
+        journal.write("started", runbook=self.book.id, digest="", cluster_id=cluster_id, inputs=self._inputs, user="")
+        position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
+        while True:
+            journal.survived = self.survived
+            try:
+                ending = await Run(self.book, scene, position, cluster_id, journal).walk()
+            except _Killed:
+                pass
+            else:
+                if not scene.has_turn(ending.step) or not (
+                    ending.next or ending.outcome in (Outcome.BLOCKED, Outcome.FAILED)
+                ):
+                    return ending
+                await scene.take_turn(ending.step)
+            entries = read_journal(self.path)
+            position = position_of(self.book, entries)
+            journal = _Watched(self.path, scene, entries)
+            journal.write("resumed", position.at)
+
+
+@dataclass
+class _Scene:
+    """A cluster of a story, as the engine sees it."""
+
+    places: Places
+    place: Place
+    directory: Path
+    people: list[Turn]
+    reader: Client | None = None
+    in_order: bool = True  # a run that is interrupted takes longer, and may pass by where people had a turn
+    reports: list[StepReport] = field(default_factory=list)
+    _at: str = ""
+    _type: str = ""
+
+    @property
+    def client(self) -> Client:
+        return self.reader or self.place.client
+
+    async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+        if self._type == "probe" and self.has_turn(self._at):
+            await self.take_turn(self._at)
+        observer = Observer(self.place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
+        return await collect_snapshot(self.client, observer, kinds)
+
+    async def sleep(self, ms: int) -> None:
+        if self.has_turn(self._at):
+            await self.take_turn(self._at)
+        await asyncio.sleep(ms / 1000)
+
+    async def confirm(self, question: str, expected: str) -> bool:
+        return await self.take_turn(self._at) if self.has_turn(self._at) else True
+
+    def tell(self, report: StepReport) -> None:
+        self.reports.append(report)
+
+    def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
+        path = self.directory / f"{step}.json"
+        save_snapshot(snapshot, path)
+        return {"file": path.name}
+
+    def audit(self, action: str, cluster_id: str, details: Mapping[str, Value]) -> None:
+        return None
+
+    def begun(self, step: str, type_: object) -> None:
+        """Note where the run stands."""
+        self._at, self._type = step, str(type_)
+
+    def has_turn(self, step: str) -> bool:
+        """Whether the next turn of people is at this step."""
+        return any(turn.at == step for turn in (self.people[:1] if self.in_order else self.people))
+
+    async def take_turn(self, step: str) -> bool:
+        """Do what people do at a step, and return what they answer."""
+        turn = next(turn for turn in self.people if turn.at == step)
+        self.people.remove(turn)
+        for deed in turn.does:
+            await do(self.places, deed)
+        return turn.answer
+
+
+class _Watched(Journal):
+    """A journal that tells the scene which step begins.
+
+    ``survived`` are the lines that do not end the process, as the first of their kind at their step does; None when
+    none does.
+    """
+
+    survived: set[tuple[str, str]] | None = None
+
+    def __init__(self, path: Path, scene: _Scene, entries: tuple[Entry, ...] = ()) -> None:
+        super().__init__(path, scene.place.now_ms, entries)
+        self._scene = scene
+
+    def write(self, event: str, step: str = "", **data: object) -> None:
+        if event == "begun":
+            self._scene.begun(step, data["type"])
+        super().write(event, step, **data)
+        if self.survived is not None and event != "ended" and (event, step) not in self.survived:
+            self.survived.add((event, step))
+            raise _Killed
+
+
+def _hold_to(story: Story, ending: Ending, survived: set[tuple[str, str]] | None) -> None:
+    expected = story.ends
+    if survived:
+        # What it did is seen done where it goes on, or what comes after it is handed over there; the cluster decides.
+        done = {Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL} if ending.acted else {Outcome.VERIFIED}
+        as_well = ending.outcome is Outcome.NO_ACTION or (expected.outcome in _WELL and ending.outcome in done)
+        if ending.outcome is not expected.outcome and not as_well:
+            raise _Botched(
+                f"Interrupted, it ended {ending.outcome.value} at {ending.step}.",
+                ending.message,
+                "Let the step before look whether its action is done already, as a run may go on after it.",
+            )
+        return
+    if (ending.outcome, ending.step) != (expected.outcome, expected.step):
+        raise _Botched(
+            f"It ended {ending.outcome.value} at {ending.step} and not {expected.outcome.value} at {expected.step}.",
+            ending.message,
+            "Mend the way through the runbook, or the story's `ends:`.",
+        )
+    if expected.says not in ending.message:
+        raise _Botched(
+            f"Its last words lack {expected.says!r}.", ending.message, "Mend the words, or the story's `says:`."
+        )
+
+
+async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
+    if scene.people and scene.in_order:
+        raise _Botched(
+            f"The run never came to {scene.people[0].at}, where people had something to do.",
+            "It took another way, or ended before.",
+            "Mend the runbook's way there, or take this turn out of the story's `people:`.",
+        )
+    for deed in story.afterwards:
+        await do(scene.places, deed)
+    snapshot = await scene.collect(EVERYTHING)
+    findings = [
+        f"{finding.check_id}: {finding.message}"
+        for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings
+        if finding.severity.at_least(Severity.ERROR) and finding.check_id not in story.leaves
+    ]
+    gaps = [
+        f"{gap.kind.value} of {gap.subject}: {gap.reason.value}"
+        for gap in snapshot.gaps
+        if gap.kind.value not in story.leaves
+    ]
+    if findings or gaps:
+        raise _Botched(
+            "It ended as told, but the cluster is not well.",
+            " ".join([*findings, *gaps]),
+            "Let the runbook mend this too; what it cannot be there for, the story names under `leaves:`.",
+        )
+
+
+def _with_patience(book: Runbook, story: Story) -> Runbook:
+    """Bound every wait, which changes nothing but how long nobody helps."""
+    return msgspec.structs.replace(book, steps=tuple(_bounded(step, story.patience) for step in book.steps))
+
+
+def _bounded(step: Step, most: str) -> Step:
+    if isinstance(step, Wait) and duration_ms(step.within) > duration_ms(most):
+        return msgspec.structs.replace(step, within=most)
+    if isinstance(step, Action) and duration_ms(step.verify.within) > duration_ms(most):
+        return msgspec.structs.replace(step, verify=msgspec.structs.replace(step.verify, within=most))
+    return step

@@ -1,0 +1,145 @@
+"""The format of a rehearsal: stories of a fault, of what people do about it, and of how a runbook must end."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from eosctl.errors import UsageError
+from eosctl.runbooks.book import Duration, Outcome, Text, Value
+from eosctl.runbooks.load import as_id
+from eosctl.settings.small_files import parse_yaml_as, read_small_text
+
+Deed = dict[str, Value]
+"""What is done: ``do`` names it, ``in`` the cluster (``here`` when left out), the rest are its arguments."""
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A part of a rehearsal; a misspelt key is refused."""
+
+
+class Turn(_Part, frozen=True, kw_only=True):
+    """What people do when the run stands at a step: it has handed over, asks, waits, or is about to look.
+
+    ``answer`` is what they say to a question: the text that is expected, or no.
+    """
+
+    at: Text
+    does: tuple[Deed, ...] = ()
+    answer: bool = True
+
+
+class Ends(_Part, frozen=True, kw_only=True):
+    """How the run must end. ``says`` must stand in its last message."""
+
+    outcome: Outcome
+    step: Text
+    says: str = ""
+
+
+class Shape(_Part, frozen=True, kw_only=True):
+    """A cluster: ``settings`` are the brokers', under Kafka's names."""
+
+    brokers: Annotated[int, msgspec.Meta(ge=1, le=9)] = 1
+    release: Literal["3.9", "4.3"] = "4.3"
+    transaction_version: int | None = None
+    log_dirs: Annotated[int, msgspec.Meta(ge=1, le=4)] = 1
+    settings: dict[str, str] = {}
+
+
+class Story(_Part, frozen=True, kw_only=True):
+    """One run of a runbook.
+
+    ``given`` is done before it begins. ``people`` take their turns in order. ``patience`` bounds every wait, so that
+    a story in which nobody helps is short. ``afterwards`` is what people do where the run ended without them. Then no
+    check may have a finding of severity error and no evidence may be missing, but for what ``leaves`` names.
+    """
+
+    name: Text
+    cluster: Shape = Shape()
+    other: Shape | None = None
+    inputs: dict[str, Value] = {}
+    given: tuple[Deed, ...] = ()
+    people: tuple[Turn, ...] = ()
+    patience: Duration = "10s"
+    ends: Ends
+    afterwards: tuple[Deed, ...] = ()
+    leaves: tuple[str, ...] = ()
+
+
+class Rehearsal(_Part, frozen=True, kw_only=True):
+    """The stories of one runbook."""
+
+    format: Literal["eosctl/v1"]
+    runbook: Text
+    stories: Annotated[tuple[Story, ...], msgspec.Meta(min_length=1)]
+
+
+def parse_rehearsal(text: str, name: str) -> Rehearsal:
+    """Read a rehearsal.
+
+    Raises:
+        ConfigFileError: It is no YAML, or no rehearsal; the message names the key.
+    """
+    return parse_yaml_as(Rehearsal, text, name, "rehearsal", "The format: docs/runbooks/rehearsals.md.")
+
+
+def read_rehearsal(path: Path) -> Rehearsal:
+    """Read a rehearsal from a file.
+
+    Raises:
+        ConfigFileError: It cannot be read, or is none.
+    """
+    return parse_rehearsal(read_small_text(path, "rehearsal"), str(path))
+
+
+@cache
+def rehearsals() -> dict[str, Rehearsal]:
+    """Return the rehearsals of the library's runbooks, by the runbook's id."""
+    folder = files("eosctl.lab.rehearsals") / "stories"
+    found = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
+    return {
+        entry.name.removesuffix(".yaml"): parse_rehearsal(entry.read_text(encoding="utf-8"), entry.name)
+        for entry in found
+    }
+
+
+def rehearsal_of(runbook: str) -> Rehearsal:
+    """Return the rehearsal of a runbook: the library's, or the file beside it whose name ends in ``.stories.yaml``.
+
+    Raises:
+        UsageError: It has none.
+        ConfigFileError: The file is none.
+    """
+    if runbook.endswith((".yaml", ".yml")):
+        path = stories_path(Path(runbook))
+        if not path.exists():
+            raise UsageError(
+                f"{runbook} has no stories: nothing was tested.",
+                f"They belong into {path}.",
+                "How to write them: docs/runbooks/rehearsals.md",
+            )
+        return read_rehearsal(path)
+    try:
+        return rehearsals()[runbook]
+    except KeyError:
+        raise UsageError(
+            f"The runbook {runbook} has no stories.",
+            "Nothing was tested.",
+            "Write one: docs/runbooks/rehearsals.md",
+        ) from None
+
+
+def stories_path(runbook: Path) -> Path:
+    """Return the file with the stories of a runbook's file."""
+    return runbook.with_suffix(".stories.yaml")
+
+
+def example_stories(book_id: str) -> str:
+    """Return stories for the example of a runbook, which take its every way."""
+    text = (files("eosctl.lab.rehearsals") / "example.yaml").read_text(encoding="utf-8")
+    return text.replace("runbook: my-runbook", f"runbook: {as_id(book_id)}")

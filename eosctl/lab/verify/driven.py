@@ -1,0 +1,184 @@
+"""A producer and a reader of another language, which leave the same history as eosctl's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from eosctl.lab.history.events import Ended, EndInvoked, OffsetsSent, Outcome, Polled, SendInvoked, Sent
+from eosctl.lab.recording import Recorder
+from eosctl.lab.verify.driver import Driver, DriverFailure, FailureClass
+from eosctl.lab.workloads.transactional import Fate, Step
+from eosctl.model.transaction import TopicPartition
+
+_TRIES: Final = 10
+_RETRY_S: Final = 0.2
+_READ_WAIT_MS: Final = 100
+_OUTCOMES: Final = {
+    Fate.COMMITTED: Outcome.COMMITTED,
+    Fate.ABORTED: Outcome.ABORTED,
+    Fate.UNKNOWN: Outcome.UNKNOWN,
+}
+
+
+class DrivenProducer:
+    """A producer of another language.
+
+    Producer ids are its own secret: what needs them is not checked.
+
+    Args:
+        driver: The program.
+        transactional_id: The id.
+        recorder: Keeps the history.
+        actor: Names this producer in it, and for the program.
+        transaction_timeout_ms: ``transaction.timeout.ms``.
+    """
+
+    def __init__(
+        self, driver: Driver, transactional_id: str, recorder: Recorder, actor: str, *, transaction_timeout_ms: int
+    ) -> None:
+        self.actor = actor
+        self.transaction = ""
+        self._driver = driver
+        self._recorder = recorder
+        self._needs: dict[str, object] = {"transactional_id": transactional_id, "timeout_ms": transaction_timeout_ms}
+
+    async def survives(self) -> bool:
+        """Initialise, whatever it takes; False when that is hopeless."""
+        try:
+            await self._until_done("open", **self._needs)
+        except DriverFailure:
+            await asyncio.sleep(_RETRY_S)
+            return False
+        return True
+
+    async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
+        """Send one value in the present transaction, padded with blanks to a size."""
+        tell, now_ms = self._recorder.tell, self._recorder.now_ms
+        tell(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
+        answer = await self._driver.ask(
+            self.actor,
+            "append",
+            topic=partition.topic,
+            partition=partition.partition,
+            value=value.ljust(size_bytes),
+        )
+        tell(Sent(now_ms(), self.actor, partition, value, answer["offset"]))
+
+    async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
+        """Do work in a transaction and tell how it ended; None when this producer cannot go on."""
+        self.transaction = name
+        try:
+            fate: Fate | None = await self._transaction(work, aborts=aborts)
+        except DriverFailure:
+            fate = None
+        outcome = Outcome.UNKNOWN if fate is None else _OUTCOMES[fate]
+        self._recorder.tell(Ended(self._recorder.now_ms(), self.actor, name, outcome))
+        return fate
+
+    async def _transaction(self, work: Step, *, aborts: bool) -> Fate:
+        try:
+            await self._driver.ask(self.actor, "begin")
+            await work()
+            if not aborts:
+                return await self._end(committed=True)
+        except DriverFailure as failure:
+            if failure.failure_class is not FailureClass.ABORTABLE:
+                raise
+        return await self._end(committed=False)
+
+    async def _end(self, *, committed: bool) -> Fate:
+        self._recorder.tell(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
+        answer = await self._until_done("commit" if committed else "abort")
+        return Fate.COMMITTED if committed and not answer.get("aborted") else Fate.ABORTED
+
+    async def _until_done(self, op: str, **needs: object) -> dict[str, Any]:
+        """Ask again as long as the client says that it may be: it goes on with the same request."""
+        for _ in range(_TRIES - 1):
+            try:
+                return await self._driver.ask(self.actor, op, **needs)
+            except DriverFailure as failure:
+                if failure.failure_class is not FailureClass.AGAIN:
+                    raise
+                await asyncio.sleep(_RETRY_S)
+        return await self._driver.ask(self.actor, op, **needs)
+
+    def drop(self) -> None:
+        """Let the client go without a word to the brokers, as a process that dies."""
+        self._driver.drop(self.actor)
+
+
+class DrivenMember(DrivenProducer):
+    """A producer whose input comes from a group that it is a member of (KIP-447): offsets go with its transactions.
+
+    Args:
+        driver: The program.
+        transactional_id: The id, its own.
+        recorder: Keeps the history.
+        actor: Names this member in it, and for the program.
+        transaction_timeout_ms: ``transaction.timeout.ms``.
+        group: The group.
+        topic: What the group reads.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        transactional_id: str,
+        recorder: Recorder,
+        actor: str,
+        *,
+        transaction_timeout_ms: int,
+        group: str,
+        topic: str,
+    ) -> None:
+        super().__init__(driver, transactional_id, recorder, actor, transaction_timeout_ms=transaction_timeout_ms)
+        self._group = group
+        self._topic = topic
+        self._needs |= {"group": group, "topic": topic}
+
+    async def take(self) -> list[tuple[TopicPartition, int, str]]:
+        """Return the next committed values of the partitions that are assigned to it, with their offsets.
+
+        Raises:
+            DriverFailure: It cannot be a member at present.
+        """
+        answer = await self._driver.ask(self.actor, "take", wait_ms=_READ_WAIT_MS)
+        return [
+            (TopicPartition(self._topic, partition), offset, value.rstrip(" "))
+            for partition, offset, value in answer.get("records") or ()
+        ]
+
+    async def send_positions(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Commit the group's offsets in the present transaction, or hand them to a client that does so at its end."""
+        tell, now_ms = self._recorder.tell, self._recorder.now_ms
+        for place, offset in positions.items():
+            tell(OffsetsSent(now_ms(), self.actor, self.transaction, self._group, place, offset))
+        offsets = [[place.partition, offset] for place, offset in positions.items()]
+        await self._driver.ask(self.actor, "offsets", offsets=offsets)
+
+
+async def follow_driven(
+    driver: Driver, recorder: Recorder, actor: str, partitions: Sequence[TopicPartition], is_over: Callable[[], bool]
+) -> None:
+    """Read the committed data of a topic with a consumer of another language until it is over.
+
+    Args:
+        driver: The program.
+        recorder: Keeps the history.
+        actor: Names the reader.
+        partitions: All partitions of the topic.
+        is_over: Whether it is over.
+    """
+    topic = partitions[0].topic
+    while not is_over():
+        try:
+            answer = await driver.ask(actor, "read", topic=topic, count=len(partitions), wait_ms=_READ_WAIT_MS)
+        except DriverFailure:
+            await asyncio.sleep(_RETRY_S)
+            continue
+        for partition, offset, value in answer.get("records") or ():
+            place = partitions[partition]
+            recorder.tell(Polled(recorder.now_ms(), actor, place, offset, value.rstrip(" ")))
+    driver.drop(actor)

@@ -1,0 +1,269 @@
+"""Those who disturb a cluster: through the sandbox's control, an engine's processes, or programs of the user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from eosctl.errors import EosctlError, UsageError
+from eosctl.lab.engine import Capability, Engine
+from eosctl.lab.verify.conduct import Nemesis
+from eosctl.lab.verify.plan import FaultRange, PlannedFault
+
+Control = Callable[[str, dict[str, Any]], Awaitable[Any]]
+"""Sends a command of the sandbox's control with its arguments."""
+
+_FRAMES: Final = (1, 20)
+_PROGRAM_TIMEOUT_S: Final = 300.0
+
+
+class CombinedNemesis:
+    """Several who disturb, each for its own kinds of faults."""
+
+    def __init__(self, parts: Sequence[tuple[Sequence[FaultRange], Nemesis]]) -> None:
+        self.ranges = tuple(fault for ranges, _ in parts for fault in ranges)
+        self._by_kind = {fault.kind: nemesis for ranges, nemesis in parts for fault in ranges}
+        self._all = tuple(nemesis for _, nemesis in parts)
+
+    async def begin(self, fault: PlannedFault) -> None:
+        """Let the one begin whose kind it is."""
+        await self._by_kind[fault.kind].begin(fault)
+
+    async def end(self, fault: PlannedFault) -> None:
+        """Let the one end it whose kind it is."""
+        await self._by_kind[fault.kind].end(fault)
+
+    async def heal(self) -> None:
+        """Let everybody put everything right."""
+        for nemesis in self._all:
+            await nemesis.heal()
+
+
+def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> tuple[FaultRange, ...]:
+    """Return what can be done to a sandbox.
+
+    Args:
+        broker_ids: Its brokers.
+        controller_ids: Its controllers; a single broker is its own.
+    """
+    brokers = tuple(broker_ids)
+    controllers = tuple(node for node in controller_ids if node not in brokers)
+    ranges = [
+        FaultRange("kill-broker", brokers),
+        FaultRange("stop-broker", brokers),
+        FaultRange("pause-broker", brokers),
+        FaultRange("slow-broker", brokers, amount=(20, 500)),
+        FaultRange("slow-disk", brokers, amount=(20, 500)),
+        FaultRange("break-connections", brokers, duration_ms=(0, 100)),
+        FaultRange("skew-clock", brokers, amount=(-5_000, 5_000)),
+        # Late enough for the client to give up and ask again.
+        FaultRange("late-end-txn", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange("late-produce", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange("late-offset-commit", (0,), amount=(500, 3_000)),
+        FaultRange("late-markers", (0,), amount=(200, 2_000)),
+    ]
+    if controllers:
+        ranges += [
+            FaultRange("kill-controller", controllers),
+            FaultRange("isolate-broker", brokers),
+            FaultRange("drop-frames", brokers, amount=_FRAMES),
+            FaultRange("delay-frames", brokers, amount=(10, 400)),
+            FaultRange("duplicate-frames", brokers, amount=_FRAMES),
+            FaultRange("reorder-frames", brokers, amount=_FRAMES),
+        ]
+    return tuple(ranges)
+
+
+def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
+    """Return a fault in the words of ``eosctl sandbox fault``; frames are hit in both directions."""
+    node, amount = fault.target, fault.amount
+    ends = (f"from={node}", f"to={node}")
+    match fault.kind:
+        case "kill-broker" | "kill-controller":
+            return (f"kill node={node}",)
+        case "stop-broker" | "pause-broker":
+            return (f"{fault.kind.removesuffix('-broker')} node={node}",)
+        case "slow-broker" | "slow-disk":
+            return (f"{fault.kind.removesuffix('-broker')} node={node} ms={amount}",)
+        case "break-connections":
+            return (f"disconnect node={node}",)
+        case "skew-clock":
+            return (f"skew node={node} ms={amount}",)
+        case "isolate-broker":
+            return (f"cut node={node}",)
+        case "late-end-txn" | "late-produce" | "late-markers":
+            return (f"{fault.kind} ms={amount}",)
+        case "late-offset-commit":
+            return (f"delay from=clients api=TXN_OFFSET_COMMIT ms={amount} count=1",)
+        case "delay-frames":
+            return tuple(f"delay {end} ms={amount}" for end in ends)
+        case kind:
+            return tuple(f"{kind.removesuffix('-frames')} {end} count={amount}" for end in ends)
+
+
+class Disturber:
+    """Disturbs what is behind a control, with faults in words of its own.
+
+    Args:
+        control: Injects and ends faults.
+        words: Puts a fault into words.
+    """
+
+    def __init__(self, control: Control, words: Callable[[PlannedFault], tuple[str, ...]]) -> None:
+        self._control = control
+        self._words = words
+        self._numbers: list[int] = []
+
+    async def begin(self, fault: PlannedFault) -> None:
+        """Let a fault begin."""
+        for words in self._words(fault):
+            active = await self._control("inject", {"words": words})
+            self._numbers.append(int(active["number"]))
+
+    async def end(self, fault: PlannedFault) -> None:
+        """Put everything right: faults of a run do not overlap."""
+        await self.heal()
+
+    async def heal(self) -> None:
+        """End what was begun here; what others did to the sandbox stays."""
+        while self._numbers:
+            await self._control("end-fault", {"number": self._numbers[-1]})
+            self._numbers.pop()
+
+
+class SandboxNemesis(Disturber):
+    """Disturbs a sandbox through its control, with the faults of ``eosctl sandbox fault``."""
+
+    def __init__(self, control: Control) -> None:
+        super().__init__(control, sandbox_words)
+
+
+_ENGINE_KINDS: Final[Mapping[str, Capability]] = {
+    "kill-broker": Capability.KILL,
+    "stop-broker": Capability.STOP,
+    "pause-broker": Capability.PAUSE,
+}
+
+
+def engine_ranges(engine: Engine) -> tuple[FaultRange, ...]:
+    """Return what an engine can do to the processes of its brokers."""
+    return process_ranges([broker.broker_id for broker in engine.brokers()], engine.capabilities())
+
+
+def process_ranges(
+    broker_ids: Sequence[int], able: Collection[Capability] = frozenset(Capability)
+) -> tuple[FaultRange, ...]:
+    """Return what can be done to brokers that are processes of their own."""
+    brokers = tuple(broker_ids)
+    return tuple(
+        FaultRange(kind, brokers, duration_ms=(1_000, 8_000)) for kind, need in _ENGINE_KINDS.items() if need in able
+    )
+
+
+class EngineNemesis:
+    """Stops, kills and pauses the brokers of an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._down: set[int] = set()
+        self._paused: set[int] = set()
+
+    async def begin(self, fault: PlannedFault) -> None:
+        """Let a fault begin."""
+        match fault.kind:
+            case "kill-broker":
+                self._down.add(fault.target)
+                await self._engine.kill(fault.target)
+            case "stop-broker":
+                self._down.add(fault.target)
+                await self._engine.stop(fault.target)
+            case _:
+                self._paused.add(fault.target)
+                await self._engine.pause(fault.target)
+
+    async def end(self, fault: PlannedFault) -> None:
+        """Put everything right: faults of a run do not overlap."""
+        await self.heal()
+
+    async def heal(self) -> None:
+        """Start what is down, let go on what is paused."""
+        for broker_id in sorted(self._paused):
+            await self._engine.resume(broker_id)
+            self._paused.discard(broker_id)
+        for broker_id in sorted(self._down):
+            await self._engine.restart(broker_id)
+            self._down.discard(broker_id)
+
+
+COMMAND_KIND: Final = "command"
+
+
+class CommandNemesis:
+    """Runs a program of the user's: ``PROGRAM begin BROKER`` and ``PROGRAM end BROKER``.
+
+    What it prints goes nowhere; an exit status other than 0 is a fault that could not be made.
+    """
+
+    def __init__(self, program: Path) -> None:
+        if not program.is_file():
+            raise UsageError(
+                f"There is no program {program}.",
+                "It is called with begin or end and a broker's id.",
+                "Name a program that stops and starts brokers.",
+            )
+        self._program = program.absolute()
+        self._begun: set[int] = set()
+
+    async def begin(self, fault: PlannedFault) -> None:
+        """Call it with ``begin``."""
+        self._begun.add(fault.target)
+        await self._call("begin", fault.target)
+
+    async def end(self, fault: PlannedFault) -> None:
+        """Call it with ``end``."""
+        await self._call("end", fault.target)
+        self._begun.discard(fault.target)
+
+    async def heal(self) -> None:
+        """Call it with ``end`` for what has begun and not ended."""
+        for broker_id in sorted(self._begun):
+            self._begun.discard(broker_id)
+            await self._call("end", broker_id)
+
+    async def _call(self, word: str, broker_id: int) -> None:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                str(self._program),
+                word,
+                str(broker_id),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise EosctlError(
+                f"Cannot run {self._program}.", error.strerror or str(error), "Make it executable."
+            ) from error
+        try:
+            async with asyncio.timeout(_PROGRAM_TIMEOUT_S):
+                code = await process.wait()
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            if isinstance(error, TimeoutError):
+                raise EosctlError(
+                    f"{self._program} {word} {broker_id} was ended after {_PROGRAM_TIMEOUT_S:.0f} s.",
+                    "It is to make or mend a fault and come back, not to wait for what follows.",
+                    "Run it by hand with these arguments, and let it end sooner.",
+                ) from error
+            raise
+        if code:
+            raise EosctlError(
+                f"{self._program} {word} {broker_id} ended with status {code}.",
+                "Only 0 says that the fault was made or mended.",
+                "Run it by hand with these arguments to see what it says.",
+            )

@@ -1,0 +1,82 @@
+"""Faults of a TCP proxy between a run's clients and any cluster: it hits librdkafka's streams as eosctl's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from eosctl.errors import UsageError
+from eosctl.lab.proxy.proxy import FaultProxy
+from eosctl.lab.verify.nemesis import Control, Disturber
+from eosctl.lab.verify.plan import FaultRange, PlannedFault
+from eosctl.model.client_config import ClientConfig, SecurityProtocol
+from eosctl.sandbox.faults.control import fault_commands
+from eosctl.settings.endpoints import parse_endpoints
+
+_PART: Final = "proxy-partition"
+_DELAY: Final = "proxy-delay"
+_DUPLICATE: Final = "proxy-duplicate"
+_DISCONNECT: Final = "proxy-disconnect"
+_LATE_END: Final = "proxy-late-end-txn"
+
+
+def proxy_ranges(broker_ids: Sequence[int]) -> tuple[FaultRange, ...]:
+    """Return what a proxy can do to the streams of each broker's clients."""
+    brokers = tuple(broker_ids)
+    return (
+        FaultRange(_PART, brokers),
+        FaultRange(_DELAY, brokers, amount=(20, 1_000)),
+        FaultRange(_DUPLICATE, brokers, amount=(1, 20)),
+        FaultRange(_DISCONNECT, brokers, duration_ms=(0, 100)),
+        # Late enough for the client to give up and ask again.
+        FaultRange(_LATE_END, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+    )
+
+
+def proxy_words(fault: PlannedFault) -> tuple[str, ...]:
+    """Return a fault in the words of ``eosctl sandbox proxy --fault``."""
+    node, amount = fault.target, fault.amount
+    match fault.kind:
+        case "proxy-partition":
+            return (f"drop from=clients to={node}", f"drop from={node} to=clients")
+        case "proxy-delay":
+            return (f"delay from=clients to={node} ms={amount}",)
+        case "proxy-duplicate":
+            return (f"duplicate from=clients to={node} count={amount}",)
+        case "proxy-disconnect":
+            return (f"disconnect node={node}",)
+        case _:
+            return (f"late-end-txn ms={amount}",)
+
+
+def proxy_for(config: ClientConfig, seed: int) -> FaultProxy:
+    """Return a proxy in front of a cluster, which whoever calls may disturb.
+
+    Raises:
+        UsageError: Its streams are encrypted or begin with a conversation of their own.
+    """
+    if config.security_protocol is not SecurityProtocol.PLAINTEXT:
+        raise UsageError(
+            "--nemesis proxy is for clusters without TLS and SASL.",
+            "The proxy must read who leads what, to lead clients back to itself.",
+            "Use --nemesis links, which stands behind the encryption.",
+        )
+    return FaultProxy(config, seed=seed, anywhere=True)
+
+
+def through(config: ClientConfig, proxy: FaultProxy) -> ClientConfig:
+    """Return how to reach a cluster through a proxy."""
+    return replace(config, bootstrap=parse_endpoints(proxy.bootstrap, "the proxy"))
+
+
+def proxy_nemesis(proxy: FaultProxy) -> Disturber:
+    """Return who disturbs what goes through a proxy."""
+    commands = fault_commands(proxy.faults)
+
+    async def control(command: str, arguments: dict[str, Any]) -> Any:
+        return await commands[command](arguments)
+
+    asks: Control = control
+    return Disturber(asks, proxy_words)

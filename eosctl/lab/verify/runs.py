@@ -1,0 +1,108 @@
+"""Runs on disk: what was done, and the history, so that a run can be judged and played again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from eosctl.errors import ConfigFileError, EosctlError, UsageError
+from eosctl.lab.history.encoding import decode_events, encode_event
+from eosctl.lab.history.events import History
+from eosctl.lab.history.packed import PackedHistory
+from eosctl.lab.verify.plan import PlannedFault, VerifyPlan
+
+_RECORD = "run.json"
+_HISTORY = "history.jsonl"
+
+
+class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One run.
+
+    Attributes:
+        run_id: Its name.
+        plan: What was done.
+        where: The cluster as it was named: a bootstrap address, or an engine with its options.
+        cluster_id: Its id.
+        cluster: What it was, in words.
+        faults: The faults in order.
+        fault_kinds: What they were drawn from.
+        speaks_end_txn_5: Whether producers got a new epoch with every transaction.
+        unsettled: What did not come to rest.
+        refused_faults: Faults that could not be made.
+        left_topics: Topics that could not be removed.
+        began_at_ms: When it began, ms since the epoch.
+        eosctl_version: Who played it.
+        arguments: The command line, without the program's name.
+    """
+
+    run_id: str
+    plan: VerifyPlan
+    where: dict[str, Any]
+    cluster_id: str
+    cluster: str
+    faults: tuple[PlannedFault, ...]
+    fault_kinds: tuple[str, ...]
+    speaks_end_txn_5: bool
+    unsettled: tuple[str, ...]
+    refused_faults: tuple[str, ...]
+    left_topics: tuple[str, ...]
+    began_at_ms: int
+    eosctl_version: str
+    arguments: tuple[str, ...] = ()
+
+
+def runs_folder() -> Path:
+    """Return where runs are kept: ``$XDG_STATE_HOME/eosctl/verify``."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "eosctl" / "verify"
+
+
+def save_run(record: RunRecord, history: History) -> Path:
+    """Write a run and return its folder.
+
+    Raises:
+        EosctlError: It cannot be written.
+    """
+    folder = runs_folder() / record.run_id
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (folder / _HISTORY).open("w", encoding="utf-8") as file:
+            file.writelines(f"{encode_event(event)}\n" for event in history)
+        (folder / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+    except OSError as error:
+        raise EosctlError(
+            f"Cannot write the run to {folder}.",
+            error.strerror or str(error),
+            "Make the folder writable, or set XDG_STATE_HOME to one that is.",
+        ) from error
+    return folder
+
+
+def load_run(name: str) -> tuple[RunRecord, History]:
+    """Read a run by its id, or by the path of its folder.
+
+    Raises:
+        UsageError: There is none of this name.
+        ConfigFileError: Its record is damaged.
+        DecodeError: Its history is.
+    """
+    folder = Path(name) if Path(name).is_dir() else runs_folder() / name
+    try:
+        record = msgspec.json.decode((folder / _RECORD).read_bytes(), type=RunRecord)
+        with (folder / _HISTORY).open(encoding="utf-8") as lines:
+            return record, PackedHistory(decode_events(lines))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        there = sorted(path.name for path in runs_folder().glob("*") if (path / _RECORD).is_file())
+        known = f"There are: {', '.join(there[-5:])}." if there else f"{runs_folder()} holds none."
+        raise UsageError(f"There is no run {name!r}.", known, "Name one of them, or its folder.") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ConfigFileError(
+            f"The run {folder} cannot be read: {error}.", "Its files are not as eosctl wrote them.", "Play it again."
+        ) from error
+    except OSError as error:
+        raise ConfigFileError(
+            f"Cannot read {folder}.", error.strerror or str(error), "Check its permissions."
+        ) from error

@@ -1,0 +1,214 @@
+"""The cluster that is verified: one that runs already, or one of the run's own, and how it can be disturbed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from eosctl.client import Client, CoordinatorKind, Failure, connect
+from eosctl.client.transactions import TV2, dialect_of
+from eosctl.errors import EosctlError, UsageError
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.releases import RELEASES
+from eosctl.lab.embedded import EmbeddedConfig, EmbeddedEngine
+from eosctl.lab.engine import Engine
+from eosctl.lab.verify.conduct import Nemesis
+from eosctl.lab.verify.nemesis import (
+    Control,
+    EngineNemesis,
+    SandboxNemesis,
+    engine_ranges,
+    process_ranges,
+    sandbox_ranges,
+)
+from eosctl.lab.verify.plan import ClientKind, FaultRange
+from eosctl.model.client_config import ClientConfig, Endpoint
+from eosctl.sandbox.process import manage
+from eosctl.settings.client_resolution import resolve_client
+
+#: All nodes of a sandbox share one loop. On a starving machine they lose each other for moments, each of which writes
+#: hundreds of records; a node that starts reads them all, while the others wait for their turn. With Kafka's 20 MB
+#: between snapshots starts took longer and longer, up to four minutes at the end of an hour.
+_SETTINGS: Final = MappingProxyType({"metadata.log.max.record.bytes.between.snapshots": str(256 * 1024)})
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOrder:
+    """A cluster of the run's own.
+
+    Attributes:
+        engine: ``embedded``, or a release of Apache Kafka.
+        brokers: How many; 1 or 3 of Apache Kafka.
+        emulate: What an embedded one behaves as.
+        transaction_version: Finalized level; None for the release's default.
+        bugs: Known bugs that an embedded one has or lacks, other than its release.
+    """
+
+    engine: str = "embedded"
+    brokers: int = 3
+    emulate: str = "4.3"
+    transaction_version: int | None = None
+    bugs: tuple[tuple[str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A cluster that is verified.
+
+    Attributes:
+        config: How to reach it.
+        cluster_id: Its id.
+        words: What it is, for people.
+        is_ours: Whether eosctl started it.
+        broker_ids: Its brokers.
+        ranges: What can be done to its brokers; empty when eosctl has no hand on them.
+        nemesis: Who does it.
+    """
+
+    config: ClientConfig
+    cluster_id: str
+    words: str
+    is_ours: bool
+    broker_ids: tuple[int, ...]
+    ranges: tuple[FaultRange, ...] = ()
+    nemesis: Nemesis | None = field(default=None, compare=False)
+
+
+@asynccontextmanager
+async def own_cluster(order: EngineOrder, chance: random.Random) -> AsyncIterator[Target]:
+    """Start a cluster for one run and remove it afterwards.
+
+    Raises:
+        UsageError: There is no such engine.
+        EosctlError: It cannot be started.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="eosctl-verify-"))
+    try:
+        engine = _engine(order, directory, chance)
+        try:
+            await engine.up()
+            if isinstance(engine, EmbeddedEngine):
+                for name, on in order.bugs:
+                    engine.cluster.faults.switch_bug(name, on)
+            config = resolve_client({}, bootstrap=engine.bootstrap).config
+            yield await _describe(config, engine, order)
+        finally:
+            await engine.down()
+    finally:
+        await asyncio.to_thread(shutil.rmtree, directory, ignore_errors=True)
+
+
+def _engine(order: EngineOrder, directory: Path, chance: random.Random) -> Engine:
+    if order.engine == "embedded":
+        if order.emulate not in ("3.9", "4.3"):
+            raise UsageError(f"--emulate {order.emulate!r} is not known.", "It is 3.9 or 4.3.", "Choose one.")
+        config = EmbeddedConfig(order.emulate, order.brokers, order.transaction_version, _SETTINGS)
+        return EmbeddedEngine(config, directory)
+    if order.engine not in RELEASES:
+        raise UsageError(
+            f"There is no engine {order.engine!r}.",
+            f"There are embedded, and Apache Kafka {', '.join(RELEASES)}.",
+            "Choose one of them.",
+        )
+    if order.bugs:
+        raise UsageError("--bug is for a sandbox.", "Real Kafka has the bugs of its release.", "Leave it out.")
+    if order.brokers not in (1, 3):
+        raise UsageError(f"--brokers {order.brokers}: Apache Kafka is started with 1 or 3.", "", "Choose one.")
+    return ApacheEngine(
+        ApacheConfig(order.engine, order.brokers, transaction_version=order.transaction_version), directory, chance
+    )
+
+
+async def _describe(config: ClientConfig, engine: Engine, order: EngineOrder) -> Target:
+    async with connect(config) as client:
+        cluster_id = client.cluster.cluster_id
+    brokers = tuple(broker.broker_id for broker in engine.brokers())
+    if isinstance(engine, EmbeddedEngine):
+        commands = engine.cluster.commands()
+
+        async def control(command: str, arguments: dict[str, Any]) -> Any:
+            try:
+                return await commands[command](arguments)
+            except TimeoutError as error:
+                raise EosctlError(
+                    f"The sandbox did not carry out {command} in time.",
+                    "A node does not start.",
+                    "Try again on a machine that is less busy; keep its log if it happens again.",
+                ) from error
+
+        ranges = sandbox_ranges(brokers, engine.cluster.core.controller_ids)
+        nemesis: Nemesis = SandboxNemesis(control)
+        words = f"a sandbox of its own: {order.brokers} brokers as {order.emulate}"
+    else:
+        ranges, nemesis = engine_ranges(engine), EngineNemesis(engine)
+        words = f"Apache Kafka {order.engine} of its own: {order.brokers} nodes"
+    return Target(config, cluster_id, words, True, brokers, ranges, nemesis)
+
+
+async def running_cluster(config: ClientConfig) -> Target:
+    """Look at a cluster that runs already; a sandbox of this user is known by its id and its address.
+
+    Raises:
+        EosctlError: It cannot be reached.
+    """
+    async with connect(config) as client:
+        cluster_id, brokers = client.cluster.cluster_id, client.cluster.node_ids
+        addresses = {broker.endpoint for broker in client.cluster.brokers}
+    for found in await asyncio.to_thread(manage.find_all):
+        if not found.running or not addresses & set(_endpoints(found.sandbox.bootstrap)):
+            continue
+        control = _control_of(found.sandbox)
+        status = await control("status", {})
+        if status["cluster_id"] == cluster_id:
+            if found.sandbox.spec.kafka:
+                ranges, release = process_ranges(brokers), f"of Apache Kafka {found.sandbox.spec.kafka}"
+            else:
+                controllers = [node["id"] for node in status["controllers"]]
+                ranges, release = sandbox_ranges(brokers, controllers), f"as {status['emulate']}"
+            words = f"sandbox {found.sandbox.name}: {len(brokers)} brokers {release}"
+            return Target(config, cluster_id, words, True, brokers, ranges, SandboxNemesis(control))
+    return Target(
+        config, cluster_id, f"{len(brokers)} brokers at {', '.join(map(str, config.bootstrap))}", False, brokers
+    )
+
+
+def _control_of(sandbox: Any) -> Control:
+    async def control(command: str, arguments: dict[str, Any]) -> Any:
+        return await asyncio.to_thread(partial(manage.ask, sandbox, command, **arguments))
+
+    return control
+
+
+def _endpoints(bootstrap: str) -> list[Endpoint]:
+    return [
+        Endpoint(host, int(port)) for host, _, port in (address.rpartition(":") for address in bootstrap.split(","))
+    ]
+
+
+async def speaks_end_txn_5(client: Client, clients: ClientKind) -> bool:
+    """Whether producers get a new epoch with every transaction: asked for, or what the cluster has finalized.
+
+    Raises:
+        UsageError: The cluster cannot do what was asked for.
+    """
+    # The first to ask on a new cluster waits until the transaction log has been created.
+    (found,) = (await client.find_coordinators(CoordinatorKind.TRANSACTION, ["eosctl-verify"])).values()
+    if isinstance(found, Failure):
+        raise found.error
+    level = dialect_of(await client.versions(found))
+    if clients is ClientKind.TV2 and level is not TV2:
+        raise UsageError(
+            "These brokers do not speak transaction version 2.",
+            "It came with 4.0 (KIP-890) and must be finalized: kafka-features.sh describe shows transaction.version.",
+            "Use --clients auto or tv1.",
+        )
+    return clients is ClientKind.TV2 or (clients.speaks_newest and level is TV2)

@@ -1,0 +1,116 @@
+"""What load to put on a cluster, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from eosctl.lab.workloads.latency import Percentiles
+from eosctl.wire.api_keys import ApiKey
+
+
+class Call(NamedTuple):
+    """One request of a transaction, in the version that this profile speaks."""
+
+    api_key: ApiKey
+    version: int
+
+
+class Profile(Enum):
+    """The requests of one transaction, in order.
+
+    TV1 is what clients below 4.0 send, TV2 what Java 4.x clients send where ``transaction.version`` 2 is finalized
+    (KIP-890); CTP1 and CTP2 are consume-transform-produce, i.e. with offsets. OPEN1 begins a transaction and leaves it
+    open.
+    """
+
+    TV1 = (Call(ApiKey.ADD_PARTITIONS_TO_TXN, 3), Call(ApiKey.PRODUCE, 9), Call(ApiKey.END_TXN, 3))
+    TV2 = (Call(ApiKey.PRODUCE, 12), Call(ApiKey.END_TXN, 5))
+    CTP1 = (
+        Call(ApiKey.ADD_PARTITIONS_TO_TXN, 3),
+        Call(ApiKey.PRODUCE, 9),
+        Call(ApiKey.ADD_OFFSETS_TO_TXN, 3),
+        Call(ApiKey.TXN_OFFSET_COMMIT, 3),
+        Call(ApiKey.END_TXN, 3),
+    )
+    CTP2 = (Call(ApiKey.PRODUCE, 12), Call(ApiKey.TXN_OFFSET_COMMIT, 5), Call(ApiKey.END_TXN, 5))
+    OPEN1 = (Call(ApiKey.ADD_PARTITIONS_TO_TXN, 3), Call(ApiKey.PRODUCE, 9))
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The requests."""
+        calls: tuple[Call, ...] = self.value
+        return calls
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A load.
+
+    Attributes:
+        profile: The requests of a transaction.
+        topic: Where records go; it must exist.
+        connection_count: Connections to each broker.
+        ids_per_connection: Transactional ids that share a connection; each has one transaction at a time.
+        partition_count: Partitions that a transaction writes, one record each.
+        record_bytes: Size of each value.
+        rate_per_s: Transactions per second to begin, whether earlier ones have ended or not (open loop); None to
+            begin the next one of an id as soon as its last has ended (closed loop).
+        warm_up_ms: Time before counting begins.
+        duration_ms: Time that is counted.
+        transactions_per_id: Ends the load when every id has done so many; None for no limit.
+        retry_after_ms: Pause before a request that was answered with a retriable error is sent again.
+        prefix: Begins every transactional id and group id.
+    """
+
+    profile: Profile
+    topic: str
+    connection_count: int = 16
+    ids_per_connection: int = 1
+    partition_count: int = 1
+    record_bytes: int = 100
+    rate_per_s: float | None = None
+    warm_up_ms: int = 1_000
+    duration_ms: int = 5_000
+    transactions_per_id: int | None = None
+    retry_after_ms: int = 2
+    prefix: str = "load"
+
+    @property
+    def id_count(self) -> int:
+        """The number of transactional ids."""
+        return self.connection_count * self.ids_per_connection
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What was counted after the warm-up.
+
+    Attributes:
+        load: The load.
+        counted_ms: The time that was counted.
+        completed_count: Transactions that ended in it.
+        commit: From EndTxn to its answer.
+        whole: From the first request (in an open loop from the moment it was due) to the last answer.
+        retry_count: Requests sent again after a retriable error.
+        errors: How often each other error ended a producer's part in the load.
+        backlog_count: Transactions that were due at the end and had not begun.
+        client_cpu_us: CPU time of this process per transaction, of all its threads.
+    """
+
+    load: Load
+    counted_ms: float
+    completed_count: int
+    commit: Percentiles
+    whole: Percentiles
+    retry_count: int
+    errors: Mapping[str, int]
+    backlog_count: int
+    client_cpu_us: float
+
+    @property
+    def rate_per_s(self) -> float:
+        """Transactions per second."""
+        return self.completed_count * 1000 / self.counted_ms if self.counted_ms else 0.0

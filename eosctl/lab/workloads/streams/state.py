@@ -1,0 +1,117 @@
+"""The local state of a task: a directory with a store and the changelog offset that the store is known to be at."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Final
+
+from eosctl.lab.workloads.streams.rules import OFFSET_UNKNOWN, OffsetsIn
+from eosctl.model.transaction import TopicPartition
+from eosctl.storage.atomic import replace_file
+from eosctl.storage.checkpoints import read_offset_checkpoint, write_offset_checkpoint
+from eosctl.storage.streams_state import CHECKPOINT, ROCKSDB
+
+_CONTENT_FILE: Final = "content.json"
+
+
+class Store:
+    """Numbers by key and an offset, on the disk as RocksDB keeps them for Streams: without a write-ahead log.
+
+    What was set since the memtable was written out is lost with the process. RocksDB writes it out when it is full,
+    in the middle of a transaction too: then what may still be aborted is on the disk, and with it that the offset is
+    not known.
+
+    Args:
+        path: Its file.
+        memtable_limit: How many puts the memtable takes before it is written out.
+    """
+
+    def __init__(self, path: Path, memtable_limit: int) -> None:
+        self._path = path
+        self._memtable_limit = memtable_limit
+        self._memtable_size = 0
+        self.offset: int | None = None
+        self._content: dict[str, int] = {}
+        if path.exists():
+            kept = json.loads(path.read_bytes())
+            self.offset, self._content = kept["offset"], kept["content"]
+        else:
+            self.flush()
+
+    @property
+    def content(self) -> dict[str, int]:
+        """A copy of everything in it."""
+        return dict(self._content)
+
+    def get(self, key: str) -> int:
+        """Return the number of a key, 0 when there is none."""
+        return self._content.get(key, 0)
+
+    def put(self, key: str, number: int) -> None:
+        """Set the number of a key."""
+        self._content[key] = number
+        self._memtable_size += 1
+        if self._memtable_size >= self._memtable_limit:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the memtable out."""
+        replace_file(self._path, json.dumps({"offset": self.offset, "content": self._content}).encode())
+        self._memtable_size = 0
+
+
+class TaskDirectory:
+    """The directory of a task with one store, laid out as Streams does (``eosctl decode state-dir`` reads it).
+
+    Args:
+        path: The task's directory, such as ``STATE.DIR/APPLICATION/0_3``.
+        store: The store's name.
+        changelog: What it is restored from.
+        offsets_in: Where its offset is kept.
+    """
+
+    def __init__(self, path: Path, store: str, changelog: TopicPartition, offsets_in: OffsetsIn) -> None:
+        self.path = path
+        self._changelog = changelog
+        self._offsets_in = offsets_in
+        self._file = path / ROCKSDB / store / _CONTENT_FILE
+
+    @property
+    def has_files(self) -> bool:
+        """Whether there is anything of a store."""
+        return self._file.exists()
+
+    @property
+    def offset(self) -> int | None:
+        """Offset of the last changelog record in the store, as far as the disk tells it."""
+        if self._offsets_in is OffsetsIn.STORE:
+            return Store(self._file, 1).offset if self.has_files else None
+        offset = read_offset_checkpoint(self.path / CHECKPOINT).get(self._changelog, OFFSET_UNKNOWN)
+        return None if offset == OFFSET_UNKNOWN else offset
+
+    def open(self, memtable_limit: int) -> Store:
+        """Open the store with what is on the disk; from then on there are files of it, as with RocksDB."""
+        return Store(self._file, memtable_limit)
+
+    def note(self, store: Store, offset: int | None) -> None:
+        """Write the store out, and its offset; None for one that is not known."""
+        if self._offsets_in is OffsetsIn.STORE:
+            store.offset = offset
+        store.flush()
+        if self._offsets_in is OffsetsIn.CHECKPOINT:
+            known = OFFSET_UNKNOWN if offset is None else offset
+            write_offset_checkpoint(self.path / CHECKPOINT, {self._changelog: known})
+
+    def forget(self, store: Store) -> None:
+        """Remove the offset: at once where it is a file, with the next memtable where it is in the store.
+
+        In the latter case nobody who is killed before has changed anything on the disk, so the offset is still right.
+        """
+        store.offset = None
+        (self.path / CHECKPOINT).unlink(missing_ok=True)
+
+    def wipe(self) -> None:
+        """Remove everything of the task."""
+        shutil.rmtree(self.path, ignore_errors=True)

@@ -1,0 +1,94 @@
+"""A cluster between two releases: what is refused until the last broker is upgraded, and what no longer is."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.errors import EosctlError
+from eosctl.lab.rehearsals.deeds.cluster import raise_feature, upgrade
+from eosctl.lab.rehearsals.deeds.transactions import write
+from eosctl.lab.rehearsals.place import HERE, Place, open_places
+from eosctl.lab.rehearsals.story import parse_rehearsal
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.evidence import EvidenceKind
+from eosctl.wire.records.batch import decode_records, iter_headers
+
+OLD = """
+format: eosctl/v1
+runbook: rolling-restart
+stories: [{name: old, cluster: {brokers: 2, release: "3.9"}, ends: {outcome: verified, step: after_all}}]
+"""
+# The record's frame, 1, and its type, before its version.
+REGISTER_BROKER = bytes([1, 0])
+CONTROLLER = 100
+
+
+async def levels(place: Place, name: str) -> tuple[int | None, int, int]:
+    """Return the finalized level of a feature, and what all brokers support."""
+    snapshot = await collect_snapshot(place.client, Observer(place.now_ms), frozenset({EvidenceKind.FEATURES}))
+    found = snapshot.feature(name)
+    assert found is not None
+    return found.finalized, found.min_supported, found.max_supported
+
+
+def registrations(place: Place) -> list[int]:
+    """Return the versions of the records with which brokers were registered, in their order."""
+    log = place.inside.core.nodes[CONTROLLER].metadata_log.log
+    data = log.store.read(0, 1 << 20, log.high_watermark)
+    values = [
+        record.value or b""
+        for position, header in iter_headers(data)
+        if not header.is_control
+        for record in decode_records(data, header, position)
+    ]
+    return [value[2] for value in values if value.startswith(REGISTER_BROKER)]
+
+
+def test_levels_wait_for_the_last_broker_and_then_keep_the_old_release_out(tmp_path: Path) -> None:
+    (story,) = parse_rehearsal(OLD, "test").stories
+
+    async def run() -> None:
+        async with open_places(story, tmp_path / "clusters") as places:
+            place = places.named(HERE)
+            await write(place, id="app")
+            await upgrade(place, node=CONTROLLER)
+            await upgrade(place, node=1)
+            await write(place, id="app")
+            assert await levels(place, "metadata.version") == (21, 7, 21)
+            assert await levels(place, "transaction.version") == (0, 0, 0)
+            with pytest.raises(EosctlError, match=r"Broker 2 does not support this feature\."):
+                await raise_feature(place, feature="transaction.version", level=2)
+            with pytest.raises(EosctlError, match="Broker 2 only supports versions 1-21"):
+                await raise_feature(place, feature="metadata.version", level=30)
+
+            await upgrade(place, node=2)
+            await write(place, id="app")
+            assert await levels(place, "metadata.version") == (21, 7, 30)
+            # Brokers of both releases read them, whoever wrote them.
+            assert set(registrations(place)) == {3}
+            await raise_feature(place, feature="transaction.version", level=2)
+            await raise_feature(place, feature="metadata.version", level=30)
+            await write(place, id="app", times=2)
+            assert await levels(place, "transaction.version") == (2, 0, 2)
+
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(upgrade(place, node=2, release="3.9"), timeout=60)
+            assert not place.inside.core.broker(2).is_ready
+            place.inside.core.stop_node(2, clean=True)
+            await upgrade_again(place)
+            await write(place, id="app")
+            assert registrations(place)[-1] == 4
+
+    run_virtual(run())
+
+
+async def upgrade_again(place: Place) -> None:
+    place.inside.core.install(2, "4.3")
+    node = place.inside.core.start_node(2)
+    async with asyncio.timeout(60):
+        while node.broker is None or not node.broker.is_ready:
+            await asyncio.sleep(0.05)

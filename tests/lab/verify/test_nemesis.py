@@ -1,0 +1,162 @@
+"""Those who disturb: what they ask of whom, and that everything is put right."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eosctl.errors import EosctlError, UsageError
+from eosctl.lab.engine import Capability
+from eosctl.lab.verify.nemesis import (
+    CombinedNemesis,
+    CommandNemesis,
+    EngineNemesis,
+    SandboxNemesis,
+    engine_ranges,
+    sandbox_ranges,
+    sandbox_words,
+)
+from eosctl.lab.verify.plan import FaultRange, PlannedFault
+from eosctl.lab.verify.proxied import proxy_ranges, proxy_words
+from eosctl.sandbox.faults.links import is_of_clients, link_faults
+from eosctl.sandbox.faults.order import parse_order
+
+
+class Control:
+    """Remembers what was asked, and numbers faults as a sandbox does."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def __call__(self, command: str, arguments: dict[str, Any]) -> dict[str, int]:
+        self.asked.append(arguments["words"] if command == "inject" else f"{command} {arguments['number']}")
+        return {"number": len(self.asked)}
+
+
+def test_every_fault_is_put_into_words_that_a_sandbox_understands() -> None:
+    for one in sandbox_ranges([1, 2, 3], [100]):
+        words = sandbox_words(PlannedFault(0, 0, one.kind, one.targets[-1], one.amount[-1]))
+        assert [str(parse_order(each)) for each in words], one.kind
+
+
+def test_every_fault_of_a_proxy_is_one_that_it_can_make() -> None:
+    for one in proxy_ranges([1, 2, 3]):
+        for words in proxy_words(PlannedFault(0, 0, one.kind, one.targets[-1], one.amount[-1])):
+            found = link_faults(parse_order(words), [1, 2, 3], random.Random(1))
+            assert found, words
+            assert all(map(is_of_clients, found)), words
+
+
+def test_a_fault_is_ended_once_the_last_part_first() -> None:
+    control = Control()
+    nemesis = SandboxNemesis(control)
+    fault = PlannedFault(0, 0, "drop-frames", 2, 7)
+
+    async def story() -> None:
+        await nemesis.begin(fault)
+        await nemesis.end(fault)
+        await nemesis.heal()
+
+    asyncio.run(story())
+    assert control.asked == ["drop from=2 count=7", "drop to=2 count=7", "end-fault 2", "end-fault 1"]
+
+
+def test_a_single_broker_has_no_links_to_be_cut() -> None:
+    alone = {one.kind for one in sandbox_ranges([1], [1])}
+    assert {"kill-broker", "late-end-txn"} < alone
+    assert not {"isolate-broker", "kill-controller"} & alone
+    assert {"isolate-broker", "kill-controller"} < {one.kind for one in sandbox_ranges([1, 2, 3], [100])}
+
+
+class Machine:
+    """An engine that remembers."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, int]] = []
+
+    def brokers(self) -> tuple[Any, ...]:
+        return ()
+
+    def capabilities(self) -> frozenset[Capability]:
+        return frozenset({Capability.KILL, Capability.PAUSE})
+
+    def __getattr__(self, name: str) -> Any:
+        async def do(broker_id: int) -> None:
+            self.done.append((name, broker_id))
+
+        return do
+
+
+def test_processes_are_killed_and_paused_and_come_back() -> None:
+    machine = Machine()
+    nemesis = EngineNemesis(machine)  # type: ignore[arg-type]
+
+    async def story() -> None:
+        for kind in ("kill-broker", "pause-broker", "stop-broker"):
+            fault = PlannedFault(0, 0, kind, 1)
+            await nemesis.begin(fault)
+            await nemesis.end(fault)
+
+    asyncio.run(story())
+    names = [name for name, _ in machine.done]
+    assert names == ["kill", "restart", "pause", "resume", "stop", "restart"]
+    assert {one.kind for one in engine_ranges(machine)} == {"kill-broker", "pause-broker"}  # type: ignore[arg-type]
+
+
+def program(folder: Path, text: str) -> Path:
+    path = folder / "nemesis"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+    return path
+
+
+def test_a_program_is_called_with_begin_and_end(tmp_path: Path) -> None:
+    nemesis = CommandNemesis(program(tmp_path, f'echo "$@" >> {tmp_path}/calls'))
+    fault = PlannedFault(0, 0, "command", 3)
+
+    async def story() -> None:
+        await nemesis.begin(fault)
+        await nemesis.end(fault)
+        await nemesis.begin(fault)
+        await nemesis.heal()
+        await nemesis.heal()
+
+    asyncio.run(story())
+    assert (tmp_path / "calls").read_text().splitlines() == ["begin 3", "end 3", "begin 3", "end 3"]
+
+
+def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
+    nemesis = CommandNemesis(program(tmp_path, "exit 7"))
+    with pytest.raises(EosctlError, match="ended with status 7"):
+        asyncio.run(nemesis.begin(PlannedFault(0, 0, "command", 1)))
+
+
+def test_a_program_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no program"):
+        CommandNemesis(tmp_path / "nothing")
+    (tmp_path / "text").write_text("no program")
+    with pytest.raises(EosctlError, match="Cannot run"):
+        asyncio.run(CommandNemesis(tmp_path / "text").begin(PlannedFault(0, 0, "command", 1)))
+
+
+def test_each_fault_goes_to_whose_it_is_and_all_heal() -> None:
+    one, other = Control(), Control()
+    combined = CombinedNemesis(
+        [
+            ((FaultRange("kill-broker", (1,)),), SandboxNemesis(one)),
+            ((FaultRange("stop-broker", (1,)),), SandboxNemesis(other)),
+        ]
+    )
+    assert [fault.kind for fault in combined.ranges] == ["kill-broker", "stop-broker"]
+
+    async def story() -> None:
+        await combined.begin(PlannedFault(0, 0, "stop-broker", 1))
+        await combined.heal()
+
+    asyncio.run(story())
+    assert one.asked == []
+    assert other.asked == ["stop node=1", "end-fault 1"]

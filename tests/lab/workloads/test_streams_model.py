@@ -1,0 +1,217 @@
+"""The Streams-like application dies at every step of its loop, and output and state are as if it had not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from eosctl.lab.workloads.streams.instance import StreamsPlan
+from eosctl.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, OffsetsIn, Rules, Start, decide_start
+from eosctl.lab.workloads.streams.state import TaskDirectory
+from eosctl.lab.workloads.streams.task import Step
+from tests.lab.workloads.streams_stage import Immortal, Killed, Mortal, Outcome, Stage, lives_of_model, play
+
+LINES = 32
+LOOP = tuple(Step)[tuple(Step).index(Step.POLL) : tuple(Step).index(Step.SUSPEND)]
+#: Steps that send a request, in the middle of which a process can die.
+ASKING = (Step.INITIALISE, Step.POLL, Step.PRODUCE_CHANGELOG, Step.PRODUCE_OUTPUT, Step.ADD_OFFSETS, Step.COMMIT)
+DEATHS = (
+    *((step, 1, 0.0) for step in Step),
+    *((step, 4, 0.0) for step in Step if step in LOOP),
+    *((step, 1, into_ms) for step in ASKING for into_ms in (0.6, 1.2, 2.4)),
+)
+
+
+async def die_and_recover(
+    stage: Stage, death: tuple[Step, int, float], *, memtable: int, rules: Rules = STREAMS_4_3
+) -> Outcome:
+    """Let an instance die at a step, then its successor finish."""
+    plan = stage.plan(rules, memtable)
+    await stage.topics(plan)
+    if death[0] in (Step.WIPE, Step.RESTORE):  # these come with a store and a changelog that another life has left
+        with pytest.raises(Killed):
+            await stage.live(plan, Mortal(Step.COMMITTED, 2, 0))
+    with pytest.raises(Killed):
+        await stage.live(plan, Mortal(*death))
+    return await stage.outcome(plan, await stage.live(plan, Immortal()))
+
+
+async def undisturbed(stage: Stage) -> Outcome:
+    """Let an instance live, and see that it has counted what was fed."""
+    plan = stage.plan()
+    await stage.topics(plan)
+    life = Immortal()
+    outcome = await stage.outcome(plan, await stage.live(plan, life))
+    assert life.reached[Step.COMMIT] >= 5
+    counted = {number: dict(Counter(word for word, _ in rows)) for number, rows in outcome.output.items()}
+    assert outcome.state == outcome.changelog == counted
+    return outcome
+
+
+@pytest.mark.parametrize(("emulate", "memtable"), [("4.3", 1), ("4.3", 1_000), ("3.9", 1)])
+def test_output_and_state_are_as_without_the_crash(tmp_path: Path, emulate: str, memtable: int) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.feed(LINES)
+        expected = await undisturbed(stage)
+        for death in DEATHS:
+            assert await die_and_recover(stage, death, memtable=memtable) == expected, death
+
+    play(tmp_path, story, emulate=emulate)
+
+
+@pytest.mark.parametrize("offsets_in", OffsetsIn)
+def test_only_a_clean_stop_leaves_an_offset_and_an_unclean_one_costs_the_store(
+    tmp_path: Path, offsets_in: OffsetsIn
+) -> None:
+    rules = STREAMS_4_3._replace(offsets_in=offsets_in)
+
+    async def story(stage: Stage) -> None:
+        plan = stage.plan(rules)
+        await stage.topics(plan)
+        await stage.feed(LINES)
+        with pytest.raises(Killed):
+            await stage.live(plan, Mortal(Step.COMMITTED, 2, 0))
+        assert [directory.offset for directory in directories(plan)] == [None, None]
+        changed = {number: len(rows) for number, rows in (await stage.read(plan.changelog_topic)).items()}
+        tasks = await stage.live(plan, Immortal())
+        assert [task.start for task in tasks] == [Start.WIPE, Start.WIPE]
+        assert {number: task.restored_count for number, task in enumerate(tasks)} == changed
+        assert all(directory.offset is not None for directory in directories(plan))
+        again = await stage.live(plan, Immortal())
+        assert [(task.start, task.restored_count) for task in again] == [(Start.RESTORE_REST, 0)] * 2
+        assert [task.content() for task in again] == [task.content() for task in tasks]
+        checkpoints = sorted((plan.state_dir / plan.application_id).rglob(".checkpoint"))
+        assert bool(checkpoints) is (offsets_in is OffsetsIn.CHECKPOINT)
+
+    play(tmp_path, story)
+
+
+def test_another_process_takes_over_without_a_store_of_its_own(tmp_path: Path) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.feed(LINES)
+        expected = await undisturbed(stage)
+        # The transaction of one who died before it asked to commit ends by its timeout; the successor waits for that.
+        for step in (Step.COMMIT, Step.COMMITTED):
+            assert await take_over(stage, step, STREAMS_4_3) == expected, step
+
+    play(tmp_path, story)
+
+
+class Broken(NamedTuple):
+    """A rule that is not kept, and how an instance dies then."""
+
+    rules: Rules
+    step: Step
+    number: int = 1
+    stops_first: bool = False
+    takes_over: bool = False
+
+
+BROKEN = {
+    "a store without offset is believed": Broken(STREAMS_4_3._replace(wipes_unknown=False), Step.COMMIT),
+    "the offset stays while the task runs": Broken(
+        STREAMS_4_3._replace(forgets_loaded=False), Step.COMMIT, stops_first=True
+    ),
+    "aborted changes are restored": Broken(STREAMS_4_3._replace(restores_committed=False), Step.COMMIT, 2),
+    "decided changes are not waited for": Broken(
+        STREAMS_4_3._replace(restores_to_end=False), Step.COMMITTED, 2, takes_over=True
+    ),
+    # As it is in 3.9: nobody notices unless RocksDB writes a full memtable out in the middle of a transaction.
+    "an offset is noted after restoring": Broken(STREAMS_3_9, Step.COMMIT, stops_first=True),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_without_a_rule_words_are_counted_wrongly(tmp_path: Path, broken: Broken) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.feed(LINES // 2)
+        kept, bad = [await begin(stage, rules, stops=broken.stops_first) for rules in (STREAMS_4_3, broken.rules)]
+        await stage.feed(LINES // 2)
+        expected = await end(stage, kept, broken)
+        assert await end(stage, bad, broken) != expected
+        assert {number: dict(Counter(word for word, _ in rows)) for number, rows in expected.output.items()} == (
+            expected.state
+        )
+
+    play(tmp_path, story)
+
+
+async def begin(stage: Stage, rules: Rules, *, stops: bool) -> StreamsPlan:
+    plan = stage.plan(rules, memtable=1)
+    await stage.topics(plan)
+    if stops:
+        await stage.live(plan, Immortal())
+    return plan
+
+
+async def end(stage: Stage, plan: StreamsPlan, broken: Broken) -> Outcome:
+    if broken.takes_over:
+        return await take_over(stage, broken.step, plan.rules)
+    with pytest.raises(Killed):
+        await stage.live(plan, Mortal(broken.step, broken.number, 0))
+    return await stage.outcome(plan, await stage.live(plan, Immortal()))
+
+
+async def take_over(stage: Stage, step: Step, rules: Rules) -> Outcome:
+    """Let a process die while its markers are late, and another one, somewhere else, have its tasks at once."""
+    plan = stage.plan(rules, memtable=1)
+    await stage.topics(plan)
+    async with stage.late_markers(500):
+        with pytest.raises(Killed):
+            await stage.live(plan, Mortal(step, 2, 0))
+        elsewhere = replace(plan, process_id="other", state_dir=plan.state_dir / "elsewhere")
+        tasks = await stage.live(elsewhere, Immortal())
+        await asyncio.sleep(1)  # on virtual time: until the last marker is written
+    return await stage.outcome(plan, tasks)
+
+
+def directories(plan: StreamsPlan) -> list[TaskDirectory]:
+    """Return the tasks' directories as a next instance would open them."""
+    return [plan.directory(partition) for partition in plan.partitions]
+
+
+@pytest.mark.parametrize(
+    ("rules", "emulate", "restored", "running", "left"),
+    [
+        (STREAMS_4_3, "4.3", (0, 20, 0, 20), ("absent",) * 4, ("absent",) * 4),
+        (
+            STREAMS_3_9,
+            "3.9",
+            (0, 20, 0, 20),
+            ("unknown", "known", "known", "known"),
+            ("unknown", "known", "known", "known"),
+        ),
+    ],
+)
+def test_lives_leave_what_those_of_streams_were_seen_to_leave(
+    tmp_path: Path,
+    rules: Rules,
+    emulate: str,
+    restored: tuple[int, ...],
+    running: tuple[str, ...],
+    left: tuple[str, ...],
+) -> None:
+    """As tests/apache/test_streams_model.py saw it in both releases: killed, closed, killed, closed."""
+    lives = lives_of_model(tmp_path, rules, (False, True, False, True), 10, emulate=emulate)
+    assert [life.restored for life in lives] == [(count, count) for count in restored]
+    assert [life.running for life in lives] == [(told, told) for told in running]
+    assert [life.left for life in lives] == [(told, told) for told in left]
+
+
+@pytest.mark.parametrize(
+    ("has_files", "offset", "start"),
+    [
+        (False, None, Start.RESTORE_ALL),
+        (True, None, Start.WIPE),
+        (True, 7, Start.RESTORE_REST),
+        # Removing a task's files and leaving its hidden checkpoint behind loses state without a word, as in Streams.
+        (False, 7, Start.RESTORE_REST),
+    ],
+)
+def test_start(has_files: bool, offset: int | None, start: Start) -> None:
+    assert decide_start(STREAMS_4_3, has_files=has_files, offset=offset) is start

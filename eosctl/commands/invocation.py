@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +16,7 @@ from eosctl.render.escaping import utf8_text, visible
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import PLAIN, Style
 from eosctl.render.terminal import ColorChoice, style_for
+from eosctl.whole_file import whole_file
 
 
 @dataclass
@@ -77,25 +76,10 @@ def write_file(text: str, path: Path) -> None:
         if target.exists() and not target.is_file():
             target.write_bytes(content)  # A device or a pipe is written to, not replaced.
         else:
-            _replace(target, content)
+            with whole_file(target, is_private=False) as file:
+                file.write(content)
     except OSError as error:
         raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
-
-
-def _replace(target: Path, content: bytes) -> None:
-    # A name of its own, and an error if it is taken: no file of the user's is lost.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    with temporary.open("xb") as file:
-        try:
-            file.write(content)
-            file.flush()
-            if target.exists():
-                os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
-            temporary.replace(target)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
 
 
 def tell(error: EosctlError) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from eosctl.errors import ConfigFileError, UsageError, unknown_name
 from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.profiles import read_profiles
 from eosctl.settings.references import has_reference
+from eosctl.whole_file import only_writer, whole_file
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -34,11 +35,11 @@ def add_profile(
                 "The file can then be shared and backed up.",
                 "Refer to it: ${VARIABLE}, ${file:PATH} or ${file:PATH:KEY}.",
             )
-    known = read_profiles(path)
-    if name in known and not replace:
-        raise UsageError(f"There is a profile {name!r} already.", "", "Choose another name, or add --replace.")
     body: dict[str, Any] = {"protected": True} if protected else {}
-    _write(path, _bodies(path) | {name: body | {"properties": dict(properties)}})
+    with _changing(path):
+        if name in read_profiles(path) and not replace:
+            raise UsageError(f"There is a profile {name!r} already.", "", "Choose another name, or add --replace.")
+        _write(path, _bodies(path) | {name: body | {"properties": dict(properties)}})
 
 
 def remove_profile(path: Path, name: str) -> None:
@@ -48,10 +49,11 @@ def remove_profile(path: Path, name: str) -> None:
         UsageError: There is none of this name.
         ConfigFileError: The file is not of the documented shape, or cannot be written.
     """
-    known = read_profiles(path)
-    if name not in known:
-        raise unknown_name("profile", name, known, "List them: eosctl profile list")
-    _write(path, {other: body for other, body in _bodies(path).items() if other != name})
+    with _changing(path):
+        known = read_profiles(path)
+        if name not in known:
+            raise unknown_name("profile", name, known, "List them: eosctl profile list")
+        _write(path, {other: body for other, body in _bodies(path).items() if other != name})
 
 
 def _bodies(path: Path) -> dict[str, Any]:
@@ -63,17 +65,20 @@ def _bodies(path: Path) -> dict[str, Any]:
     return {str(name): body for name, body in document["profiles"].items()}
 
 
-def _write(path: Path, profiles: Mapping[str, Any]) -> None:
-    import yaml
-
-    text = yaml.safe_dump({"profiles": dict(profiles)}, sort_keys=False, allow_unicode=True)
-    temporary = path.with_name(path.name + ".tmp")
+@contextmanager
+def _changing(path: Path) -> Iterator[None]:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
-        temporary.replace(path)
+        with only_writer(path):
+            yield
     except OSError as error:
         raise ConfigFileError(
             f"Cannot write {path}.", error.strerror or str(error), "Choose another folder."
         ) from error
+
+
+def _write(path: Path, profiles: Mapping[str, Any]) -> None:
+    import yaml
+
+    text = yaml.safe_dump({"profiles": dict(profiles)}, sort_keys=False, allow_unicode=True)
+    with whole_file(path) as file:
+        file.write(text.encode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapsho
 from eosctl.errors import ConfigFileError
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.whole_file import whole_file
 
 MANIFEST: Final = "manifest.json"
 SNAPSHOT: Final = "snapshot.json"
@@ -56,19 +56,15 @@ def write_bundle(
     Raises:
         ConfigFileError: The file cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     whole = Part(SNAPSHOT, "snapshot", "secrets of settings hidden", iter([encode_snapshot(snapshot)]))
     try:
-        temporary.touch(mode=0o600, exist_ok=False)
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             written = [_write(archive, whole), *(_write(archive, part) for part in parts)]
             manifest = BundleManifest(
                 snapshot.captured_at_ms, version, snapshot.cluster_id, tuple(written), tuple(missing)
             )
             archive.writestr(zipfile.ZipInfo(MANIFEST, _EPOCH), msgspec.json.format(msgspec.json.encode(manifest)))
-        temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
     return manifest
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from eosctl.collect.bundles.bundle import is_bundle, read_snapshot
 from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot, snapshot_json_schema
 from eosctl.errors import ConfigFileError
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.whole_file import whole_file
 
 __all__ = ["decode_snapshot", "encode_snapshot", "load_snapshot", "save_snapshot", "snapshot_json_schema"]
 
@@ -34,10 +34,8 @@ def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
     Raises:
         ConfigFileError: The file cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with whole_file(path) as file:
             file.write(encode_snapshot(snapshot))
-        temporary.replace(path)
     except OSError as error:
         raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error

@@ -7,7 +7,6 @@ is for its owner alone, and so is every file with a secret in it.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import ssl
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from eosctl.errors import EosctlError
 from eosctl.model.secret import Secret
 from eosctl.sandbox.security.protocol import PLAIN, ListenerSecurity
 from eosctl.storage.atomic import replace_file
+from eosctl.whole_file import whole_file
 
 FOLDER = "security"
 AUTHORITY_FILE = "ca.pem"
@@ -141,8 +141,5 @@ def client_variables(data_dir: Path, security: ListenerSecurity, users: Sequence
 
 
 def _write_private(path: Path, text: str) -> None:
-    temporary = path.with_suffix(".tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-    temporary.replace(path)
+    with whole_file(path) as file:
+        file.write(text.encode())

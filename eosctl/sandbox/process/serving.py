@@ -27,6 +27,7 @@ from eosctl.sandbox.process.data_directory import DataDirectory
 from eosctl.sandbox.process.identity import start_ticks
 from eosctl.sandbox.process.own_files import planned
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+from eosctl.whole_file import whole_file
 
 
 class Served(Protocol):
@@ -91,9 +92,8 @@ async def _serve(spec: SandboxSpec, cluster: Served, ready: int) -> None:
     )
     state_path = places.state_file(spec.name)
     try:
-        temporary = state_path.with_suffix(".tmp")
-        temporary.write_text(state.to_json())
-        temporary.replace(state_path)
+        with whole_file(state_path) as file:
+            file.write(state.to_json().encode())
         _report(ready, asdict(state))
         await stopped.wait()
     finally:

@@ -3,7 +3,7 @@
     python -m benchmarks.log_engines [MEGABYTES]
 
 The scan of the whole catalogue asks of every line whether it starts a record, and whether a record that holds it may
-mean something. ``eosctl`` asks once for each kind of lines (:mod:`spark_log_analytics.kinds`); the others ask every
+mean something. ``eosctl`` asks once for each kind of lines (:mod:`eosctl.logs.records.kinds`); the others ask every
 line the same expressions, or only tell lines apart that differ in more than digits. polars is no part of eosctl: the
 table shows whether it would pay (``pip install polars``; without it its rows are missing). One thread each; GB a
 second of processor time, least of three rounds behind one that learns. That all find the same is checked.
@@ -26,11 +26,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.log_scan import write_log
-from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.kinds import HEADER, MEANING, kinds_of, lines_of
-from spark_log_analytics.layouts import header_expressions
-from spark_log_analytics.scan import plan_scan
-from spark_log_analytics.sieve import WINDOW_BYTES
+from eosctl.logs.layouts import header_expressions
+from eosctl.logs.records.anchors import meaning_anchors
+from eosctl.logs.records.kinds import HEADER, MEANING, kinds_of, lines_of
+from eosctl.logs.records.sieve import WINDOW_BYTES
+from eosctl.logs.scan import plan_scan
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from spark_log_analytics.scan import plan_scan, plan_splits, scan_paths
-from spark_log_analytics.sources import SourceFile
-from spark_log_analytics.traces import count_exceptions, merge_counts
+from eosctl.logs.files.sources import SourceFile
+from eosctl.logs.scan import plan_scan, plan_splits, scan_paths
+from eosctl.logs.traces import count_exceptions, merge_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 import psutil  # type: ignore[import-untyped]
 
 from benchmarks.log_scan import write_log
+from eosctl.logs.scan import plan_scan
 from spark_log_analytics.chains import pair_with_last
 from spark_log_analytics.job import scan_frame
-from spark_log_analytics.scan import plan_scan
 from spark_log_analytics.session import session
 from spark_log_analytics.trace_job import exceptions_on_spark
 

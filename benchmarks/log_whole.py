@@ -26,8 +26,8 @@ import psutil  # type: ignore[import-untyped]
 import pyspark
 
 from benchmarks.log_scan import write_log
+from eosctl.logs.scan import plan_scan
 from spark_log_analytics.job import collect_counts, into_files, number_rows, scan_frame
-from spark_log_analytics.scan import plan_scan
 from spark_log_analytics.session import session
 
 ROUNDS = 4

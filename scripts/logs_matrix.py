@@ -14,10 +14,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
-from spark_log_analytics.scan import scan_paths
 
 _FIXTURES: Final = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
 SLACK_MS: Final = 15_000

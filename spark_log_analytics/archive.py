@@ -13,12 +13,10 @@ import spark_log_analytics
 SHIPPED: Final = (
     "eosctl/__init__.py",
     "eosctl/model/**/*.py",
-    "eosctl/analysis/__init__.py",
     "eosctl/text.py",
-    "eosctl/analysis/incidents/*.py",
-    "eosctl/analysis/log_digest/*.py",
+    "eosctl/logs/**/*.py",
+    "eosctl/logs/**/*.toml",
     "spark_log_analytics/**/*.py",
-    "spark_log_analytics/*.toml",
 )
 """What the log scan and its judge are made of: pure Python, so any platform and Python from 3.11 on can run it."""
 

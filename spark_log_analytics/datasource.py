@@ -12,10 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
-from eosctl.model.log_event import LogEvent
-from spark_log_analytics.job import pack_splits
-from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
-from spark_log_analytics.scan import (
+from eosctl.logs.scan import (
     SPLIT_BYTES,
     Split,
     SplitScan,
@@ -24,7 +21,7 @@ from spark_log_analytics.scan import (
     plan_scan,
     scan_split,
 )
-from spark_log_analytics.tail import (
+from eosctl.logs.tail import (
     IDLE_MS,
     Position,
     TailSplit,
@@ -34,6 +31,9 @@ from spark_log_analytics.tail import (
     read_tail,
     to_json,
 )
+from eosctl.model.log_event import LogEvent
+from spark_log_analytics.job import pack_splits
+from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +97,7 @@ class _Reader(DataSourceReader):
         return [_Bin(splits) for splits in pack_splits(sources, self._options.split_bytes)] or [_Bin(())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        from spark_log_analytics.classify import own_classifier
+        from eosctl.logs.classifier.classify import own_classifier
         from spark_log_analytics.workers import keep_loaded
 
         classifier = own_classifier()
@@ -137,7 +137,7 @@ class _StreamReader(DataSourceStreamReader):
         return [_Tail(part) for part in plan_tail(from_json(start), from_json(end), self._options.zone)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        from spark_log_analytics.classify import own_classifier
+        from eosctl.logs.classifier.classify import own_classifier
         from spark_log_analytics.workers import keep_loaded
 
         if isinstance(partition, _Tail):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from eosctl.analysis.log_digest.bursts import MIN_EVENT_COUNT, MIN_FACTOR, SESSION_GAP_MS
-from eosctl.analysis.log_digest.clocks import ClockOffset, compare_clocks
-from eosctl.analysis.log_digest.pauses import TIMEOUTS, PauseOutlook, weigh_pauses
-from eosctl.analysis.log_digest.precursors import CAUSES, FAILURES, Precursor, rank_precursors
-from eosctl.analysis.log_digest.templates import template_of
+from eosctl.logs.arrays import array_of, batch_of_rows
+from eosctl.logs.digest.bursts import MIN_EVENT_COUNT, MIN_FACTOR, SESSION_GAP_MS
+from eosctl.logs.digest.clocks import ClockOffset, compare_clocks
+from eosctl.logs.digest.pauses import TIMEOUTS, PauseOutlook, weigh_pauses
+from eosctl.logs.digest.precursors import CAUSES, FAILURES, Precursor, rank_precursors
+from eosctl.logs.digest.templates import template_of
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.arrays import array_of, batch_of_rows
 from spark_log_analytics.rows import event_of
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.logs.arrays import batch_of_rows
+from eosctl.logs.incidents.judge import judge_incidents
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.severity import Severity
-from spark_log_analytics.arrays import batch_of_rows
 from spark_log_analytics.rows import event_of
 
 if TYPE_CHECKING:

@@ -11,9 +11,13 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from eosctl.logs.files.sources import SourceFile, Unread
+from eosctl.logs.layouts import Layout
+from eosctl.logs.scan import SPLIT_BYTES, LogScan, Split, plan_scan, plan_splits, scan_split, summarize
+from eosctl.logs.topics.address import Topics, around, is_topic_url, parse_topics
+from eosctl.logs.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.period import ALL_TIME, Period
-from spark_log_analytics.layouts import Layout
 from spark_log_analytics.rows import (
     SCAN_COLUMNS,
     CountedSplit,
@@ -23,10 +27,6 @@ from spark_log_analytics.rows import (
     line_bases,
     scan_batches,
 )
-from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, plan_scan, plan_splits, scan_split, summarize
-from spark_log_analytics.sources import SourceFile, Unread
-from spark_log_analytics.topics.address import Topics, around, is_topic_url, parse_topics
-from spark_log_analytics.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,7 +138,7 @@ def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterat
     """Return the function that Spark runs: it gets the numbers of bins and scans them."""
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from spark_log_analytics.classify import own_classifier
+        from eosctl.logs.classifier.classify import own_classifier
         from spark_log_analytics.workers import keep_loaded
 
         classifier = own_classifier()

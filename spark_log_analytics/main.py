@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from eosctl.logs.pattern_string import layout_of_pattern
+from eosctl.logs.scan import SPLIT_BYTES
+from eosctl.logs.topics.address import TopicError
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.period import ALL_TIME, Period
@@ -29,12 +32,9 @@ from spark_log_analytics.job import (
     scan_frame,
 )
 from spark_log_analytics.outcome import failure_line, job_errors, write_json
-from spark_log_analytics.pattern_string import layout_of_pattern
 from spark_log_analytics.rows import SCHEMA_VERSION
-from spark_log_analytics.scan import SPLIT_BYTES
 from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
-from spark_log_analytics.topics.address import TopicError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

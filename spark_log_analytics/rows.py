@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from eosctl.logs.arrays import batch_of_columns, batch_of_rows
+from eosctl.logs.scan import SplitCounts, SplitScan
 from eosctl.model.log_event import LogEvent, LoggedException
-from spark_log_analytics.arrays import batch_of_columns, batch_of_rows
-from spark_log_analytics.scan import SplitCounts, SplitScan
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_log_analytics.arrays import batch_of_rows
+from eosctl.logs.arrays import batch_of_rows
+from eosctl.logs.files.sources import SourceFile
+from eosctl.logs.scan import SPLIT_BYTES, Split
+from eosctl.logs.traces import ExceptionCount, ExceptionKey, count_exceptions, merge_counts
 from spark_log_analytics.job import pack_splits
-from spark_log_analytics.scan import SPLIT_BYTES, Split
-from spark_log_analytics.sources import SourceFile
-from spark_log_analytics.traces import ExceptionCount, ExceptionKey, count_exceptions, merge_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa

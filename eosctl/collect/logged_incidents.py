@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from eosctl.analysis.incidents.quotes import quote_record
-from eosctl.analysis.log_coverage import nothing_read_text, unread_text
+from eosctl.logs.coverage import nothing_read_text, unread_text
+from eosctl.logs.incidents.quotes import quote_record
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import EvidenceLine
 from eosctl.model.log_event import LogEvent

@@ -15,8 +15,8 @@ from eosctl.services.log_format import find_zone, layouts_of
 from eosctl.services.log_places import existing
 
 if TYPE_CHECKING:
-    from spark_log_analytics.sources import SourceFile
-    from spark_log_analytics.traces import ExceptionCount
+    from eosctl.logs.files.sources import SourceFile
+    from eosctl.logs.traces import ExceptionCount
 
 
 class ExceptionsRequest(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) 
         UsageError: A file, the zone, or the pattern cannot be used.
         EosctlError: Spark was chosen and cannot be used.
     """
-    from spark_log_analytics.scan import plan_scan
+    from eosctl.logs.scan import plan_scan
 
     sources, unread = plan_scan(existing(request.paths), find_zone(request.zone), layouts_of(request.pattern))
     unreadable = {one.name: one.reason for one in unread if one.is_failure}
@@ -71,9 +71,9 @@ def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) 
 def _count_here(
     sources: Iterable[SourceFile], callbacks: Callbacks
 ) -> tuple[tuple[ExceptionCount, ...], dict[str, str]]:
-    from spark_log_analytics.scan import place_in_words, plan_splits
-    from spark_log_analytics.traces import count_exceptions as count_in
-    from spark_log_analytics.traces import merge_counts
+    from eosctl.logs.scan import place_in_words, plan_splits
+    from eosctl.logs.traces import count_exceptions as count_in
+    from eosctl.logs.traces import merge_counts
 
     counts: list[ExceptionCount] = []
     damaged: dict[str, str] = {}

@@ -17,7 +17,7 @@ from eosctl.services.log_places import files_and_topics, reading_topics
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 
 if TYPE_CHECKING:
-    from spark_log_analytics.catalogue import Weight
+    from eosctl.logs.classifier.catalogue import Weight
 
 
 class FollowRequest(msgspec.Struct, frozen=True):
@@ -67,10 +67,10 @@ def follow_logs(
         UsageError: A file, the zone, or a category does not exist.
         EosctlError: Topics cannot be read.
     """
-    from spark_log_analytics.catalogue import Weight, load_catalogue
-    from spark_log_analytics.classify import Classifier
-    from spark_log_analytics.tail import Position, find_ends, plan_tail, read_tail
-    from spark_log_analytics.topics.follow import following
+    from eosctl.logs.classifier.catalogue import Weight, load_catalogue
+    from eosctl.logs.classifier.classify import Classifier
+    from eosctl.logs.tail import Position, find_ends, plan_tail, read_tail
+    from eosctl.logs.topics.follow import following
 
     weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
     wanted = check_categories(request.categories)

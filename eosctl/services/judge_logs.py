@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from eosctl.analysis.log_diagnosis import LogsReport, counted, diagnose_logs
 from eosctl.errors import ExitCode
+from eosctl.logs.diagnosis import LogsReport, counted, diagnose_logs
 from eosctl.model.log_findings import SkippedFile
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.gate import GateOptions, judge_run, read_gate, without_suppressed

@@ -11,7 +11,7 @@ from eosctl.model.log_event import UNCLASSIFIED
 
 def log_categories() -> tuple[LogCategory, ...]:
     """Return all categories of the catalogue."""
-    from spark_log_analytics.catalogue import load_catalogue
+    from eosctl.logs.classifier.catalogue import load_catalogue
 
     return tuple(
         LogCategory(

@@ -127,7 +127,7 @@ def spark_session(remark: Callable[[str], None]) -> Iterator[SparkSession]:
 
 
 def _size_bytes(paths: Sequence[Path]) -> int:
-    from spark_log_analytics.sources import find_files
+    from eosctl.logs.files.sources import find_files
 
     return sum(file.stat().st_size for file in find_files(paths) if file.is_file())
 

@@ -13,17 +13,17 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eosctl.analysis.incidents.calls_for_action import Advice, group_records
-from eosctl.analysis.incidents.judge import judge_logs
-from eosctl.analysis.incidents.unknown_errors import group_unknown_errors
-from eosctl.analysis.log_coverage import measure_coverage
+from eosctl.logs.coverage import measure_coverage
+from eosctl.logs.incidents.calls_for_action import Advice, group_records
+from eosctl.logs.incidents.judge import judge_logs
+from eosctl.logs.incidents.unknown_errors import group_unknown_errors
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.severity import Severity
 
 if TYPE_CHECKING:
-    from spark_log_analytics.layouts import Layout
-    from spark_log_analytics.scan import LogScan
+    from eosctl.logs.layouts import Layout
+    from eosctl.logs.scan import LogScan
 
 
 def collect_log_findings(
@@ -40,7 +40,7 @@ def collect_log_findings(
         layouts: Layouts to prefer to the known ones.
         progress: Called with what is read next, in words.
     """
-    from spark_log_analytics.scan import scan_paths
+    from eosctl.logs.scan import scan_paths
 
     return judge_scan(scan_paths(paths, zone, layouts, progress))
 
@@ -62,7 +62,7 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
 
 def _advice() -> dict[str, Advice]:
     """Return the categories that call for action, as the catalogue describes them."""
-    from spark_log_analytics.catalogue import Weight, load_catalogue
+    from eosctl.logs.classifier.catalogue import Weight, load_catalogue
 
     severities = {Weight.CRITICAL: Severity.CRITICAL, Weight.ACT: Severity.WARNING}
     return {

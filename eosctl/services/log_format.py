@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from eosctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from spark_log_analytics.layouts import Layout
+    from eosctl.logs.layouts import Layout
 
 
 def find_zone(name: str | None) -> tzinfo | None:
@@ -32,7 +32,7 @@ def layouts_of(pattern: str | None) -> tuple[Layout, ...]:
     Raises:
         UsageError: The pattern cannot be used.
     """
-    from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
+    from eosctl.logs.pattern_string import PatternError, layout_of_pattern
 
     try:
         return (layout_of_pattern(pattern),) if pattern else ()

@@ -17,7 +17,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
-    from spark_log_analytics.topics.address import Topics
+    from eosctl.logs.topics.address import Topics
 
 
 def existing(paths: Sequence[Path]) -> Sequence[Path]:
@@ -26,7 +26,7 @@ def existing(paths: Sequence[Path]) -> Sequence[Path]:
     Raises:
         UsageError: One of them does not exist, or is none.
     """
-    from spark_log_analytics.topics.address import is_topic_url, spelt
+    from eosctl.logs.topics.address import is_topic_url, spelt
 
     if topics := [path for path in paths if is_topic_url(path)]:
         raise UsageError(
@@ -48,7 +48,7 @@ def connection_of(
     Raises:
         UsageError: There are none to reach.
     """
-    from spark_log_analytics.topics.address import is_topic_url
+    from eosctl.logs.topics.address import is_topic_url
 
     connection = Connection(None, command_config, tuple(overrides or ()), profile)
     if connection.is_given and not any(is_topic_url(path) for path in paths):
@@ -74,7 +74,7 @@ def files_and_topics(
         UsageError: A file does not exist, or topics are not named as they should be.
         ConfigFileError: The settings do not make a configuration.
     """
-    from spark_log_analytics.topics.address import is_topic_url
+    from eosctl.logs.topics.address import is_topic_url
 
     topics = [reached(path, connection, remark) for path in paths if is_topic_url(path)]
     return list(existing([path for path in paths if not is_topic_url(path)])), topics
@@ -88,7 +88,7 @@ def reached(url: str | Path, connection: Connection, remark: Callable[[str], Non
         ConfigFileError: The settings do not make a configuration.
     """
     from eosctl.client.access import librdkafka_settings, program_access
-    from spark_log_analytics.topics.address import TopicError, parse_topics
+    from eosctl.logs.topics.address import TopicError, parse_topics
 
     try:
         topics = parse_topics(url)
@@ -122,7 +122,7 @@ def handed_over(
         UsageError: Topics are not named as they should be, or what is here cannot reach a program that is far.
         ConfigFileError: The settings do not make a configuration.
     """
-    from spark_log_analytics.topics.address import is_topic_url, with_settings_in
+    from eosctl.logs.topics.address import is_topic_url, with_settings_in
 
     if is_far and connection.is_given:
         raise UsageError(
@@ -152,7 +152,7 @@ def reading_topics() -> Iterator[None]:
     Raises:
         EosctlError: They cannot.
     """
-    from spark_log_analytics.topics.address import TopicError
+    from eosctl.logs.topics.address import TopicError
 
     try:
         yield

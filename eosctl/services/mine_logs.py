@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from eosctl.analysis.log_digest.digest import LogDigest, digest_events
 from eosctl.errors import ExitCode
+from eosctl.logs.digest.digest import LogDigest, digest_events
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -22,7 +22,7 @@ from eosctl.services.log_format import find_zone, layouts_of
 from eosctl.services.log_places import files_and_topics, reading_topics
 
 if TYPE_CHECKING:
-    from spark_log_analytics.scan import LogScan
+    from eosctl.logs.scan import LogScan
 
 
 class MineRequest(msgspec.Struct, frozen=True):
@@ -79,8 +79,8 @@ def mine_logs(request: MineRequest, callbacks: Callbacks = SILENT) -> Mined:
         UsageError: A file, a zone, a pattern, or a category does not exist, or topics are not named correctly.
         EosctlError: The topics cannot be read, or Spark was chosen and cannot be used.
     """
-    from spark_log_analytics.topics.address import is_topic_url
-    from spark_log_analytics.topics.plan import FAR_AWAY
+    from eosctl.logs.topics.address import is_topic_url
+    from eosctl.logs.topics.plan import FAR_AWAY
 
     wanted = check_categories(request.categories)
     findings = judge_scan(_scan(request, callbacks), request.period)
@@ -115,9 +115,9 @@ def report_logs(
 
 
 def _scan(request: MineRequest, callbacks: Callbacks) -> LogScan:
-    from spark_log_analytics.scan import join_scans, scan_paths
-    from spark_log_analytics.topics.address import around
-    from spark_log_analytics.topics.plan import scan_topics
+    from eosctl.logs.scan import join_scans, scan_paths
+    from eosctl.logs.topics.address import around
+    from eosctl.logs.topics.plan import scan_topics
 
     zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
     files, topics = files_and_topics(request.paths, request.connection, callbacks.remark)

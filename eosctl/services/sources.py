@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.log_coverage import catalogued_text
 from eosctl.collect.logged_incidents import with_logs
 from eosctl.collect.metrics.metric_source import distinct
 from eosctl.errors import UsageError
+from eosctl.logs.coverage import catalogued_text
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
 from eosctl.services.callbacks import Callbacks

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
+from eosctl.logs.arrays import batch_of_rows
 from eosctl.model.kafka_data import CoordinatedTransaction, Damage, KeyUse, PartitionTransaction, SequenceBreak
-from spark_log_analytics.arrays import batch_of_rows
 from spark_log_analytics.kafka_data.facts import Fact, Tally
 
 if TYPE_CHECKING:

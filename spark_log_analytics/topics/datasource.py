@@ -15,10 +15,9 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
-from spark_log_analytics.pattern_string import layout_of_pattern
-from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
-from spark_log_analytics.tail import IDLE_MS
-from spark_log_analytics.topics.address import (
+from eosctl.logs.pattern_string import layout_of_pattern
+from eosctl.logs.tail import IDLE_MS
+from eosctl.logs.topics.address import (
     LATEST,
     Bound,
     TopicError,
@@ -28,9 +27,10 @@ from spark_log_analytics.topics.address import (
     read_settings,
     topic_names,
 )
-from spark_log_analytics.topics.consumer import Cluster, connect
-from spark_log_analytics.topics.plan import PART_OFFSETS, TopicPart, cut_parts, lost_offsets, plan_topics, scan_with
-from spark_log_analytics.topics.tail import TopicTail, between, everything, limited, place_of
+from eosctl.logs.topics.consumer import Cluster, connect
+from eosctl.logs.topics.plan import PART_OFFSETS, TopicPart, cut_parts, lost_offsets, plan_topics, scan_with
+from eosctl.logs.topics.tail import TopicTail, between, everything, limited, place_of
+from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
 
 try:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, SupportsTriggerAvailableNow
@@ -126,7 +126,7 @@ class _Part(InputPartition):
 
 
 def _read(options: _Options, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    from spark_log_analytics.classify import own_classifier
+    from eosctl.logs.classifier.classify import own_classifier
     from spark_log_analytics.workers import keep_loaded
 
     if not isinstance(partition, _Part):

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
+from eosctl.logs.scan import scan_paths
+from eosctl.logs.topics.address import parse_topics
+from eosctl.logs.topics.plan import scan_topics
 from eosctl.testing import SandboxThread
 from spark_log_analytics.archive import build_archive
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.topics.address import parse_topics
-from spark_log_analytics.topics.plan import scan_topics
 from tests.apache.spark_daemons import SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from eosctl.logs.scan import scan_paths
+from eosctl.logs.topics.address import parse_topics
+from eosctl.logs.topics.plan import scan_topics
 from eosctl.testing import SandboxThread
 from spark_log_analytics.kafka_data.business_key import parse_business_key
 from spark_log_analytics.kafka_data.local import summarize_here
 from spark_log_analytics.kafka_data.plan import plan_partitions
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.topics.address import parse_topics
-from spark_log_analytics.topics.plan import scan_topics
 from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected

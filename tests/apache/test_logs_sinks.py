@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.scan import scan_paths
 
 pytestmark = [pytest.mark.apache, pytest.mark.long, pytest.mark.timeout(1800)]  # an installation, four starts of Spark
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.scan import scan_paths
 from spark_log_analytics.session import session
 
 pytestmark = [

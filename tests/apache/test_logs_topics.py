@@ -10,9 +10,9 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from eosctl.logs.topics.address import parse_topics
+from eosctl.logs.topics.plan import scan_topics
 from spark_log_analytics.session import session
-from spark_log_analytics.topics.address import parse_topics
-from spark_log_analytics.topics.plan import scan_topics
 from tests.logs.partitions import expected, lines_of, without_place
 from tests.logs.shipping import create, ship
 

@@ -10,14 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
-from eosctl.analysis.incidents.explained import EXPLANATIONS
-from eosctl.analysis.incidents.quotes import TEXT_CHARACTERS
 from eosctl.checks.declaration import Area, Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot
 from eosctl.collect.logged_incidents import with_logs
 from eosctl.findings.grouping import group_findings
+from eosctl.logs.incidents.explained import EXPLANATIONS
+from eosctl.logs.incidents.quotes import TEXT_CHARACTERS
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import LoggedIncident

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
-from spark_log_analytics.scan import scan_paths
 
 
 def judge(folder: Path, files: Mapping[str, str]) -> list[Incident]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eosctl.logs.scan import scan_paths
+from eosctl.logs.topics.address import Bound, Topics
+from eosctl.logs.topics.shipped import TopicRecord
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.topics.address import Bound, Topics
-from spark_log_analytics.topics.shipped import TopicRecord
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 LOG = FIXTURES / "poison-record-392" / "stream-1.log"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_log_analytics.arrays import array_of, batch_of_rows, indices_of, is_true, numbers_of
+from eosctl.logs.arrays import array_of, batch_of_rows, indices_of, is_true, numbers_of
 
 LEAVES = {
     pa.string(): st.text(),
@@ -101,10 +101,10 @@ def test_a_scan_and_its_rows_do_without_pandas(tmp_path: Path) -> None:
     program = """
 import sys
 from pathlib import Path
-from spark_log_analytics.classify import own_classifier
-from spark_log_analytics.scan import plan_scan
+from eosctl.logs.classifier.classify import own_classifier
+from eosctl.logs.scan import plan_scan
 from spark_log_analytics.rows import scan_batches
-from spark_log_analytics.scan import plan_splits, scan_split
+from eosctl.logs.scan import plan_splits, scan_split
 [source], _ = plan_scan([Path(sys.argv[1])])
 for split in plan_splits(source):
     scan = scan_split(split, own_classifier())

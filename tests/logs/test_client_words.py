@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaError
 
-from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.logs.carriers.structured import read_entry
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.records.record import Record
+from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.record import Record
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.structured import read_entry
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of kafka-python's own imports

@@ -15,9 +15,9 @@ import jsonschema
 import pytest
 
 from eosctl.cli import main
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.scan import SPLIT_BYTES, Split, SplitScan, scan_paths, scan_split
 from eosctl.render.schemas import schema_of
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.scan import SPLIT_BYTES, Split, SplitScan, scan_paths, scan_split
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 ZOMBIE = str(FIXTURES / "second-producer-392")
@@ -294,7 +294,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_named_and_the_rest_is_told(
             os.truncate(split.source.name, 10 * len(line))
         return scan_split(split, classifier)
 
-    monkeypatch.setattr("spark_log_analytics.scan.scan_split", shrink_then_scan)
+    monkeypatch.setattr("eosctl.logs.scan.scan_split", shrink_then_scan)
     assert main(["logs", "scan", str(tmp_path), "-o", "json"]) == 4
     result = json.loads(capsys.readouterr().out)
     assert [bool(one["error"]) for one in result["sources"]] == [True, False]

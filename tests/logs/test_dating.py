@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_log_analytics.scan import plan_scan, scan_paths
+from eosctl.logs.scan import plan_scan, scan_paths
 
 FENCED = "There is a newer producer with the same transactionalId which fences the current one."
 ERROR = f"org.apache.kafka.common.errors.ProducerFencedException: {FENCED}"

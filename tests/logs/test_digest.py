@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.analysis.log_digest.bursts import find_bursts
-from eosctl.analysis.log_digest.clocks import compare_clocks
-from eosctl.analysis.log_digest.pauses import weigh_pauses
-from eosctl.analysis.log_digest.precursors import CAUSES, FAILURES, rank_precursors
-from eosctl.analysis.log_digest.templates import find_templates, template_of
 from eosctl.cli import main
+from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.digest.bursts import find_bursts
+from eosctl.logs.digest.clocks import compare_clocks
+from eosctl.logs.digest.pauses import weigh_pauses
+from eosctl.logs.digest.precursors import CAUSES, FAILURES, rank_precursors
+from eosctl.logs.digest.templates import find_templates, template_of
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.catalogue import load_catalogue
 
 
 def event(

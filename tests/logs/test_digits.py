@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_log_analytics import kinds
-from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.digits import BLUR, BlockBlur, any_digit, is_blind, unshifted
-from spark_log_analytics.kinds import HEADER, Kinds, lines_of
-from spark_log_analytics.layouts import LAYOUTS, header_expressions
+from eosctl.logs.layouts import LAYOUTS, header_expressions
+from eosctl.logs.records import kinds
+from eosctl.logs.records.anchors import meaning_anchors
+from eosctl.logs.records.digits import BLUR, BlockBlur, any_digit, is_blind, unshifted
+from eosctl.logs.records.kinds import HEADER, Kinds, lines_of
 
 LINES = (
     *(

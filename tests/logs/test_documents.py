@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_log_analytics.documents import holds_records, pieces_of
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.carriers.documents import holds_records, pieces_of
+from eosctl.logs.scan import scan_paths
 
 THROWN = "org.apache.kafka.common.errors.ProducerFencedException: newer epoch\n\tat a.B.c(B.java:1)"
 RECORDS = [

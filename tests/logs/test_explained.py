@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.hot_paths import bytecodes
-from eosctl.analysis.incidents.explained import AFTER_MS, CERTAIN, EXPLANATIONS, Causes, Explains, Spans
-from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.logs.incidents.explained import AFTER_MS, CERTAIN, EXPLANATIONS, Causes, Explains, Spans
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
-from spark_log_analytics.scan import scan_paths
 
 KINDS = sorted({kind for rule in EXPLANATIONS for kind in (rule.cause, *rule.consequences, *rule.echoes)})
 NAMES = ("transactional.id", "group", "application.id", "producerId")

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.layouts import Verdict, detect_layouts
+from eosctl.logs.pattern_string import layout_of_pattern
+from eosctl.logs.records import forms
+from eosctl.logs.records.forms import Forms
+from eosctl.logs.records.record import Classified, Record
+from eosctl.logs.records.scanner import scan_records
+from eosctl.logs.records.sieve import sift_records
+from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics import forms
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.forms import Forms
-from spark_log_analytics.layouts import Verdict, detect_layouts
-from spark_log_analytics.pattern_string import layout_of_pattern
-from spark_log_analytics.record import Classified, Record
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.scanner import scan_records
-from spark_log_analytics.sieve import sift_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 MOST_BYTES = 60_000

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from eosctl.cli import main
-from spark_log_analytics.hosts import host_of_path
-from spark_log_analytics.pattern_string import layout_of_pattern
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.sources import SourceFile, application_of, inspect_file
-from spark_log_analytics.traces import count_exceptions
+from eosctl.logs.files.hosts import host_of_path
+from eosctl.logs.files.sources import SourceFile, application_of, inspect_file
+from eosctl.logs.pattern_string import layout_of_pattern
+from eosctl.logs.scan import scan_paths
+from eosctl.logs.traces import count_exceptions
 
 UID = "6a0b6b0e-8c1a-4f6e-9a55-0d6b9f0c1a2b"
 HEAD = "2026-11-21 09:31:19,670 ERROR [main] a.Relay - failed"
@@ -123,6 +123,6 @@ def test_a_file_that_names_no_machine_has_none(tmp_path: Path) -> None:
     path.write_text(f"{HEAD}\n{THROWN}\n")
     source = inspect_file(path)
     assert isinstance(source, SourceFile)
-    from spark_log_analytics.scan import Split
+    from eosctl.logs.scan import Split
 
     assert [one.key.host for one in count_exceptions(Split(source, 0, None)).counts] == [""]

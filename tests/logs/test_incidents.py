@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
 from scripts.logs_matrix import score_scenarios
-from spark_log_analytics.scan import scan_paths
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 SCENARIOS = sorted(str(path.parent.relative_to(FIXTURES.parent)) for path in FIXTURES.parent.glob("logs*/*/truth.json"))

@@ -12,11 +12,11 @@ pytest.importorskip("pyspark", reason="the spark extra is not installed")
 
 from pyspark.errors import PySparkException
 
+from eosctl.logs.files.sources import SourceFile
+from eosctl.logs.layouts import Verdict
+from eosctl.logs.scan import SPLIT_BYTES
 from spark_log_analytics import main as job
 from spark_log_analytics.job import pack_splits
-from spark_log_analytics.layouts import Verdict
-from spark_log_analytics.scan import SPLIT_BYTES
-from spark_log_analytics.sources import SourceFile
 
 LOG = str(Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log")
 

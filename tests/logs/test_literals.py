@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spark_log_analytics.catalogue import load_catalogue
-from spark_log_analytics.literals import required_literal
+from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.records.literals import required_literal
 
 PATTERNS = sorted(
     {pattern for category in load_catalogue().categories for pattern in (*category.patterns, *category.fields)}

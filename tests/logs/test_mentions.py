@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.classifier.mentions import counts_nothing, is_report
+from eosctl.logs.records.record import Record
 from eosctl.model.log_event import UNCLASSIFIED
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.mentions import counts_nothing, is_report
-from spark_log_analytics.record import Record
 
 NAMES = (
     *("REQUEST_TIMED_OUT", "ProducerFencedException", "PRODUCER_FENCED", "NOT_LEADER_OR_FOLLOWER"),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.incidents.story import LogStory
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.incidents.story import LogStory
+from eosctl.logs.scan import scan_paths
 
 STARTED = "{} INFO [MainThread] pump: starting, transactional.id=pay-1\n"
 FAILED = "%3|1795259278.258|FAIL|pump#producer-1| [thrd:k:9092/1]: k:9092/1: Disconnected (after 60000ms in state UP)\n"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from eosctl.analysis.incidents.judge import judge_incidents
-from spark_log_analytics.nesting import flattened
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.structured import read_entry
+from eosctl.logs.carriers.nesting import flattened
+from eosctl.logs.carriers.structured import read_entry
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import scan_paths
 
 TIMES = ("2026-11-21T09:31:20.100Z", "2026-11-21T09:31:22.500Z")
 TRACE = (

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.logs.carriers.structured import level_of, parse_pairs, read_entry
+from eosctl.logs.layouts import detect_layouts
+from eosctl.logs.records.scanner import scan_records
+from eosctl.logs.records.sieve import sift_records
+from eosctl.logs.scan import scan_paths
+from eosctl.logs.timestamps import TimeReference, parse_timestamp
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.layouts import detect_layouts
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.scanner import scan_records
-from spark_log_analytics.sieve import sift_records
-from spark_log_analytics.structured import level_of, parse_pairs, read_entry
-from spark_log_analytics.timestamps import TimeReference, parse_timestamp
 
 AT_MS = 1795253482658
 MESSAGE = "[Producer clientId=p-1, transactionalId=payments-3] Transiting to fatal error state"

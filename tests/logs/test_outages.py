@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.incidents.judge import judge_incidents
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import scan_paths
 from tests.logs.judging import judge
 
 START = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.scan import scan_paths
 from tests.logs.judging import judge
 
 STAMP = "2026-11-21 09:29:30,907 INFO ledger: "

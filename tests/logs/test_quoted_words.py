@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.scan import scan_paths
 from tests.house.test_coverage_page import NODE_ID, ROW, missing_tests
 
 ROOT = Path(__file__).parents[2]

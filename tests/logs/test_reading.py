@@ -10,15 +10,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.classifier.throwable import parse_throwable
+from eosctl.logs.layouts import detect_layouts
+from eosctl.logs.records.digits import is_blind
+from eosctl.logs.records.record import Record
+from eosctl.logs.records.scanner import scan_records
+from eosctl.logs.timestamps import TimeReference, parse_timestamp
 from eosctl.model.redaction import secret_spans
-from spark_log_analytics.catalogue import load_catalogue
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.digits import is_blind
-from spark_log_analytics.layouts import detect_layouts
-from spark_log_analytics.record import Record
-from spark_log_analytics.scanner import scan_records
-from spark_log_analytics.throwable import parse_throwable
-from spark_log_analytics.timestamps import TimeReference, parse_timestamp
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 SECRET_TEXTS = (

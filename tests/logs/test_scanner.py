@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_log_analytics import scan
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.content import read_content
-from spark_log_analytics.layouts import LAYOUTS, detect_layouts
-from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
-from spark_log_analytics.record import Record
-from spark_log_analytics.scan import Split, number_lines, plan_splits, scan_split
-from spark_log_analytics.scanner import scan_records
-from spark_log_analytics.sources import SourceFile, Unread, application_of, inspect_file
+from eosctl.logs import scan
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.files.content import read_content
+from eosctl.logs.files.sources import SourceFile, Unread, application_of, inspect_file
+from eosctl.logs.layouts import LAYOUTS, detect_layouts
+from eosctl.logs.pattern_string import PatternError, layout_of_pattern
+from eosctl.logs.records.record import Record
+from eosctl.logs.records.scanner import scan_records
+from eosctl.logs.scan import Split, number_lines, plan_splits, scan_split
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_log_analytics import kinds, sieve
-from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.catalogue import load_catalogue
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.layouts import LAYOUTS, Verdict, compile_header, detect_layouts, header_expressions
-from spark_log_analytics.record import Classified, Record
-from spark_log_analytics.scanner import MAX_EVENT_BYTES, scan_records
-from spark_log_analytics.sieve import sift_records
+from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.layouts import LAYOUTS, Verdict, compile_header, detect_layouts, header_expressions
+from eosctl.logs.records import kinds, sieve
+from eosctl.logs.records.anchors import meaning_anchors
+from eosctl.logs.records.record import Classified, Record
+from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
+from eosctl.logs.records.sieve import sift_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 HEADERS = (

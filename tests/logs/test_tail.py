@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.logs import tail
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.scan import scan_paths
+from eosctl.logs.tail import Position, find_ends, from_json, plan_tail, read_tail, to_json
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics import tail
-from spark_log_analytics.classify import Classifier
-from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.tail import Position, find_ends, from_json, plan_tail, read_tail, to_json
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log"
 ERROR = (

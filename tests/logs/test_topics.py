@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eosctl.logs.classifier.classify import own_classifier
+from eosctl.logs.topics.address import Bound, TopicError, parse_bound, parse_topics, read_settings
+from eosctl.logs.topics.plan import cut_parts, scan_with
+from eosctl.logs.topics.shipped import TopicRecord, source_of
+from eosctl.logs.topics.tail import Settling, TopicTail, between, limited
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.classify import own_classifier
-from spark_log_analytics.topics.address import Bound, TopicError, parse_bound, parse_topics, read_settings
-from spark_log_analytics.topics.plan import cut_parts, scan_with
-from spark_log_analytics.topics.shipped import TopicRecord, source_of
-from spark_log_analytics.topics.tail import Settling, TopicTail, between, limited
 from tests.logs.partitions import (
     HOST,
     LOG,
@@ -232,7 +232,7 @@ def test_what_cannot_be_understood_is_refused(work: Callable[[], object], words:
 
 
 def test_filebeats_own_files_are_peeled_too(tmp_path: Path) -> None:
-    from spark_log_analytics.scan import scan_paths
+    from eosctl.logs.scan import scan_paths
 
     path = tmp_path / "filebeat.ndjson"
     path.write_text("".join(f"{record.value.decode()}\n" for record in shipped(lines_of(), SHIPPERS["Filebeat"])))

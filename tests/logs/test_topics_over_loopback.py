@@ -12,13 +12,13 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from eosctl.cli import main
+from eosctl.logs.topics import consumer
+from eosctl.logs.topics.address import around, parse_topics
+from eosctl.logs.topics.plan import scan_topics
 from eosctl.model.period import Period
 from eosctl.services.connection import Connection
 from eosctl.services.log_places import handed_over
 from eosctl.testing import SandboxThread
-from spark_log_analytics.topics import consumer
-from spark_log_analytics.topics.address import around, parse_topics
-from spark_log_analytics.topics.plan import scan_topics
 from tests.logs import shipping
 from tests.logs.partitions import LOG, expected, lines_of, without_place
 

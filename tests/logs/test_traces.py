@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eosctl.cli import main
+from eosctl.logs.classifier.throwable import parse_chain
+from eosctl.logs.files.sources import SourceFile, inspect_file
+from eosctl.logs.layouts import detect_layouts
+from eosctl.logs.records.record import Record
+from eosctl.logs.records.scanner import scan_records
+from eosctl.logs.scan import plan_splits, scan_paths
+from eosctl.logs.traces import count_exceptions, find_traces, merge_counts
 from eosctl.render.schemas import schema_of
-from spark_log_analytics.layouts import detect_layouts
-from spark_log_analytics.record import Record
-from spark_log_analytics.scan import plan_splits, scan_paths
-from spark_log_analytics.scanner import scan_records
-from spark_log_analytics.sources import SourceFile, inspect_file
-from spark_log_analytics.throwable import parse_chain
-from spark_log_analytics.traces import count_exceptions, find_traces, merge_counts
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 LOGS = sorted((FIXTURES / "poison-record-392").rglob("*.log"))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.incidents.unexplained import ECHOES
+from eosctl.logs.classifier.catalogue import Weight, load_catalogue
+from eosctl.logs.incidents.unexplained import ECHOES
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.severity import Severity
 from eosctl.services.log_findings import collect_log_findings
-from spark_log_analytics.catalogue import Weight, load_catalogue
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SCENARIOS = sorted(path.parent for path in FIXTURES.glob("logs*/*/truth.json"))

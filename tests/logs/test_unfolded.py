@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_log_analytics.joined import unfold
+from eosctl.logs.records.joined import unfold
 from tests.logs.rendering import load, stamped, verdicts_stay
 
 FENCED = "org.apache.kafka.common.errors.ProducerFencedException"

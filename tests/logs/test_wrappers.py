@@ -11,7 +11,7 @@ from pathlib import Path
 import cramjam
 import pytest
 
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.scan import scan_paths
 
 HEAD = (
     "[2026-11-21 09:31:19,670] ERROR Error processing append operation on partition a-1 (kafka.server.ReplicaManager)"

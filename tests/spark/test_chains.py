@@ -40,9 +40,9 @@ def test_each_refusal_has_the_last_initialisation_before_it(spark: Any) -> None:
 
 
 def test_the_zombies_of_a_recorded_fault_have_their_successors(spark: Any) -> None:
+    from eosctl.logs.scan import plan_scan
     from spark_log_analytics.chains import fencing_chains
     from spark_log_analytics.job import scan_frame
-    from spark_log_analytics.scan import plan_scan
 
     sources, _ = plan_scan([FIXTURES / "second-producer-392"])
     rows = fencing_chains(scan_frame(spark, sources)).where("application not like '%broker%'").collect()

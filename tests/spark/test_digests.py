@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from eosctl.analysis.log_digest.digest import digest_events
+from eosctl.logs.digest.digest import digest_events
+from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.scan import scan_paths
 
 pytestmark = pytest.mark.spark
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eosctl.analysis.incidents.judge import judge_incidents
-from spark_log_analytics.scan import scan_paths
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import scan_paths
 
 pytestmark = pytest.mark.spark
 
@@ -20,9 +20,9 @@ STORIES = ("below-min-isr-392", "hanging-transaction-392", "poll-interval-392")
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_table_of_incidents_is_what_the_scanner_gives(name: str, spark: Any) -> None:
+    from eosctl.logs.scan import plan_scan
     from spark_log_analytics.incidents import INCIDENT_COLUMNS, incident_of, incidents
     from spark_log_analytics.job import collect_counts, number_rows, scan_frame
-    from spark_log_analytics.scan import plan_scan
 
     scan = scan_paths([FIXTURES / name])
     sources, _ = plan_scan([FIXTURES / name])

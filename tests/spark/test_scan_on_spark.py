@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from eosctl.logs.scan import scan_paths
 from spark_log_analytics.archive import build_archive
-from spark_log_analytics.scan import scan_paths
 
 pytestmark = pytest.mark.spark
 
@@ -58,6 +58,7 @@ def test_the_data_source_gives_the_events_of_the_scanner(spark: Any) -> None:
 
 
 def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
+    from eosctl.logs.scan import plan_scan
     from spark_log_analytics.job import (
         collect_counts,
         exception_timeline,
@@ -65,7 +66,6 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
         number_rows,
         scan_frame,
     )
-    from spark_log_analytics.scan import plan_scan
 
     sources, _ = plan_scan([POISON])
     scanned = scan_frame(spark, sources).persist()
@@ -141,8 +141,8 @@ def test_the_archive_holds_all_that_the_scan_needs(tmp_path: Path) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(archive)!r})\n"
         "from pathlib import Path\n"
-        "from spark_log_analytics.scan import scan_paths\n"
-        "from eosctl.analysis.incidents.judge import judge_incidents\n"
+        "from eosctl.logs.scan import scan_paths\n"
+        "from eosctl.logs.incidents.judge import judge_incidents\n"
         f"scan = scan_paths([Path({str(FIXTURES / 'second-producer-392')!r})])\n"
         "print(len(judge_incidents(scan.events, scan.sources)))\n"
     )

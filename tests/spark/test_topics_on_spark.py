@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from eosctl.logs.topics.address import parse_topics
+from eosctl.logs.topics.plan import scan_topics
 from eosctl.model.period import Period
 from eosctl.testing import SandboxThread
-from spark_log_analytics.topics.address import parse_topics
-from spark_log_analytics.topics.plan import scan_topics
 from tests.logs.partitions import expected, lines_of, without_place
 from tests.logs.shipping import create, ship
 

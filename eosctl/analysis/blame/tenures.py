@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from eosctl.analysis.incidents.loggers import is_of_server
+from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.model.blame import Instance, Tenure
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_event import LogEvent

@@ -169,8 +169,8 @@ def read_events(paths: Sequence[Path]) -> Sequence[LogEvent]:
         raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
     if not paths:
         return ()
+    from eosctl.logs.scan import scan_paths
     from eosctl.render.progress import show_progress
-    from spark_log_analytics.scan import scan_paths
 
     with show_progress() as progress:
         return scan_paths(list(paths), progress=progress).events

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.log_digest.clocks import ClockOffset
-from eosctl.analysis.log_digest.pauses import PauseOutlook
-from eosctl.analysis.log_digest.precursors import Precursor, Unexplained
+from eosctl.logs.digest.clocks import ClockOffset
+from eosctl.logs.digest.pauses import PauseOutlook
+from eosctl.logs.digest.precursors import Precursor, Unexplained
 from eosctl.text import count_text, duration_text
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.log_coverage import reading_text
-from eosctl.analysis.log_diagnosis import LogsReport, check_id, title_of
 from eosctl.findings.grouping import FindingGroup, first_actions
+from eosctl.logs.coverage import reading_text
+from eosctl.logs.diagnosis import LogsReport, check_id, title_of
 from eosctl.model.severity import Severity
 from eosctl.render.findings.formats import render_findings
 from eosctl.render.findings.report import FindingReport, Note, NoteLevel, Rule

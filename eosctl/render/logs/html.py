@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 from eosctl import __version__
-from eosctl.analysis.log_coverage import reading_text
-from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.findings.diagnosis import Diagnosis
+from eosctl.logs.coverage import reading_text
+from eosctl.logs.digest.digest import LogDigest
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.log_coverage import reading_text
-from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.findings.diagnosis import Diagnosis
+from eosctl.logs.coverage import reading_text
+from eosctl.logs.digest.digest import LogDigest
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text

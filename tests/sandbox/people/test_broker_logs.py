@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
@@ -19,10 +18,11 @@ from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.scan import LogScan, scan_paths
 from eosctl.model.log_event import LogEvent
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
-from spark_log_analytics.scan import LogScan, scan_paths
 
 FEW = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
 UNVERIFIED = FEW | {"transaction.partition.verification.enable": "false"}

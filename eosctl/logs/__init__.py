@@ -1,0 +1,1 @@
+"""Log mining without Spark: files and topics in, events and incidents out."""

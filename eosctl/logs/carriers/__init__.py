@@ -1,0 +1,1 @@
+"""What carries log lines and puts something around them: collectors, exports, JSON."""

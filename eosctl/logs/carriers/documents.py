@@ -1,0 +1,63 @@
+"""Records that were saved as one JSON document, or each over many lines: exports of consoles, and pretty printers.
+
+Each record becomes one line of JSON, as the scanner reads them, and remembers where it stood.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from eosctl.logs.carriers.structured import is_record
+
+_BETWEEN: Final = re.compile(r"[\s,\[\]]*")
+_LIST: Final = re.compile(r'\{\s*"(?:events|entries|logEvents|records|results|items|logs|data)"\s*:\s*\[')
+"""How an export begins whose records are one of its values: the answers of CloudWatch and of search servers."""
+_BEGINS: Final = re.compile(rb"\s*(?:\[\s*\{|\{\s*[\r\n])")
+
+
+class Piece(NamedTuple):
+    """A record: where it starts (byte, and line from 0), and itself; None for a rest that is no JSON, with its text."""
+
+    offset: int
+    line: int
+    values: Mapping[str, Any] | None
+    text: str
+
+
+def holds_records(sample: bytes) -> bool:
+    """Whether the first part of a file is a document of log records: they have a message and a time."""
+    if not _BEGINS.match(sample) and not _LIST.match(sample[:200].decode("utf-8", "replace").lstrip()):
+        return False
+    first = next(iter(pieces_of(sample)), None)
+    return first is not None and first.values is not None and is_record(first.values)
+
+
+def pieces_of(data: bytes) -> Iterator[Piece]:
+    """Yield the records of a document; behind a place that is no JSON nothing can be told apart, so it comes as it is.
+
+    Args:
+        data: The whole file, or its first part.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    decoder = json.JSONDecoder(strict=False)
+    found = _LIST.match(text, len(text) - len(text.lstrip()))
+    position = counted = offset = line = 0
+    if found:
+        position = found.end()
+    while True:
+        between = _BETWEEN.match(text, position)
+        position = between.end() if between else position
+        if position >= len(text) or (found and text[position] in '"}'):
+            return
+        offset += len(text[counted:position].encode("utf-8", "surrogateescape"))
+        line += text.count("\n", counted, position)
+        counted = position
+        try:
+            values, position = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            yield Piece(offset, line, None, text[counted:])
+            return
+        yield Piece(offset, line, values if isinstance(values, dict) else None, text[counted:position])

@@ -1,0 +1,293 @@
+"""Records that are sets of named values (JSON, logfmt): which of the names that programs use means what."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from eosctl.logs.carriers.nesting import flattened, level_like, message_like, parsed, time_like, trace_like
+from eosctl.logs.files.hosts import host_of_values
+
+_MESSAGE: Final = (
+    *("message", "msg", "log", "@m", "short_message", "event", "body", "text", "@mt", "body.stringValue"),
+    *("line", "content"),
+)
+_TIME: Final = (
+    *("@timestamp", "timestamp", "time", "ts", "@t", "asctime", "datetime", "date", "t", "timeMillis", "eventTime"),
+    *("timeUnixNano", "observedTimestamp", "created", "created_at", "createdAt"),
+)
+_LEVEL: Final = (
+    *("level", "log.level", "severity", "levelname", "lvl", "status", "loglevel", "log_level", "@l", "severityText"),
+    *("severity_text", "sev"),
+)
+_LOGGER: Final = (
+    *("logger_name", "log.logger", "loggerName", "logger", "logger.name", "SourceContext", "scope", "category", "name"),
+    *("class", "module", "component", "caller"),
+)
+_THREAD: Final = ("thread_name", "process.thread.name", "thread", "threadName", "logger.thread_name", "thread.name")
+_APPLICATION: Final = (
+    "service",
+    "service.name",
+    "application",
+    "app",
+    "appName",
+    "applicationName",
+    "application.name",
+)
+_STACK: Final = (
+    *("stack_trace", "error.stack_trace", "exception", "stacktrace", "exc_info", "stack", "error.stack", "err.stack"),
+    *("@x", "exception.stacktrace", "exception.stack_trace", "exception.stackTrace", "stackTrace", "error.stacktrace"),
+    *("throwable", "error", "err", "full_message"),
+)
+_FAILURE: Final = (
+    *("error", "err", "exception", "cause", "reason", "detail", "error_message", "errorMessage", "error.message"),
+    *("err.message", "exception.message", "exc.message"),
+)
+"""What went wrong in words, where the message tells only what was tried."""
+_IDENTITIES: Final = {
+    "transactionalid": "transactional.id",
+    "groupid": "group.id",
+    "consumergroup": "group.id",
+    "consumergroupid": "group.id",
+    "producerid": "producer_id",
+    "producerepoch": "producer epoch",
+}
+"""Names of what a record is about, as programs spell them without signs and case, and as the catalogue knows them."""
+_CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
+"""Objects that hold the record, or what belongs to it, one level below."""
+_SIGNS: Final = re.compile(r"[ ._-]|^kafka")
+_ALIASES: Final = {
+    "WARNING": "WARN",
+    "CRITICAL": "FATAL",
+    "SEVERE": "ERROR",
+    "ERR": "ERROR",
+    "EMERG": "FATAL",
+    "ALERT": "FATAL",
+    "EMERGENCY": "FATAL",
+    "CRIT": "FATAL",
+    "PANIC": "FATAL",
+    "DPANIC": "FATAL",
+    "INFORMATION": "INFO",
+    "WRN": "WARN",
+    "INF": "INFO",
+    "FTL": "FATAL",
+    "DBG": "DEBUG",
+    "FAIL": "ERROR",
+    "DBUG": "DEBUG",
+    "TRCE": "TRACE",
+    "VERBOSE": "TRACE",
+    "CONFIG": "DEBUG",
+    "FINE": "DEBUG",
+    "FINER": "TRACE",
+    "FINEST": "TRACE",
+    "OK": "INFO",
+    "W": "WARN",
+    "E": "ERROR",
+    "I": "INFO",
+    "F": "FATAL",
+}
+_SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
+_TENS_LEVELS: Final = {"10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}
+"""Levels of bunyan and pino."""
+_TRACE: Final = re.compile(r"^\s*at |Exception|Error|Throwable|Traceback", re.MULTILINE)
+_PAIR: Final = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+
+
+class Entry(NamedTuple):
+    """A record by its parts, as ``Record`` has them, and whether its level is told as a number."""
+
+    time: str
+    level: str
+    thread: str
+    logger: str
+    application: str
+    message: str
+    rest: str
+    host: str
+    is_level_number: bool
+
+
+def read_entry(values: Mapping[str, Any]) -> Entry:
+    """Find the parts of a record among its named values; names are tried as they are, then whatever their case.
+
+    What has no name that is known is told by its shape.
+    """
+    values = flattened(values, _MESSAGE, _TIME, _LEVEL)
+    names = _Names(values)
+    told_message = names.text(*_MESSAGE) or message_like(values)
+    if (inner := parsed(told_message)) is not None:
+        values = {**values, **flattened(inner, _MESSAGE, _TIME, _LEVEL)}
+        names = _Names(values)
+        told_message = names.text(*_MESSAGE) or told_message
+    message, _, more = told_message.partition("\n")
+    stack = _stack(names, message)
+    told = "\n".join((message, more, stack))
+    failures = (text for text in map(names.text, _FAILURE) if text and text not in told)
+    below = (more, stack, *dict.fromkeys(failures), _identities(values))
+    level = names.text(*_LEVEL) or level_like(values)
+    return Entry(
+        _time(values, names),
+        level_of(level),
+        names.text(*_THREAD),
+        names.text(*_LOGGER),
+        names.text(*_APPLICATION),
+        message.rstrip("\r"),
+        "\n".join(part for part in below if part.strip()),
+        host_of_values(values),
+        level.strip().isdecimal(),
+    )
+
+
+def is_record(values: Mapping[str, Any]) -> bool:
+    """Whether named values are those of a log record: a message, or a collector's line, and when it was written."""
+    names = _Names(flattened(values, _MESSAGE, _TIME, _LEVEL))
+    return bool(names.text(*_MESSAGE, "MESSAGE", "textPayload", "line", "_raw")) and bool(
+        names.text(*_TIME, "receiveTimestamp", "__REALTIME_TIMESTAMP", "_time", "ingestionTime") or "instant" in values
+    )
+
+
+def parse_pairs(line: str) -> dict[str, str]:
+    """Parse ``name=value name="value with \\"quotes\\""``; of a name that comes twice the first counts."""
+    values: dict[str, str] = {}
+    for name, value in _PAIR.findall(line):
+        values.setdefault(name, _unquoted(value))
+    return values
+
+
+def level_of(text: str) -> str:
+    """Return a level in the words of log4j."""
+    level = text.strip().upper()
+    if level.isdecimal():
+        return _SYSLOG_LEVELS[int(level)] if len(level) == 1 and level < "8" else _TENS_LEVELS.get(level, level)
+    return _ALIASES.get(level, level)
+
+
+class _Names:
+    """Named values: a dotted name may stand for nested objects, and case does not matter where it need not."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self._lowered: dict[str, Any] | None = None
+
+    def text(self, *names: str) -> str:
+        """Return the first of the named values that is text or a number."""
+        for name in names:
+            value = self._values.get(name)
+            if value is None and "." in name:
+                value = self._nested(name)
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
+                return str(value)
+        if self._lowered is None:
+            self._lowered = {
+                str(name).lower().lstrip("_"): value
+                for name, value in self._values.items()
+                if isinstance(value, str | int | float) and not isinstance(value, bool)
+            }
+        found = next((str(self._lowered[name.lower()]) for name in names if name.lower() in self._lowered), "")
+        return found or self._text_below(names)
+
+    def _text_below(self, names: tuple[str, ...]) -> str:
+        inner = (self._values.get(name) for name in _CONTAINERS)
+        return next((text for one in inner if isinstance(one, Mapping) and (text := _Names(one).text(*names))), "")
+
+    def lines(self, name: str) -> str:
+        """Return a named value that is a list of lines, put together; empty when it is none."""
+        value = self._values.get(name)
+        if value is None and "." in name:
+            value = self._nested(name)
+        return "\n".join(value) if isinstance(value, list) and all(isinstance(line, str) for line in value) else ""
+
+    def tree(self, name: str) -> Mapping[str, Any] | None:
+        """Return a nested object."""
+        value = self._values.get(name)
+        return value if isinstance(value, Mapping) else None
+
+    def trace_by_shape(self) -> str:
+        """Return the value that looks like a stack trace, whatever its name."""
+        return trace_like(self._values)
+
+    def _nested(self, name: str) -> Any:
+        value: Any = self._values
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+
+def _stack(names: _Names, message: str) -> str:
+    """Return the stack trace; what merely repeats the message, or is no trace, is none."""
+    for name in _STACK:
+        found = names.text(name) or names.lines(name)
+        if found and found.strip() != message and _TRACE.search(found):
+            return found.removeprefix(message).lstrip("\n") if found.startswith(f"{message}\n") else found
+    if thrown := _thrown(names):
+        return thrown
+    for kind, text in (
+        ("error.type", "error.message"),
+        ("exception.type", "exception.message"),
+        ("err.type", "err.message"),
+    ):
+        if name := names.text(kind):
+            return f"{name}: {names.text(text)}"
+    shaped = names.trace_by_shape()
+    # A message of many lines is no second trace.
+    return "" if shaped.startswith(message) else shaped
+
+
+def _thrown(names: _Names) -> str:
+    """Spell log4j2's and logback's trees of throwables as a stack trace."""
+    lines: list[str] = []
+    thrown = names.tree("thrown") or names.tree("throwable") or names.tree("exception")
+    while isinstance(thrown, Mapping):
+        prefix = "Caused by: " if lines else ""
+        kind = thrown.get("name") or thrown.get("className") or thrown.get("exception_class") or thrown.get("class")
+        frames = thrown.get("extendedStackTrace") or thrown.get("stepArray") or thrown.get("stacktrace")
+        if not kind:
+            lines += [frames] if isinstance(frames, str) else []
+            break
+        lines.append(f"{prefix}{kind}: {thrown.get('message') or thrown.get('exception_message') or ''}")
+        if isinstance(frames, list):
+            lines += [
+                f"\tat {frame.get('class') or frame.get('className')}.{frame.get('method') or frame.get('methodName')}("
+                for frame in frames
+                if isinstance(frame, Mapping)
+            ]
+        elif isinstance(frames, str):
+            lines.append(frames)
+        thrown = thrown.get("cause")
+    return "\n".join(lines)
+
+
+def _identities(values: Mapping[str, Any]) -> str:
+    """Spell the ids among named values, and among those one level below, as text logs do."""
+    found: dict[str, str] = {}
+    nested = [value for value in values.values() if isinstance(value, Mapping)]
+    for group in (values, *nested):
+        for name, value in group.items():
+            known = _IDENTITIES.get(_SIGNS.sub("", str(name).lower()))
+            if known and isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+                found.setdefault(known, str(value).strip())
+    return " ".join(f"{name}={value}" for name, value in found.items())
+
+
+def _time(values: Mapping[str, Any], names: _Names) -> str:
+    instant = values.get("instant")
+    if isinstance(instant, Mapping):
+        try:
+            return f"{instant.get('epochSecond', 0)}.{int(instant.get('nanoOfSecond', 0)):09d}"
+        except (TypeError, ValueError):
+            return ""
+    told = names.text(*_TIME) or time_like(values)
+    if told.isdecimal() and len(told) in (16, 19):  # micro- and nanoseconds since the epoch
+        return told[:13]
+    return told
+
+
+def _unquoted(value: str) -> str:
+    if not value.startswith('"'):
+        return value
+    try:
+        return str(json.loads(value, strict=False))
+    except ValueError:
+        return value[1:-1]

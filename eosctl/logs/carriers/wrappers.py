@@ -1,0 +1,287 @@
+"""What carries logs puts something in front of each line; this takes it off again.
+
+A wrapped file is read as a whole: its lines are peeled, parted by stream or service, and each part is scanned like a
+file of its own. Every peeled line remembers where it stood. What carries logs may carry what another one has wrapped: a
+wrapper's name may be several, the outer one first, with ``INSIDE`` between them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
+from eosctl.logs.carriers.documents import pieces_of
+
+_CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
+_COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
+_KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
+_SYSLOG: Final = re.compile(
+    rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (\S+) "
+    rb"(?:([^\s:\[]+)(?:\[\d+\])?:|([^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(.*)"
+)
+_PREFIX: Final = re.compile(rb"\[pod/([^\]/]+)/[^\]]+\] ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) )?(.*)")
+_STERN: Final = re.compile(rb"([a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9][a-z0-9-]* (.*)")
+_ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
+
+
+class Peeled(NamedTuple):
+    """A part of a wrapped file.
+
+    Attributes:
+        name: The stream or service; empty when the file has one.
+        host: The machine that the wrapper names; empty when it names none.
+        text: The lines without their wrapper.
+        starts: Where each line starts in ``text``.
+        origins: Where the same line starts in the file.
+        numbers: The number of the same line in the file, from 0.
+        stamps: When the wrapper says that the same line was written; empty where it does not say.
+    """
+
+    name: str
+    host: str
+    text: bytes
+    starts: tuple[int, ...]
+    origins: tuple[int, ...]
+    numbers: tuple[int, ...]
+    stamps: tuple[str, ...]
+
+    def origin(self, offset: int) -> tuple[int, int, str]:
+        """Return offset, line number (from 0) and stamp in the file of the line at ``offset`` of the text."""
+        index = bisect_right(self.starts, offset) - 1
+        return self.origins[index], self.numbers[index], self.stamps[index]
+
+
+Unwrap = Callable[[bytes], Inner | None]
+"""Take the wrapper off a line; None when it is not wrapped."""
+
+
+def _cri(line: bytes) -> Inner | None:
+    found = _CRI.match(line)
+    return Inner(found[2].decode(), found[4], found[3] == b"F", found[1].decode()) if found else None
+
+
+def _docker(line: bytes) -> Inner | None:
+    if not line.startswith(b'{"log":'):
+        return None
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(entry["log"], str):
+        return None
+    inner = entry["log"].encode()
+    stamp = str(entry.get("time", ""))
+    return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), ends_line(inner), stamp)
+
+
+def _compose(line: bytes) -> Inner | None:
+    found = _COMPOSE.match(line)
+    return Inner(found[1].decode(), *_behind(found)) if found else None
+
+
+def _behind(found: re.Match[bytes]) -> tuple[bytes, bool, str]:
+    """Return what follows a name, that it is whole, and its stamp, unless that is the one of a wrapper inside."""
+    if found[2] and _CRI.match(found.string, found.start(2)):
+        return found.string[found.start(2) :], True, ""
+    return found[3], True, (found[2] or b"").decode()
+
+
+def _kubectl(line: bytes) -> Inner | None:
+    found = _KUBECTL.match(line)
+    return Inner("", found[2], stamp=found[1].decode()) if found and not _CRI.match(line) else None
+
+
+def _syslog(line: bytes) -> Inner | None:
+    found = _SYSLOG.match(line)
+    if found is None:
+        return None
+    unit = (found[3] or found[4]).decode("utf-8", "replace")
+    host = found[2].decode("utf-8", "replace")
+    return Inner(unit, found[5].replace(b"#011", b"\t"), stamp=found[1].decode(), host="" if host == "-" else host)
+
+
+def _prefix(line: bytes) -> Inner | None:
+    found = _PREFIX.match(line)
+    if found is None:
+        return None
+    pod = found[1].decode()
+    return Inner(pod, *_behind(found), host=pod)
+
+
+def _stern(line: bytes) -> Inner | None:
+    found = _STERN.match(line)
+    return Inner(found[1].decode(), found[2], host=found[1].decode()) if found else None
+
+
+def _ansi(line: bytes) -> Inner:
+    return Inner("", line)
+
+
+def _uncoloured(line: bytes) -> bytes:
+    return _ANSI.sub(b"", line) if b"[" in line else line
+
+
+_WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
+    ("cri", _cri),
+    ("docker", _docker),
+    ("carrier", read_carried),
+    ("kubectl", _kubectl),
+    ("syslog", _syslog),
+    ("compose", _compose),
+    ("kubectl-prefix", _prefix),
+    ("stern", _stern),
+)
+_EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
+"""What a record's stamp looks like, behind its level at the latest."""
+_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000}
+"""Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
+_GOES_ON: Final = (b"\t", b"    ")
+INSIDE: Final = "+"
+_DEEPEST: Final = 3
+_SAMPLE_BYTES: Final = 65_536
+DOCUMENT: Final = "json-document"
+"""The wrapper of records that are values of one document, or spread over lines; see ``documents``."""
+_NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT})
+
+
+def detect_wrapper(sample: bytes, known: str = "") -> str:
+    """Return what nine lines of ten are wrapped in, ``ansi`` for coloured text, or an empty string.
+
+    Args:
+        sample: The first part of a file.
+        known: The outermost wrapper, where it was found before.
+    """
+    found = [known or _outer_wrapper(sample)]
+    while found[-1] not in ("", "ansi") and len(found) < _DEEPEST:
+        parts = sorted(peel(sample, INSIDE.join(found)), key=lambda part: -len(part.text))
+        inner = (_outer_wrapper(part.text[:_SAMPLE_BYTES]) for part in parts)
+        # Colours are taken out of each part anyway.
+        found.append(next((name for name in inner if name not in ("", "ansi")), ""))
+    return INSIDE.join(name for name in found if name)
+
+
+def _outer_wrapper(sample: bytes) -> str:
+    lines = [_uncoloured(line) for line in sample.split(b"\n")[:500] if line.strip()]
+    if not lines:
+        return ""
+    for name, unwrap in _WRAPPERS:
+        hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
+        # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot. Settings and stack
+        # traces, which are indented, may be most of what a program says at first.
+        starts = [hit for hit in hits if hit.text[:1] not in (b" ", b"\t")] or hits
+        stamped = sum(_begins_record(hit.text) for hit in starts)
+        is_outside = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
+        # A program stamps its records; only what carries lines stamps those that go on with one, too.
+        is_outside |= name == "kubectl" and any(hit.text.startswith(_GOES_ON) for hit in hits)
+        if len(hits) * 10 >= len(lines) * 9 and is_outside:
+            return name
+    return "ansi" if _ANSI.search(sample) else ""
+
+
+def _begins_record(text: bytes, depth: int = _DEEPEST - 1) -> bool:
+    """Whether a text begins like a record, in front of which the names of services may stand."""
+    if _EARLY_STAMP.match(text) or text[:1] == b"{":
+        return True
+    below = (unwrap(text) for unwrap in (_prefix, _compose, _stern)) if depth else ()
+    return any(inner is not None and _begins_record(inner.text, depth - 1) for inner in below)
+
+
+def names_services(wrapper: str) -> bool:
+    """Whether a wrapper's streams are services; the others' are standard output and error of one."""
+    return not _NAMES_SERVICES.isdisjoint(wrapper.split(INSIDE))
+
+
+def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
+    """Take a wrapper off and part the lines by stream and machine.
+
+    Args:
+        data: The whole file.
+        wrapper: A name that ``detect_wrapper`` returned, or ``DOCUMENT``.
+    """
+    outer, _, inner = wrapper.partition(INSIDE)
+    parts = _peel_document(data) if outer == DOCUMENT else _peel_lines(data, outer)
+    if not inner:
+        yield from parts
+        return
+    for part in parts:
+        for below in peel(part.text, inner):
+            places = [part.origin(origin) for origin in below.origins]
+            name = below.name if names_services(inner) else ""
+            yield Peeled(
+                name or (part.name if names_services(outer) else ""),
+                below.host or part.host,
+                below.text,
+                below.starts,
+                tuple(offset for offset, _, _ in places),
+                tuple(number for _, number, _ in places),
+                tuple(own or stamp for own, (_, _, stamp) in zip(below.stamps, places, strict=True)),
+            )
+
+
+def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
+    unwrap: Unwrap = _ansi if wrapper == "ansi" else dict(_WRAPPERS)[wrapper]
+    parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
+    last, offset = ("", "", ""), 0
+    for number, line in enumerate(data.split(b"\n")):
+        inner = unwrap(_uncoloured(line)) or Inner(last[0], line, host=last[1], path=last[2])
+        last = inner.stream, inner.host, inner.path
+        parts[last].add(inner, offset, number)
+        offset += len(line) + 1
+    for (stream, host, _), part in parts.items():
+        if wrapper != "ansi" and _ANSI.search(part.text):
+            yield _plain(stream, host, part)
+        else:
+            yield part.peeled(stream, host, bytes(part.text), part.starts)
+
+
+def _peel_document(data: bytes) -> Iterator[Peeled]:
+    parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
+    for piece in pieces_of(data):
+        # What is no JSON is put in such a way that the scanner counts it as a record that cannot be read.
+        text = f'{{"{" ".join(piece.text.split())}}}' if piece.values is None else json.dumps(piece.values)
+        line = text.encode("utf-8", "surrogateescape")
+        inner = read_carried(line) or Inner("", line)
+        parts[inner.stream, inner.host, inner.path].add(inner._replace(whole=True), piece.offset, piece.line)
+    for (stream, host, _), part in parts.items():
+        yield part.peeled(stream, host, bytes(part.text), part.starts)
+
+
+class _Part:
+    """Lines of one stream while they are gathered."""
+
+    def __init__(self) -> None:
+        self.text = bytearray()
+        self.starts: list[int] = []
+        self.origins: list[int] = []
+        self.numbers: list[int] = []
+        self.stamps: list[str] = []
+        self._open = False
+
+    def add(self, inner: Inner, origin: int, number: int) -> None:
+        if not self._open:
+            self.starts.append(len(self.text))
+            self.origins.append(origin)
+            self.numbers.append(number)
+            self.stamps.append(inner.stamp)
+        self.text += inner.text
+        if inner.whole:
+            self.text += b"\n"
+        self._open = not inner.whole
+
+    def peeled(self, stream: str, host: str, text: bytes, starts: Sequence[int]) -> Peeled:
+        return Peeled(stream, host, text, tuple(starts), tuple(self.origins), tuple(self.numbers), tuple(self.stamps))
+
+
+def _plain(stream: str, host: str, part: _Part) -> Peeled:
+    """Take colours out of peeled lines, which moves where they start."""
+    lines = [_ANSI.sub(b"", line) for line in bytes(part.text).split(b"\n")]
+    starts, offset = [], 0
+    for line in lines[: len(part.starts)]:
+        starts.append(offset)
+        offset += len(line) + 1
+    return part.peeled(stream, host, b"\n".join(lines), starts)

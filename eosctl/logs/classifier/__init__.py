@@ -1,0 +1,1 @@
+"""From a record to its category and fields, by the catalogue."""

@@ -1,0 +1,197 @@
+"""From a record to its category and fields.
+
+Kafka's logs repeat themselves: the same sentence with other numbers, thousands of times. Verdicts are remembered by the
+text with its digits blurred, which is why no pattern of the catalogue may tell one digit from another. Every character
+keeps its place in the blur, so what is remembered of a field is where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, cached_property, lru_cache
+from typing import Final, NamedTuple
+
+from eosctl.logs.classifier.catalogue import Catalogue, Category, load_catalogue
+from eosctl.logs.classifier.mentions import counts_nothing, is_report
+from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
+from eosctl.logs.records.digits import TEXT_BLUR
+from eosctl.logs.records.forms import Forms, Span, form_of
+from eosctl.logs.records.literals import required_literal
+from eosctl.logs.records.record import Classified, Record
+from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED
+from eosctl.model.redaction import masked, secret_spans
+
+_REMEMBERED: Final = 50_000
+_LONGEST_REMEMBERED: Final = 600
+MAX_MESSAGE_CHARS: Final = 4096
+_LONGEST_TRACE_REMEMBERED: Final = 8192
+_SEARCHED_CHARS: Final = 32_768
+_FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
+"""The frames of Java's stack traces: names of code, which are not what the record says."""
+_NAME: Final = re.compile(r"\(\?P<(\w+)>")
+
+
+def _cut_frames(rest: str) -> str:
+    return _FRAMES.sub("", rest[:_SEARCHED_CHARS])
+
+
+_cut_frames_once = lru_cache(maxsize=512)(_cut_frames)
+"""What fails once fails again in the same place."""
+
+
+def _without_frames(rest: str) -> str:
+    return (_cut_frames if len(rest) > _LONGEST_TRACE_REMEMBERED else _cut_frames_once)(rest)
+
+
+class _Verdict(NamedTuple):
+    """What is the same for all records that differ in digits only.
+
+    Attributes:
+        rule: The rule of the category; None without one.
+        spans: The fields: name, and where the value starts and ends in the text.
+        secrets: Where secrets start and end in the text, further lines included.
+    """
+
+    rule: _Rule | None
+    spans: tuple[Span, ...]
+    secrets: tuple[tuple[int, int], ...]
+
+
+class Classifier:
+    """Names records by a catalogue; keeps a bounded memory of verdicts, so that repeated texts cost one look-up."""
+
+    def __init__(self, catalogue: Catalogue | None = None) -> None:
+        self._catalogue = catalogue or load_catalogue()
+        self._rules = tuple(_Rule(category) for category in self._catalogue.categories)
+        self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalogue.common_fields)
+        self._verdicts: dict[str, _Verdict] = {}
+        self.forms = Forms()
+        """What the scanner need not read nor understand anew."""
+
+    def classify(self, record: Record) -> Classified | None:
+        """Name a record.
+
+        Returns:
+            None for a record that nobody asks about: no category, no throwable and no level of an error.
+        """
+        if form := self.forms.get(record.key):
+            return form.understand(record.message)
+        name = f"[{record.logger.rpartition('.')[2]}] "
+        text = f"{name}{record.message}"
+        if record.rest:
+            text = f"{text}\n{_without_frames(record.rest)}"
+        verdict = self._verdict(record, text)
+        classified = self._classified(record, text, verdict, len(name))
+        if record.key and self.forms.expect(record.key):
+            self._learn(record, text, verdict, classified, len(name))
+        return classified
+
+    def _classified(self, record: Record, text: str, verdict: _Verdict, message_start: int) -> Classified | None:
+        rule, spans, secrets = verdict
+        exception = parse_throwable(record.rest) if record.rest else None
+        if rule is None and exception is None and record.level not in ERROR_LEVELS:
+            return None
+        message = record.message[:MAX_MESSAGE_CHARS]
+        if secrets:
+            fields = {name: masked(text, secrets, start, end) for name, start, end in spans}
+            message = masked(text, secrets, message_start, message_start + len(message))
+        else:
+            fields = {name: text[start:end] for name, start, end in spans}
+        if rule is None:
+            return Classified(UNCLASSIFIED, fields, exception, message)
+        return Classified(rule.category.id, fields, exception or parse_inline(record.message), message)
+
+    def _learn(
+        self, record: Record, text: str, verdict: _Verdict, classified: Classified | None, message_start: int
+    ) -> None:
+        """Remember the form of a record, unless its digits decide, or it is hidden, cut or mended in part."""
+        if record.undecodable or counts_nothing(text.translate(TEXT_BLUR)):
+            return
+        if classified is None:
+            self.forms.learn(record.key, None)
+        elif classified.message == record.message:
+            spans = ((name, start - message_start, end - message_start) for name, start, end in verdict.spans)
+            if form := form_of(record, classified, spans):
+                self.forms.learn(record.key, form)
+
+    def _verdict(self, record: Record, text: str) -> _Verdict:
+        if len(text) > _LONGEST_REMEMBERED or counts_nothing(text):
+            return self._judge(record, text)
+        key = f"{record.level} {record.logger} {text.translate(TEXT_BLUR)}"
+        try:
+            return self._verdicts[key]
+        except KeyError:
+            pass
+        if len(self._verdicts) >= _REMEMBERED:
+            self._verdicts.clear()
+        verdict = self._verdicts[key] = self._judge(record, text)
+        return verdict
+
+    def _judge(self, record: Record, text: str) -> _Verdict:
+        rule = next((rule for rule in self._rules if rule.matches(record, text)), None)
+        if rule is None and not record.rest and record.level not in ERROR_LEVELS:
+            return _Verdict(None, (), ())
+        return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
+
+    def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[Span, ...]:
+        spans: dict[str, Span] = {}
+        for pattern in (*own, *self._common_fields):
+            if pattern.literal in text and not pattern.names <= spans.keys():
+                found = pattern.search(text)
+                for name, value in found.groupdict().items() if found else ():
+                    if value and value not in ("null", "None") and found is not None:
+                        spans.setdefault(name, (name, *found.span(name)))
+        return tuple(spans.values())
+
+
+@cache
+def own_classifier() -> Classifier:
+    """Return the one of this process: on Spark a worker serves many tasks, and to compile the catalogue takes long."""
+    return Classifier()
+
+
+class _Pattern:
+    """A pattern with the text that each of its matches must hold.
+
+    It is compiled when it is first asked: most logs hold the texts of few, and to compile all takes long.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self.literal = required_literal(pattern)
+        self.names = frozenset(_NAME.findall(pattern))
+        self._pattern = pattern
+
+    @cached_property
+    def search(self) -> Callable[[str], re.Match[str] | None]:
+        """Return the first match in a text."""
+        return self._compiled.search
+
+    def reports(self, text: str) -> bool:
+        """Whether a text says so, and not only that it is not so."""
+        return any(is_report(text, *found.span()) for found in self._compiled.finditer(text))
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._pattern, re.MULTILINE)
+
+
+class _Rule:
+    """A category with its patterns compiled."""
+
+    def __init__(self, category: Category) -> None:
+        self.category = category
+        self.fields = tuple(_Pattern(pattern) for pattern in category.fields)
+        self._patterns = tuple(_Pattern(pattern) for pattern in category.patterns)
+
+    def matches(self, record: Record, text: str) -> bool:
+        category = self.category
+        if category.levels and record.level not in category.levels:
+            return False
+        for pattern in self._patterns:
+            if pattern.literal in text and pattern.reports(text):
+                return not (
+                    any(re.search(excluded, record.logger) for excluded in category.loggers_not)
+                    or any(re.search(excluded, text) for excluded in category.unless)
+                )
+        return False

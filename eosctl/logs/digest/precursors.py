@@ -1,0 +1,146 @@
+"""What came before failures more often than chance would have it, and which failures nothing came before.
+
+Only a hint for people: the verdicts are made in ``logs.incidents`` from what the records say.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from eosctl.model.log_event import LogEvent
+
+WINDOW_MS: Final = 10_000
+MIN_LIFT: Final = 2.0
+RECENT_MS: Final = 3_000
+"""After this long a precursor counts for a third."""
+
+FAILURES: Final = frozenset(
+    {
+        *("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "TXN_TIMEOUT_ABORT", "TXN_ABORT_CLIENT", "COMMIT_FAILED"),
+        *("TASK_MIGRATED", "STREAM_THREAD_DEATH", "CLIENT_FATAL", "TIMEOUT_COMMIT_TXN", "TIMEOUT_SEND"),
+        *("TIMEOUT_INIT_PID", "NOT_ENOUGH_REPLICAS", "INVALID_PID_MAPPING", "GROUP_FENCED", "FRAMEWORK_ROLLBACK"),
+        "OUT_OF_ORDER_SEQUENCE",
+    }
+)
+CAUSES: Final = frozenset(
+    {
+        *("GC_PAUSE", "COORDINATOR_LOAD", "COORDINATOR_UNLOAD", "COORDINATOR_UNAVAILABLE", "REBALANCE_TRIGGER"),
+        *("ASSIGNMENT_CHANGE", "POLL_TIMEOUT", "MEMBER_EVICTED", "BROKER_START", "BROKER_SIGNAL", "BROKER_FENCED"),
+        *("CONTROLLER_ACTIVE", "CONTROLLER_LOST", "LEADER_ELECTION", "ISR_SHRINK", "NOT_LEADER", "NETWORK_DISCONNECT"),
+        *("INIT_PRODUCER_ID", "EPOCH_BUMP", "DISK_ERROR", "APPLICATION_KILLED", "CLIENT_START", "TXN_TIMEOUT_ABORT"),
+    }
+)
+"""What can be a reason of a failure; what only comes with one is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precursor:
+    """A pair of categories of which one comes before the other.
+
+    Attributes:
+        failure: What failed.
+        cause: What came before.
+        failure_count: How many failures there are.
+        preceded_count: How many of them it came before, within the window.
+        expected_share: The share of all moments that it comes before: what chance gives.
+        lift: The share of failures over that of moments.
+        typical_lag_ms: The median time from it to the failure.
+        score: The lift weighted by how close it comes.
+    """
+
+    failure: str
+    cause: str
+    failure_count: int
+    preceded_count: int
+    expected_share: float
+    lift: float
+    typical_lag_ms: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """Failures of a category before which nothing came that is rarer elsewhere: how many of how many."""
+
+    failure: str
+    unexplained_count: int
+    failure_count: int
+
+
+class Precursors(NamedTuple):
+    """The pairs, best first, and what none of them explains."""
+
+    pairs: tuple[Precursor, ...]
+    unexplained: tuple[Unexplained, ...]
+
+
+def rank_precursors(events: Iterable[LogEvent], window_ms: int = WINDOW_MS) -> Precursors:
+    """Rank what came before failures by lift over its base rate and by recency.
+
+    Args:
+        events: The events of a scan.
+        window_ms: How long before a failure is looked.
+    """
+    times: dict[str, list[int]] = {}
+    for event in events:
+        if event.time_ms is not None:
+            times.setdefault(event.category, []).append(event.time_ms)
+    for stamps in times.values():
+        stamps.sort()
+    if not times:
+        return Precursors((), ())
+    start, end = min(stamps[0] for stamps in times.values()), max(stamps[-1] for stamps in times.values())
+    pairs: list[Precursor] = []
+    unexplained: list[Unexplained] = []
+    for failure in sorted(FAILURES & times.keys()):
+        found = [
+            pair
+            for cause in sorted(CAUSES & times.keys() - {failure})
+            if (pair := _pair(failure, cause, times, window_ms, end + 1 - start)) is not None
+        ]
+        pairs += found
+        missed = sum(
+            not any(_before(times[pair.cause], moment, window_ms) for pair in found) for moment in times[failure]
+        )
+        if missed:
+            unexplained.append(Unexplained(failure, missed, len(times[failure])))
+    pairs.sort(key=lambda one: (-one.score, one.failure, one.cause))
+    return Precursors(tuple(pairs), tuple(unexplained))
+
+
+def _pair(failure: str, cause: str, times: dict[str, list[int]], window_ms: int, span_ms: int) -> Precursor | None:
+    failures, causes = times[failure], times[cause]
+    lags = sorted(
+        moment - causes[index - 1]
+        for moment in failures
+        if (index := bisect_right(causes, moment)) and moment - causes[index - 1] <= window_ms
+    )
+    if not lags:
+        return None
+    expected = min(1.0, _covered_ms(causes, window_ms, span_ms, causes[0]) / span_ms)
+    lift = len(lags) / len(failures) / expected
+    if lift < MIN_LIFT:
+        return None
+    recency = sum(math.exp(-lag / RECENT_MS) for lag in lags) / len(lags)
+    return Precursor(
+        failure, cause, len(failures), len(lags), expected, lift, lags[len(lags) // 2], lift * (0.1 + 0.9 * recency)
+    )
+
+
+def _covered_ms(causes: Sequence[int], window_ms: int, span_ms: int, first: int) -> int:
+    """Return how long it was true that a cause lay within the window before."""
+    covered, reach = 0, first
+    for moment in causes:
+        stop = min(moment + window_ms, first + span_ms)
+        covered += max(0, stop - max(moment, reach))
+        reach = max(reach, stop)
+    return max(1, covered)
+
+
+def _before(causes: Sequence[int], moment: int, window_ms: int) -> bool:
+    index = bisect_left(causes, moment - window_ms)
+    return index < len(causes) and causes[index] <= moment

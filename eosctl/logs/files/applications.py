@@ -1,0 +1,42 @@
+"""Who writes a file, as far as its name tells."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from eosctl.logs.files.hosts import pod_of_path
+
+_SERVER_FILES: Final = frozenset(
+    [
+        "server",
+        "controller",
+        "state-change",
+        "log-cleaner",
+        "kafka-authorizer",
+        "kafkaserver-gc",
+        "kafka-request",
+        "connect",
+        "kafkaserver",
+        "kafkaserver-out",
+    ]
+)
+_ROTATION: Final = re.compile(
+    r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
+)
+
+
+def application_of(path: Path) -> str:
+    """Name who writes a file: the directory of a Kafka server's files, the container of the kubelet's.
+
+    Any other has its stem without its rotation.
+    """
+    if pod := pod_of_path(path):
+        return pod[1]
+    stem = path.name
+    while (shorter := _ROTATION.sub("", stem)) not in ("", stem):
+        stem = shorter
+    if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
+        return path.absolute().parent.name
+    return stem

@@ -1,0 +1,101 @@
+"""The day of stamps that have none: a file's last change tells it, but a copy's last change is the copying."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from eosctl.logs.carriers.peeled import peeled_records
+from eosctl.logs.carriers.wrappers import DOCUMENT
+from eosctl.logs.files.content import codec_of, read_content, read_window
+from eosctl.logs.files.sources import SourceFile
+from eosctl.logs.records.record import Record
+from eosctl.logs.records.scanner import scan_records
+from eosctl.logs.timestamps import TimeReference, parse_timestamp
+
+_END_BYTES: Final = 65_536
+_MOST_WHOLE_BYTES: Final = 16 * 1024 * 1024
+"""Files whose end cannot be read on its own are not read twice for the sake of others above this size on disk."""
+_LONGER_MS: Final = 3_600_000
+"""How much longer than all others a program may have written to its log before all were copied."""
+_DAY_MS: Final = 86_400_000
+_TWO_YEARS_MS: Final = 2 * 366 * _DAY_MS
+_NAMED_DAY: Final = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
+"""The day that rotation puts into the name of a file."""
+
+
+def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
+    """Set right when files were last written whose stamps lack day or year.
+
+    The logs beside them say it, whose stamps are complete: the least time between the last stamp of one of them and its
+    last change is what had passed when all of them were copied, or, where stamps have no zone, how far they are from
+    UTC. A day in the file's own name says it where the last change is more than a day after its end.
+
+    Args:
+        sources: All files of one reading.
+
+    Returns:
+        The same files in the same order.
+    """
+    complete = [_has_dates(source) for source in sources]
+    if all(complete):
+        return tuple(sources)
+    lags_ms = [lag for source, dated in zip(sources, complete, strict=True) if dated for lag in _lags_ms(source)]
+    lag_ms = min(lags_ms, default=0)
+    by_ms = lag_ms if lag_ms < 0 else max(0, lag_ms - _LONGER_MS)
+    return tuple(
+        source if dated else source._replace(modified_ms=_not_after_named_day(source, source.modified_ms - by_ms))
+        for source, dated in zip(sources, complete, strict=True)
+    )
+
+
+def _has_dates(source: SourceFile) -> bool:
+    """Whether the first stamps of a file would mean the same had it been written years earlier."""
+    now, then = (
+        TimeReference(source.zone, modified_ms)
+        for modified_ms in (source.modified_ms, source.modified_ms - _TWO_YEARS_MS)
+    )
+    records = _records(source.beginning.encode(), source)
+    return all(parse_timestamp(record.time, now) == parse_timestamp(record.time, then) for record in records)
+
+
+def _lags_ms(source: SourceFile) -> Iterator[int]:
+    """Yield how long after its last stamp a file was changed, ms; nothing where its end is not read or has no stamp."""
+    reference = TimeReference(source.zone, source.modified_ms)
+    stamps = [parse_timestamp(record.time, reference) for record in _records(_end_of(source), source) if record.time]
+    if instants := [instant.ms for instant in stamps if instant is not None]:
+        yield source.modified_ms - instants[-1]
+
+
+def _end_of(source: SourceFile) -> bytes:
+    path = Path(source.name)
+    try:
+        if source.splittable or not (codec_of(source.head) or DOCUMENT in source.wrapper):
+            return bytes(read_window(path, max(0, source.size_bytes - _END_BYTES), None, 0, source.size_bytes).data)
+        if source.size_bytes <= _MOST_WHOLE_BYTES:
+            return bytes(read_content(path).data)
+    except OSError:
+        pass  # The scan itself will tell.
+    return b""
+
+
+def _records(data: bytes, source: SourceFile) -> Iterator[Record]:
+    return peeled_records(data, source) if source.wrapper else scan_records(data, source.verdict)
+
+
+def _not_after_named_day(source: SourceFile, written_ms: int) -> int:
+    """Return the last millisecond of the day in a file's name if it was written long after that, else what was given.
+
+    A day is left for rotation: some name the day that has passed, some the one that has come.
+    """
+    for year, month, day in _NAMED_DAY.findall(Path(source.name).name):
+        try:
+            midnight = datetime(int(year), int(month), int(day), tzinfo=source.zone or UTC) + timedelta(days=1)
+        except ValueError:
+            continue
+        end_ms = int(midnight.timestamp()) * 1000 - 1
+        return end_ms if written_ms > end_ms + _DAY_MS else written_ms
+    return written_ms

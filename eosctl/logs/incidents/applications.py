@@ -1,0 +1,306 @@
+"""What applications do to themselves: slow polls, records they cannot handle, broken stores, sudden ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from eosctl.logs.incidents.names import PROCESS, application_of_id
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.trouble import TROUBLE
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+AROUND_MS: Final = 30_000
+FAILURE_SPREAD_MS: Final = 3_000
+RESTART_WITHIN_MS: Final = 600_000
+_REASONS: Final = (
+    *("POLL_TIMEOUT", "MEMBER_EVICTED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"),
+    *TROUBLE,
+)
+"""What tells why a member is out of its group, or fences it otherwise."""
+
+_CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
+
+
+def find_slow_processing(story: LogStory) -> Iterator[Incident]:
+    """Yield the members that left their group because they did not poll in time, and the Streams tasks that moved."""
+    owned = [(_group_of(story, event), event) for event in story.of("POLL_TIMEOUT")]
+    for group, timeouts in by_key((group, event) for group, event in owned if group).items():
+        for episode in episodes(timeouts, AROUND_MS):
+            yield _slow(story, episode, group)
+    # What an application tells beside its own clients' words, as Streams' threads do, is the same again.
+    named = {event.application for group, event in owned if group}
+    alone = ((event.application, event) for _, event in owned if event.application not in named)
+    for timeouts in by_key(alone).values():
+        for episode in episodes(timeouts, AROUND_MS):
+            yield _slow(story, episode, "")
+    yield from _dropped_out(story)
+
+
+def _dropped_out(story: LogStory) -> Iterator[Incident]:
+    """Yield the members that learn that they are out of their groups, where their logs begin behind the reason."""
+    learned = [event for event in story.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
+    learned += [event for event in story.client_events("TASK_MIGRATED") if "dropped out of the" in event.message]
+    for events in by_key((story.log_of(event), event) for event in sorted(learned, key=time_of)).values():
+        for episode in episodes(events, AROUND_MS):
+            first = episode[0]
+            around = story.log_between(first, time_of(first) - RESTART_WITHIN_MS, time_of(first) + AROUND_MS, _REASONS)
+            if around:
+                continue
+            streams = first.category == "TASK_MIGRATED"
+            group = story.value_in_log(first, "group") or (_application_id(story, episode) if streams else "")
+            yield incident(
+                "task_migrated" if streams else "poll_interval_exceeded",
+                "slow-processing",
+                {"group": group, "application": "" if group else first.application},
+                episode,
+                f"A member of {group or 'its group'} was out of it when it came back, most likely because it had not "
+                "polled within max.poll.interval.ms; its log begins later.",
+                "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+                confidence=0.5,
+            )
+
+
+def _group_of(story: LogStory, event: LogEvent) -> str:
+    """Return the group of a member that did not poll; librdkafka prints none, but brokers name its client's."""
+    if named := event.fields.get("group") or story.value_in_log(event, "group"):
+        return named
+    client = event.fields.get("rdkafka_client", "").rpartition("#")[0]
+    told = (other for other in story.of("REBALANCE_TRIGGER") if client and other.fields.get("member_client") == client)
+    near = (other for other in told if abs(time_of(other) - time_of(event)) <= AROUND_MS)
+    return next((other.fields["group"] for other in near if other.fields.get("group")), "")
+
+
+def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
+    start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
+    around = [
+        event
+        for event in story.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
+        if start - 1_000 <= time_of(event) <= end and _concerns(story, event, group, episode[0].application)
+    ]
+    streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
+    timed_out = next((event for event in episode if event.application not in story.servers()), episode[0])
+    named = "" if streams else story.value_in_log(timed_out, "transactional_id")
+    allowed = story.value_in_log(timed_out, "max_poll_interval_ms")
+    return incident(
+        "task_migrated" if streams else "poll_interval_exceeded",
+        "slow-processing",
+        {"group": group, "transactional.id": named, "application": "" if group else timed_out.application},
+        [
+            *episode,
+            *_first_of_each_file(around),
+            *(event for event in around if event.category != "REBALANCE_TRIGGER"),
+        ],
+        f"A member of {group or 'its group'} did not poll within max.poll.interval.ms"
+        + (f" ({allowed})" if allowed else "")
+        + (" and lost its tasks to another member." if streams else " and left the group; its offsets were refused."),
+        "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+        confidence=0.95 if timed_out.application not in story.servers() else 0.75,
+    )
+
+
+def find_failed_streams(story: LogStory) -> Iterator[Incident]:
+    """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
+    failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
+    for events in by_key(_parted(story, failures)).values():
+        for episode in episodes(events, FAILURE_SPREAD_MS):
+            application = _application_id(story, episode)
+            if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
+                yield _broken_store(application, episode)
+            elif any(
+                event.fields.get("answer") or "Failed to process stream task" in event.message for event in episode
+            ):
+                yield _uncaught(application, episode)
+
+
+def _parted(story: LogStory, events: Sequence[LogEvent]) -> Iterator[tuple[str, LogEvent]]:
+    """Yield events with their log, and the application where it speaks; who names none goes with the one before."""
+    last: dict[str, str] = {}
+    for event in events:
+        log = story.log_of(event)
+        if log not in last:
+            last[log] = next(filter(None, map(_speaker, story.log_with(event))), "")
+        last[log] = _speaker(event) or last[log]
+        yield f"{log}\0{last[log]}", event
+
+
+def _speaker(event: LogEvent) -> str:
+    """Name the Streams application that an event is of, where it says so itself."""
+    names = (event.fields.get("stream_client"), event.fields.get("stream_thread"), event.thread)
+    return next((_CLIENT.sub("", name) for name in names if name and _CLIENT.search(name)), "")
+
+
+def _broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
+    corrupt = next(event for event in episode if event.category == "STATE_STORE_CORRUPT")
+    store = corrupt.fields.get("store", "")
+    return incident(
+        "state_store_corrupt",
+        "corrupt-state-store",
+        {"application.id": application, "store": store},
+        episode,
+        f"{application} cannot open its store {store or '(unnamed)'}: the local files are damaged.",
+        "Stop the instance, remove the store's directory and start it: it is restored from its changelog.",
+        confidence=0.95,
+    )
+
+
+def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
+    record = next((event.fields for event in episode if event.fields.get("source_offset")), None)
+    cause = next((event.exception for event in episode if event.exception), None)
+    where = f"{record['topic']}-{record['source_partition']} at offset {record['source_offset']}" if record else ""
+    poison = record is not None or any(event.category == "STREAMS_PROCESSING_FAILED" for event in episode)
+    reason = f" ({cause.root_class})" if cause else ""
+    return incident(
+        "streams_uncaught_exception",
+        "poison-record" if poison else "unexplained",
+        {
+            "application.id": application,
+            "topic-partition": f"{record['topic']}-{record['source_partition']}" if record else "",
+            "offset": record["source_offset"] if record else "",
+        },
+        episode,
+        f"A thread of {application} died"
+        + (f" of the record in {where}" if where else " of an exception")
+        + f"{reason}; a thread that replaces it meets the record again.",
+        "Handle the record in code, or skip it with processing.exception.handler.",
+        confidence=0.95 if poison else 0.5,
+    )
+
+
+def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
+    """Yield applications that ended without a word and were started again."""
+    starts = [event for event in story.client_events("CLIENT_START") if event.fields.get("transactional_id")]
+    wiped = [event for event in story.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
+    for events in by_key((story.log_of(event), event) for event in wiped).values():
+        for episode in episodes(events, AROUND_MS):
+            application = _application_id(story, episode)
+            echoes = [
+                event
+                for event in story.log_with(episode[0])
+                if event.category in ("TASK_CORRUPTED", "STATE_RESTORE_END")
+                and time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + AROUND_MS
+            ]
+            tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
+            yield incident(
+                "task_corrupted",
+                "unclean-stop-wipes-store",
+                {"application.id": application, "tasks": tasks},
+                [*episode, *echoes],
+                f"{application} found local stores without a checkpoint, as after a kill; under exactly-once it wiped "
+                "and restored them.",
+                "Nothing when it happens once. Let instances stop in order to keep their stores.",
+                severity=Severity.WARNING,
+                confidence=0.9,
+            )
+    restarts = sorted(_silent_restarts(story, starts), key=lambda pair: time_of(pair[1]))
+    for name, pairs in _by_instance(restarts).items():
+        is_streams = name != pairs[0][0].fields["transactional_id"]
+        # The threads of a Streams instance start together, each with a transactional id of its own.
+        for before, after in _apart(pairs) if is_streams else pairs:
+            yield incident(
+                "unclean_stop",
+                "unclean-stop",
+                {"application.id" if is_streams else "transactional.id": name},
+                [before, after],
+                f"{before.application} stopped without a word and was started again; its open transaction was aborted "
+                "by the new instance.",
+                "Nothing was lost. Look at who killed it if nobody meant to.",
+                severity=Severity.INFO,
+                confidence=0.8,
+                t_start_ms=_last_sign(story, before, after),
+                t_end_ms=time_of(after),
+            )
+
+
+def _silent_restarts(story: LogStory, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
+    """Yield each start of a transactional id with the start before it that never said it ended."""
+    for events in by_key((event.fields["transactional_id"], event) for event in starts).values():
+        for before, after in pairwise(events):
+            if time_of(after) - time_of(before) <= RESTART_WITHIN_MS and not _ended(story, before, after):
+                yield before, after
+
+
+def _apart(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> Iterator[tuple[LogEvent, LogEvent]]:
+    """Yield the first of each group of starts that belong together."""
+    last_ms = -FAILURE_SPREAD_MS
+    for before, after in pairs:
+        if time_of(after) - last_ms >= FAILURE_SPREAD_MS:
+            yield before, after
+            last_ms = time_of(after)
+
+
+def _by_instance(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> dict[str, list[tuple[LogEvent, LogEvent]]]:
+    groups: dict[str, list[tuple[LogEvent, LogEvent]]] = {}
+    for before, after in pairs:
+        groups.setdefault(_instance(before), []).append((before, after))
+    return groups
+
+
+def _instance(event: LogEvent) -> str:
+    """Name what starts: a transactional id, or the Streams application whose threads make theirs from its name."""
+    return application_of_id(event.fields["transactional_id"])
+
+
+def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:
+    """Whether a session says that it ends, or lives on beside the next one."""
+    name = before.fields["transactional_id"]
+    for event in story.log_with(before):
+        if time_of(before) <= time_of(event) <= time_of(after):
+            stops = event.category in (
+                "CLIENT_STOP",
+                "APPLICATION_STOP",
+                "APPLICATION_KILLED",
+                "PRODUCER_FENCED",
+                "CLIENT_FATAL",
+            )
+            if stops and event.fields.get("transactional_id", name) == name:
+                return True
+        elif time_of(event) > time_of(after) and (
+            story.log_of(before) != story.log_of(after)
+            # Two that share a log, of which the later one fences the other.
+            or (event.category == "PRODUCER_FENCED" and story.transactional_id(event) == name)
+        ):
+            return True
+    return False
+
+
+def _last_sign(story: LogStory, before: LogEvent, after: LogEvent) -> int:
+    signs = [time_of(event) for event in story.log_with(before) if time_of(event) < time_of(after)]
+    return max(signs, default=time_of(before))
+
+
+def _concerns(story: LogStory, event: LogEvent, group: str, application: str) -> bool:
+    if not group:
+        return event.application == application
+    if named := event.fields.get("group"):
+        return named == group
+    return any(other.fields.get("group") == group for other in story.log_with(event)) and (
+        event.application not in story.servers()
+    )
+
+
+def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
+    return [group[0] for group in by_key((event.file, event) for event in events).values()]
+
+
+def _application_id(story: LogStory, episode: Sequence[LogEvent]) -> str:
+    if named := story.value_in_log(episode[0], "application_id"):
+        return named
+    for event in (*episode, *story.log_with(episode[0])):
+        for name in ("stream_client", "stream_thread"):
+            if identity := event.fields.get(name):
+                return _named_by(story, episode[0], identity) or _CLIENT.sub("", identity)
+    return episode[0].application
+
+
+def _named_by(story: LogStory, event: LogEvent, identity: str) -> str:
+    """Return the application whose settings give a Streams client its name, which need not be the application's."""
+    for one in story.log_with(event):
+        client = one.fields.get("client_id")
+        if client and one.fields.get("application_id") and identity.startswith(f"{client}-"):
+            return one.fields["application_id"]
+    return ""

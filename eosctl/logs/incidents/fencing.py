@@ -1,0 +1,291 @@
+"""Who fenced whom: a second producer, or the coordinator after a time-out.
+
+A producer is refused for one of two reasons that its own log cannot tell apart. The coordinator's log can: either the
+transactional id was initialised again by somebody else, or its transaction was rolled back for its age. Under
+transaction version 2 epochs rise with every transaction, so only initialisations count, not distances between epochs.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from eosctl.logs.incidents.names import is_of_streams
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
+from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
+from eosctl.logs.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+REFUSALS = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
+BURST_MS = 30_000
+CLOCK_SLACK_MS = 1_500
+"""How far two hosts' clocks may differ before an order of events is not believed."""
+LOOK_BACK_MS = 600_000
+TROUBLE_MS = 90_000
+"""A transaction may have met what kept it open so long before its rollback: a minute, and the check for it."""
+_CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+"""Levels at which programs speak of errors, too, that did not happen; what names no id must be above them."""
+WOKE_MS = 10_000
+_STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
+"""What a client notices first that stood still: others have given it up."""
+
+
+def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
+    """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
+    refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(story, event)]
+    owners = Owners(story)
+    keyed = by_key((owners.transactional_id(event), event) for event in refusals)
+    alarmed = [event for event in keyed.pop("", ()) if event.level not in _CALM]
+    nameless = by_key((story.log_of(event), event) for event in alarmed)
+    for transactional_id, events in keyed.items():
+        for burst in episodes(events, BURST_MS):
+            yield from _judge(story, transactional_id, burst)
+    named_ms = sorted(time_of(event) for events in keyed.values() for event in events)
+    for events in nameless.values():
+        for burst in episodes(events, BURST_MS):
+            # It may be the second file of a client that names its id in the first.
+            if bisect_left(named_ms, time_of(burst[0]) - BURST_MS) == bisect_right(
+                named_ms, time_of(burst[0]) + BURST_MS
+            ):
+                yield from _guess(story, "", burst)
+    yield from _late_ends(story, keyed)
+
+
+def _late_ends(story: LogStory, told: Container[str]) -> Iterator[Incident]:
+    """Yield what coordinators alone tell: commits of clients whose transactions they, or other clients, had ended."""
+    events = story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    for transactional_id, own in by_key((event.fields.get("transactional_id", ""), event) for event in events).items():
+        if transactional_id in told:
+            continue
+        last_ms = -LOOK_BACK_MS
+        for ended, late in pairwise(own):
+            age_ms = time_of(late) - time_of(ended)
+            if late.category != "TXN_LATE_COMMIT" or ended.category == late.category or age_ms > LOOK_BACK_MS:
+                continue
+            if time_of(late) - last_ms <= BURST_MS:
+                continue
+            last_ms = time_of(late)
+            if ended.category == "TXN_TIMEOUT_ABORT":
+                yield _timed_out(story, transactional_id, [ended, late], time_of(ended))
+            else:
+                yield _displaced_at(transactional_id, ended, late)
+
+
+def _displaced_at(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        {"transactional.id": transactional_id},
+        [init, late],
+        f"{transactional_id} was initialised again while another client had a transaction open, which that client "
+        "then tried to commit.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        confidence=0.75,
+    )
+
+
+def _is_refusal(story: LogStory, event: LogEvent) -> bool:
+    """Whether an event says that the producer may not go on: librdkafka's fatal errors only when they mean fencing."""
+    if event.category == "CLIENT_FATAL":
+        return "fenced" in event.message
+    if event.category in ("INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"):
+        # A client library's own state machine; what speaks the protocol itself is another detector's.
+        return not speaks_protocol(story, event)
+    return True
+
+
+def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    first = burst[0]
+    until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
+    since = time_of(first) - LOOK_BACK_MS
+    server = [
+        event
+        for event in story.server_events_about(
+            transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT"
+        )
+        if since <= time_of(event) <= until
+    ]
+    slack_ms = CLOCK_SLACK_MS if _own_inits(story, first) else UNKNOWN_CLOCK_MS
+    before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
+    rollback = next((event for event in reversed(before) if event.category == "TXN_TIMEOUT_ABORT"), None)
+    foreign = _foreign_inits(story, transactional_id, first, before)
+    if rollback is not None and not any(time_of(event) < time_of(rollback) for event in foreign[-1:]):
+        late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
+        yield _timed_out(story, transactional_id, [rollback, *late, *burst], time_of(rollback))
+    elif foreign:
+        yield _replaced(story, transactional_id, [*_own_inits(story, first), foreign[-1], *burst], foreign[-1])
+    elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
+        yield _timed_out(story, transactional_id, [*late, *burst], time_of(first))
+    elif second := _second_start(story, transactional_id, first):
+        yield _replaced(story, transactional_id, [*before[-1:], second, *burst], second)
+    elif before and _own_inits(story, first):
+        if first.category != "TASK_MIGRATED":
+            yield _unexplained(story, transactional_id, burst)
+    else:
+        yield from _guess(story, transactional_id, burst)
+
+
+def _second_start(story: LogStory, transactional_id: str, victim: LogEvent) -> LogEvent | None:
+    """Return the later of two starts before a refusal: two programs that write into one log, unless one had ended.
+
+    Streams starts the producers of its threads anew with the same ids.
+    """
+    if is_of_streams(transactional_id):
+        return None
+    told = [
+        event
+        for event in story.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
+        if 0 <= time_of(victim) - time_of(event) <= LOOK_BACK_MS and story.log_of(event) == story.log_of(victim)
+    ]
+    starts = [event for event in told if event.category == "CLIENT_START"]
+    alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in told if event not in starts)
+    return starts[-1] if alive else None
+
+
+def _guess(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    """Yield the likelier of the two causes where the coordinator's log of this client's life is missing."""
+    first = burst[0]
+    if is_of_streams(transactional_id):
+        # Nobody else can have an id with the random name of a process in it.
+        if first.category != "TASK_MIGRATED":
+            yield _stood_still(story, transactional_id, burst)
+    elif first.category != "TASK_MIGRATED":
+        around = story.log_between(first, time_of(first) - WOKE_MS, time_of(first))
+        stalled = [event for event in around if _STALLED.search(event.message)]
+        # A newer producer takes the epoch; where only the transaction is over, its time was.
+        if stalled or any(event.category == "INVALID_TXN_STATE" for event in burst):
+            yield _stood_still(story, transactional_id, [*stalled, *burst])
+        elif _had_trouble(story, first, time_of(first), UNANSWERED):
+            yield _unexplained(story, transactional_id, burst)
+        else:
+            yield _displaced(story, transactional_id, burst)
+
+
+def _own_inits(story: LogStory, victim: LogEvent) -> list[LogEvent]:
+    return story.inits_in_log(victim, story.transactional_id(victim))
+
+
+def _foreign_inits(
+    story: LogStory, transactional_id: str, victim: LogEvent, server: Sequence[LogEvent]
+) -> list[LogEvent]:
+    """Return the initialisations of the id that were not the victim's own, earliest first."""
+    own = {_identity(event) for event in _own_inits(story, victim)}
+    inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
+    if own:
+        foreign = [event for event in inits if _identity(event) not in own]
+    elif inits and time_of(inits[-1]) < story.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
+        # A log that begins later: after its own initialisation, another one or a rollback must have fenced it.
+        foreign = inits[-1:] if server[-1] in inits else []
+    else:
+        # A library that does not print its id: the initialisation nearest to where its log names the id is its own.
+        started = story.named_ms(victim, transactional_id)
+        nearest = min(inits, key=lambda event: abs(time_of(event) - started), default=victim)
+        foreign = [event for event in inits if time_of(event) > time_of(nearest)]
+    if foreign or inits:
+        return foreign
+    return [
+        event
+        for event in story.client_events_about(transactional_id, "INIT_PRODUCER_ID")
+        if story.log_of(event) != story.log_of(victim)
+        and time_of(event) <= time_of(victim) + CLOCK_SLACK_MS
+        and (not own or _identity(event) not in own)
+    ]
+
+
+def _identity(event: LogEvent) -> tuple[str, str]:
+    return event.fields.get("producer_id", ""), event.fields.get("producer_epoch", "")
+
+
+def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
+    victim = events[-1]
+    epoch = foreign.fields.get("producer_epoch", "?")
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(story, transactional_id, victim),
+        events,
+        f"{transactional_id} was initialised again (epoch {epoch}) while {victim.application} was still using it; "
+        f"{victim.application} was fenced.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        confidence=0.95,
+        t_start_ms=min(time_of(foreign), time_of(victim)),
+    )
+
+
+def _had_trouble(story: LogStory, client: LogEvent, until_ms: int, categories: tuple[str, ...]) -> bool:
+    """Whether a client says before a moment that it waits for brokers; one that stood still has nothing to say."""
+    return bool(story.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
+
+
+def _timed_out(story: LogStory, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
+    victim = events[-1]
+    who = "its client" if victim.application in story.servers() else victim.application
+    waited_s = (time_of(victim) - rollback_ms) / 1000
+    had_trouble = _had_trouble(story, victim, rollback_ms, TROUBLE)
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(story, transactional_id, victim),
+        events,
+        f"The coordinator rolled back the open transaction of {transactional_id} for its age; {who} came back "
+        f"{waited_s:.0f} s later and was refused. Nobody else had taken the id.",
+        "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
+        confidence=0.65 if had_trouble or not story.is_of_library(victim) else 0.9,
+    )
+
+
+def _stood_still(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(story, transactional_id, events[-1]),
+        events,
+        f"{transactional_id or events[-1].application} was refused when it came back: most likely its transaction had "
+        "been rolled back for its age, of which no coordinator's log here tells.",
+        "Add the transaction coordinator's server.log of this time, and look for what stopped the process.",
+        confidence=0.5,
+    )
+
+
+def _displaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(story, transactional_id, events[0]),
+        events,
+        f"{transactional_id or events[0].application} was fenced: most likely another instance took its id. A rollback "
+        "for its age would look the same to it, and no coordinator's log here tells.",
+        "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
+        confidence=0.5,
+    )
+
+
+def _unexplained(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "producer_fenced",
+        "unexplained",
+        _subject(story, transactional_id, events[0]),
+        events,
+        f"{transactional_id} was refused; no log here shows a second initialisation or a rollback.",
+        "Add the transaction coordinator's server.log of this time.",
+        severity=Severity.WARNING,
+        confidence=0.3,
+    )
+
+
+def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+    if victim.application in story.servers():
+        return {"transactional.id": transactional_id}
+    group = story.group_of(victim)
+    producer_id = next((event.fields.get("producer_id", "") for event in _own_inits(story, victim)), "")
+    return {
+        "transactional.id": transactional_id,
+        "group": group,
+        "producerId": producer_id,
+        "application": victim.application,
+    }

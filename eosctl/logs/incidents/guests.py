@@ -1,0 +1,35 @@
+"""Applications that write into a broker's log: tests with an embedded broker, and files that were put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.loggers import is_of_server
+from eosctl.model.log_event import LogEvent
+
+_OF_KAFKA: Final = ("kafka.", "org.apache.kafka.", "o.a.k.", "o.a.kafka.", "o.apache.kafka.", "state.change.logger")
+_OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})
+
+
+def part_guests(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
+    """Yield events with the clients in servers' logs under a name of their own.
+
+    Where a transactional client or Streams writes into such a log, whatever loggers are not Kafka's are its
+    application's.
+    """
+    servers = {event.application for event in events if is_of_server(event)}
+    mixed = {event.application for event in events if event.application in servers and _is_of_client(event)}
+    for event in events:
+        is_guest = event.application in mixed and (_is_of_client(event) or _is_of_application(event))
+        yield event._replace(application=f"{event.application} (clients)") if is_guest else event
+
+
+def _is_of_client(event: LogEvent) -> bool:
+    if is_of_server(event):
+        return False
+    return bool(event.fields.keys() & _OF_CLIENTS) or {"client_id", "transactional_id"} <= event.fields.keys()
+
+
+def _is_of_application(event: LogEvent) -> bool:
+    return bool(event.logger) and not event.logger.startswith(_OF_KAFKA) and not is_of_server(event)

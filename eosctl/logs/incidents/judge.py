@@ -1,0 +1,119 @@
+"""All detectors, and the judge who strikes out what another incident already explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Final, NamedTuple
+
+from eosctl.logs.incidents.announced import GUESSED
+from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
+from eosctl.logs.incidents.explained import BEFORE_MS, Causes, Spans
+from eosctl.logs.incidents.failovers import find_crashes
+from eosctl.logs.incidents.fencing import find_fenced_producers
+from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
+from eosctl.logs.incidents.rollbacks import find_rollbacks
+from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
+from eosctl.logs.incidents.shortages import find_shortages, has_made
+from eosctl.logs.incidents.story import LogStory
+from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
+from eosctl.logs.incidents.unexplained import find_unexplained
+from eosctl.logs.incidents.writes import (
+    find_hanging_transactions,
+    find_refused_writes,
+    find_sequence_gaps,
+    find_zombie_writers,
+)
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent, SourceSummary
+
+_BY_PRODUCER: Final = frozenset(
+    ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]
+)
+
+
+class Judgement(NamedTuple):
+    """What logs show: incidents, earliest first, and serious records that no incident explains."""
+
+    incidents: tuple[Incident, ...]
+    unexplained: tuple[LogEvent, ...]
+
+
+def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary], serious: frozenset[str]) -> Judgement:
+    """Find what went wrong in a set of logs.
+
+    Args:
+        events: The events of a scan, in any order; those without a time are evidence of no incident.
+        sources: The summaries of the same files.
+        serious: The categories of records that call for action by themselves.
+    """
+    story = LogStory(events, sources)
+    found = [_doubted(one, story.guessed_ids) for one in _all(story)]
+    causes = Causes(found)
+    kept = [one for one in found if not causes.explain(one)]
+    incidents = tuple(sorted(_merged(kept), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+    return Judgement(incidents, tuple(find_unexplained(story, events, found, serious)))
+
+
+def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> tuple[Incident, ...]:
+    """Return the incidents that no other one explains, earliest first; see ``judge_logs``."""
+    return judge_logs(tuple(events), sources, frozenset()).incidents
+
+
+def _doubted(one: Incident, guessed_ids: Set[str]) -> Incident:
+    """Return an incident with no more confidence than its transactional id deserves."""
+    is_guess = one.subject.get("transactional.id") in guessed_ids
+    return one._replace(confidence=min(one.confidence, GUESSED)) if is_guess else one
+
+
+def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
+    """Put an incident without a transactional id to the one of the same kind and time that has one.
+
+    A client that does not print its id and the broker that does tell of the same fault.
+    """
+    order = {id(one): number for number, one in enumerate(incidents)}
+    named: dict[tuple[str, str], list[Incident]] = {}
+    for one in incidents:
+        if one.subject.get("transactional.id"):
+            named.setdefault((one.kind, one.root_cause), []).append(one)
+    homes = {fault: Spans(ones) for fault, ones in named.items() if fault[0] in _BY_PRODUCER}
+    extra: dict[int, list[Incident]] = {}
+    for one in incidents:
+        spans = homes.get((one.kind, one.root_cause))
+        if spans is None or one.subject.get("transactional.id"):
+            continue
+        near = spans.touching(one.t_start_ms - BEFORE_MS, one.t_end_ms + BEFORE_MS)
+        home = min(near, key=lambda other: order[id(other)], default=None)
+        if home is not None:
+            extra.setdefault(id(home), []).append(one)
+    absorbed = {id(one) for group in extra.values() for one in group}
+    for one in incidents:
+        if id(one) not in absorbed:
+            group = [one, *extra.get(id(one), ())]
+            yield one._replace(
+                t_start_ms=min(part.t_start_ms for part in group),
+                t_end_ms=max(part.t_end_ms for part in group),
+                evidence=tuple(dict.fromkeys(place for part in group for place in part.evidence)),
+            )
+
+
+def _all(story: LogStory) -> Iterator[Incident]:
+    outages = find_outages(story)
+    shortages = tuple(find_shortages(story, outages))
+    yield from find_planned_restarts([one for one in outages if not has_made(one, shortages)])
+    yield from shortages
+    yield from find_crashes(story, outages)
+    yield from find_fenced_producers(story)
+    yield from find_rollbacks(story)
+    yield from find_denials(story)
+    yield from find_topic_denials(story)
+    yield from find_hidden_resources(story)
+    yield from find_settings(story)
+    yield from find_large_records(story)
+    yield from find_failed_log_dirs(story)
+    yield from find_hanging_transactions(story)
+    yield from find_refused_writes(story)
+    yield from find_zombie_writers(story)
+    yield from find_sequence_gaps(story)
+    yield from find_slow_processing(story)
+    yield from find_failed_streams(story)
+    yield from find_unclean_stops(story)

@@ -1,0 +1,69 @@
+"""Who led the metadata quorum, and what the other nodes tell of a leader that is gone (KIP-595)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from eosctl.logs.incidents.story import LogStory, time_of
+from eosctl.model.log_event import LogEvent
+
+FAILOVER_MS: Final = 60_000
+_NOTICED_MS: Final = 1_000
+"""A lost connection may be told so long before the moment that passes for a crash's."""
+_FETCH_CUT: Final = re.compile(
+    r"\[RaftManager (?:nodeId|id)=\d+\] Cancelled in-flight FETCH request .*\bdue to node (\d+) being disconnected"
+)
+
+
+def leader_named(event: LogEvent) -> str:
+    """Return the node that leads, or led, the quorum by an event's words."""
+    names = (event.fields.get(name) for name in ("controller", "leader", "former_leader"))
+    return next((name for name in names if name), "")
+
+
+def fetched_from(event: LogEvent) -> str:
+    """Return the node that an event says a voter or observer was fetching the metadata log from when it went away.
+
+    That is the quorum's leader: nodes that know it fetch from nobody else.
+    """
+    found = _FETCH_CUT.search(event.message)
+    return found[1] if found else ""
+
+
+def led_quorum(story: LogStory, node: str, down_ms: int) -> bool:
+    """Whether the last that anybody said of the quorum before a node's crash is that it leads it."""
+    for event in story.of("CONTROLLER_LOST"):
+        if down_ms - 500 <= time_of(event) <= down_ms + FAILOVER_MS:
+            return event.fields.get("former_leader") == node
+    told = [event for event in story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER") if time_of(event) <= down_ms + 500]
+    if told:
+        newest = max(told, key=lambda event: (int(event.fields.get("controller_epoch", -1)), time_of(event)))
+        return leader_named(newest) == node
+    # Logs that begin in the middle of its term.
+    return any(
+        abs(time_of(event) - down_ms) <= _NOTICED_MS and fetched_from(event) == node
+        for event in story.of("NETWORK_DISCONNECT")
+    )
+
+
+def successor_of(story: LogStory, node: str, down_ms: int) -> LogEvent | None:
+    """Return what the first other node said that became the active controller after a crash."""
+    for event in story.of("CONTROLLER_ACTIVE"):
+        soon = down_ms - 500 <= time_of(event) <= down_ms + FAILOVER_MS
+        if soon and event.fields.get("controller") != node:
+            return event
+    return None
+
+
+def lost_leaders(story: LogStory) -> dict[str, LogEvent]:
+    """Return the leaders of which others tell that their connections broke before another one took over.
+
+    One that stands down in order has told its followers, who fetch from it no more when it ends.
+    """
+    lost: dict[str, LogEvent] = {}
+    for event in story.of("NETWORK_DISCONNECT"):
+        leader = fetched_from(event)
+        if leader and leader not in lost and successor_of(story, leader, time_of(event)) is not None:
+            lost[leader] = event
+    return lost

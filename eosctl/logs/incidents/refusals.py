@@ -1,0 +1,181 @@
+"""What brokers and clients refuse by rule: missing rights, limits, settings, full or broken disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.topic_denials import Observers
+from eosctl.logs.incidents.unnamed import Owners
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+EPISODE_MS = 300_000
+START_MS = 30_000
+"""Streams prints its settings so long before it refuses them."""
+_NO_NAME = "rdkafka"
+"""What librdkafka calls a client without a client.id."""
+
+
+def find_denials(story: LogStory) -> Iterator[Incident]:
+    """Yield what was denied for want of a right, one incident for each thing that was asked for."""
+    observers = Observers(story)
+    for category, kind, root_cause, name, field in (
+        (
+            "AUTHZ_TXN_ID",
+            "transactional_id_authorization",
+            "missing-transactional-id-acl",
+            "transactional.id",
+            "transactional_id",
+        ),
+        ("AUTHZ_GROUP", "group_authorization", "missing-group-acl", "group", "group"),
+    ):
+        owners = Owners(story)
+        events = [event for event in story.of(category) if not observers.has(event)]
+        for (asked, _), denials in _by_name(story, ((_asked(story, owners, event, field), event) for event in events)):
+            for episode in episodes(denials, EPISODE_MS):
+                principal = next((event.fields["principal"] for event in episode if event.fields.get("principal")), "")
+                operation = next((event.fields["operation"] for event in episode if event.fields.get("operation")), "")
+                yield incident(
+                    kind,
+                    root_cause,
+                    {name: asked, "principal": principal, **({} if asked else _client_of(episode[0]))},
+                    episode,
+                    f"{principal or 'The client'} was denied {operation or 'access'} on {name} {asked or '(unnamed)'}.",
+                    "Add the ACL: Write and Describe on TransactionalId."
+                    if field != "group"
+                    else "Add the ACL: Read on Group.",
+                    confidence=0.95 if principal and len({event.file for event in episode}) > 1 else 0.85,
+                )
+
+
+def _asked(story: LogStory, owners: Owners, event: LogEvent, field: str) -> str:
+    if field == "transactional_id":
+        return owners.transactional_id(event)
+    return event.fields.get(field) or story.value_in_log(event, field) or owners.denied(event, field)
+
+
+def _by_name(
+    story: LogStory, named: Iterable[tuple[str, LogEvent]]
+) -> Iterable[tuple[tuple[str, str], list[LogEvent]]]:
+    """Group events by the name that was refused, those of clients that tell none by their logs."""
+    groups: dict[tuple[str, str], list[LogEvent]] = {}
+    for name, event in named:
+        groups.setdefault((name, "" if name else story.log_of(event)), []).append(event)
+    return groups.items()
+
+
+def _client_of(event: LogEvent) -> dict[str, str]:
+    """Tell a client by what it was given beside its transactional id or group."""
+    client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "").rpartition("#")[0]
+    return {"application": event.application, "client.id": "" if client == _NO_NAME else client}
+
+
+def find_settings(story: LogStory) -> Iterator[Incident]:
+    """Yield settings that a client or broker refuses at the start."""
+    for events in by_key((story.log_of(event), event) for event in story.of("INVALID_STREAMS_CONFIG")).values():
+        first = events[0]
+        settings = story.log_between(first, time_of(first) - START_MS, time_of(first))
+        told = [event.fields["application_id"] for event in settings if event.fields.get("application_id")]
+        owner = story.value_in_log(first, "application_id") or (told[-1] if told else first.application)
+        timeout, interval = (first.fields.get(name, "?") for name in ("transaction_timeout_ms", "commit_interval_ms"))
+        yield incident(
+            "invalid_streams_config",
+            "commit-interval-above-transaction-timeout",
+            {"application.id": owner},
+            events,
+            f"Streams refused to start: commit.interval.ms={interval} is above the transaction timeout "
+            f"of {timeout} ms.",
+            "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above it.",
+            confidence=0.95,
+        )
+    refused = story.of("INVALID_TXN_TIMEOUT")
+    for (transactional_id, _), events in _by_name(story, ((story.transactional_id(event), event) for event in refused)):
+        for episode in episodes(events, EPISODE_MS):
+            yield incident(
+                "invalid_transaction_timeout",
+                "transaction-timeout-above-broker-max",
+                {"transactional.id": transactional_id, **_client_of(episode[0])},
+                episode,
+                f"{transactional_id or episode[0].application} asks for a transaction timeout above the brokers' "
+                "transaction.max.timeout.ms.",
+                "Lower transaction.timeout.ms of the client, or raise transaction.max.timeout.ms of the brokers.",
+                confidence=0.95,
+            )
+
+
+def find_large_records(story: LogStory) -> Iterator[Incident]:
+    """Yield records that were too large for the client's or for the broker's limit."""
+    events = story.client_events("RECORD_TOO_LARGE")
+    for (_, _, root_cause), group in _by_limit(story, events).items():
+        for episode in episodes(group, EPISODE_MS):
+            named = next((story.transactional_id(event) for event in episode if story.transactional_id(event)), "")
+            size = next((event.fields["record_bytes"] for event in episode if event.fields.get("record_bytes")), "")
+            limit = (
+                "max.request.size of the client"
+                if "client" in root_cause
+                else "message.max.bytes of the broker or topic"
+            )
+            yield incident(
+                "record_too_large",
+                root_cause,
+                {"transactional.id": named, "application": episode[0].application},
+                episode,
+                f"A record{f' of {size} bytes' if size else ''} in {PurePath(episode[0].file).name} is above {limit}; "
+                "its transaction had to be aborted.",
+                "Raise the limit that is named, on client and broker alike, or keep large payloads out of Kafka.",
+                confidence=0.95,
+            )
+
+
+def _by_limit(story: LogStory, events: list[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
+    """Group events by their log, the limit, and the transactional id: whoever names none goes with the one before."""
+    groups: dict[tuple[str, str, str], list[LogEvent]] = {}
+    latest: dict[str, str] = {}
+    named: dict[tuple[str, str], str] = {}
+    for event in events:
+        # librdkafka names the broker's error for its own limit, too; only producing is refused on the spot.
+        log = story.log_of(event)
+        own = bool(event.fields.get("limit_setting") or event.fields.get("refused_by_client"))
+        by_broker = bool(event.fields.get("refused_by_broker"))
+        told = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
+        # An echo ("because we are in an error state") belongs to the refusal before it.
+        root = "record-above-client-limit" if own else "record-above-broker-limit" if told else latest.get(log, "")
+        root = root or "record-above-broker-limit"
+        if not own and not by_broker and latest.get(log) == "record-above-client-limit":
+            root = latest[log]
+        latest[log] = root
+        owner = event.fields.get("transactional_id") or named.get((log, root)) or story.transactional_id(event)
+        named[log, root] = owner
+        groups.setdefault((log, owner, root), []).append(event)
+    return groups
+
+
+def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
+    """Yield the log directories that a broker lost."""
+    own = [event for event in story.server_events("DISK_ERROR") if event.fields.get("log_dir") and _own_words(event)]
+    for application, events in by_key((event.application, event) for event in own).items():
+        for episode in episodes(events, EPISODE_MS):
+            node = story.node_of(application)
+            path = next((event.fields["log_dir"] for event in episode if "replicas in dir" in event.message), "")
+            path = path or episode[0].fields["log_dir"]
+            echoes = [
+                event
+                for event in story.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
+                if time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + 30_000
+            ]
+            yield incident(
+                "log_dir_failure",
+                "log-dir-failure",
+                {"broker": node, "log.dir": path},
+                [*episode, *echoes],
+                f"Broker {node} cannot use {path} any more; the replicas in it are offline.",
+                "Replace or free the disk and restart the broker; its replicas are copied from the others.",
+                confidence=0.95,
+            )
+
+
+def _own_words(event: LogEvent) -> bool:
+    words = ("Stopping serving", "have failed", "Error while ")
+    return "LogDirFailureChannel" in event.logger or any(one in event.message for one in words)

@@ -1,0 +1,280 @@
+"""The life of brokers and controllers: when they were away, and whether on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from eosctl.logs.incidents.quorum import FAILOVER_MS, leader_named, lost_leaders
+from eosctl.logs.incidents.story import LogStory, incident, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+START_SPREAD_MS = 20_000
+SHORTEST_LIFE_MS = 2_000
+"""What a server says twice within this time it says to two files."""
+PLANNED_WITHIN_MS = 300_000
+"""A start this soon after a signal belongs to it."""
+JVM_START_MS = 5_000
+READY_WITHIN_MS = 120_000
+ROLLING_MS = 600_000
+
+
+class Outage(NamedTuple):
+    """A server that was away.
+
+    Attributes:
+        application: The server's name in the logs.
+        node: Its node id.
+        is_broker: False for a node that is a controller only.
+        planned: Whether it was asked to stop.
+        down_ms: When it stopped, as well as the logs tell.
+        up_ms: When it started again; None when it did not.
+        events: The evidence.
+    """
+
+    application: str
+    node: str
+    is_broker: bool
+    planned: bool
+    down_ms: int
+    up_ms: int | None
+    events: tuple[LogEvent, ...]
+
+
+def find_outages(story: LogStory) -> tuple[Outage, ...]:
+    """Find every stop and start of a server."""
+    found = [outage for application in sorted(story.servers()) for outage in _restarts(story, application)]
+    for fenced in story.of("BROKER_FENCED"):
+        node = fenced.fields.get("fenced_broker", "")
+        known = any(
+            outage.node == node
+            and outage.down_ms - FAILOVER_MS <= time_of(fenced) <= (outage.up_ms or time_of(fenced)) + FAILOVER_MS
+            for outage in found
+        )
+        if node and not known and not _alive_after(story, node, time_of(fenced)):
+            found.append(Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,)))
+    found += _stopped_elsewhere(story, found)
+    found += _silent_controllers(story, found)
+    found += _unheard_controllers(story, found)
+    return tuple(sorted(found, key=lambda outage: outage.down_ms))
+
+
+def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
+    """Yield the restarts that were asked for, and the rolling restart that several of them make."""
+    planned = [outage for outage in outages if outage.planned and outage.up_ms is not None]
+    for outage in planned:
+        yield incident(
+            "broker_restart_clean",
+            "planned-restart",
+            {"broker": outage.node},
+            outage.events,
+            f"Node {outage.node} was asked to stop, stopped in order and started again.",
+            "Nothing: clients retry through a planned restart.",
+            severity=Severity.INFO,
+            t_start_ms=outage.down_ms,
+            t_end_ms=outage.up_ms,
+        )
+    nodes = tuple(sorted({outage.node for outage in planned}))
+    if len(nodes) > 1 and planned[-1].down_ms - planned[0].down_ms <= ROLLING_MS * len(nodes):
+        yield incident(
+            "baseline",
+            "planned-restart",
+            {"cluster": f"brokers {nodes[0]}-{nodes[-1]}", "brokers": nodes},
+            [event for outage in planned for event in outage.events],
+            f"A rolling restart of nodes {', '.join(nodes)}, one after the other, each in order.",
+            "Nothing: retries, rebalances and coordinator moves of this time are part of it.",
+            severity=Severity.INFO,
+            t_start_ms=planned[0].down_ms,
+            t_end_ms=max(outage.up_ms or 0 for outage in planned),
+        )
+
+
+def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
+    events = story.of_application(application)
+    roles = {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
+    is_broker = "Broker" in roles or not roles
+    node = story.node_of(application)
+    alive_ms = 0
+    for group in _starts(events):
+        start = time_of(group[0])
+        # What came before the start before is that one's.
+        since, alive_ms = max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
+        orders = [
+            event
+            for event in events
+            if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED") and since <= time_of(event) < start
+        ]
+        fenced = [
+            event
+            for event in story.of("BROKER_FENCED")
+            if event.fields.get("fenced_broker") == node and since <= time_of(event) <= start
+        ]
+        # The new process may have written before it names itself; what came before the fencing is the old one's.
+        last = story.last_sign_before(application, min([start - JVM_START_MS, *(time_of(event) for event in fenced)]))
+        up = _serving_again(story, application, node, start)
+        if orders:
+            evidence = (*orders, *group)
+            yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
+        elif last is None and (lost := _cut_off(story, node, start)):
+            # A quiet server, or files that begin with its start: then only others saw it go.
+            yield Outage(application, node, is_broker, False, time_of(lost), up, (lost, *fenced, *group))
+        elif fenced or (last is not None and _noticed(story, node, last, start)):
+            # Kafka's files end abruptly: its clients know the moment better than its own last line does.
+            missed = _first_missed(story, node, last or time_of(fenced[0]), start)
+            down = missed if missed is not None else last if last is not None else time_of(fenced[0])
+            yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
+
+
+def _starts(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
+    """Yield what a server says at each of its starts; a process says each sentence once, and nothing after its end."""
+    group: list[LogEvent] = []
+    for event in events:
+        is_start = event.category == "BROKER_START"
+        if not is_start and event.category not in ("BROKER_SIGNAL", "BROKER_STOPPED"):
+            continue
+        if group and (not is_start or not _is_same_start(group, event)):
+            yield group
+            group = []
+        if is_start:
+            group.append(event)
+    if group:
+        yield group
+
+
+def _is_same_start(group: Sequence[LogEvent], event: LogEvent) -> bool:
+    if time_of(event) - time_of(group[-1]) > START_SPREAD_MS:
+        return False
+    said = [one for one in group if one.message == event.message]
+    return not said or time_of(event) - time_of(said[0]) < SHORTEST_LIFE_MS
+
+
+def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+    """Yield active controllers that fell silent for good, and were replaced without standing down."""
+    applications = {node: application for application in story.servers() if (node := story.node_of(application))}
+    leaders = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER", "CONTROLLER_LOST")
+    for taken in story.of("CONTROLLER_ACTIVE"):
+        before = [event for event in leaders if time_of(event) < time_of(taken)]
+        leader = leader_named(before[-1]) if before else ""
+        application = applications.get(leader, "")
+        if not application or leader == taken.fields.get("controller"):
+            continue
+        events = story.of_application(application)
+        last = time_of(events[-1])
+        ended = any(
+            event.category in ("BROKER_SIGNAL", "BROKER_STOPPED", "CONTROLLER_RESIGNED") for event in events[-20:]
+        )
+        is_known = any(outage.node == leader and outage.down_ms <= time_of(taken) for outage in known)
+        if last < time_of(taken) and not ended and not is_known:
+            roles = {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
+            yield Outage(application, leader, "Broker" in roles, False, last, None, (taken,))
+
+
+def _unheard_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+    """Yield active controllers that went away, by the logs of others: their own are not here."""
+    nodes = _nodes_heard_of(story, known)
+    for leader, cut in lost_leaders(story).items():
+        if leader not in nodes:
+            yield Outage(f"controller-{leader}", leader, False, False, time_of(cut), None, (cut,))
+
+
+def _stopped_elsewhere(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+    """Yield brokers that asked their controller to let them go; their own logs are not here."""
+    nodes = _nodes_heard_of(story, known)
+    told = story.of("BROKER_UNFENCED")
+    asked_ms: dict[str, int] = {}
+    for order in told:
+        node = order.fields.get("fenced_broker", "")
+        if "granted a controlled shutdown" not in order.message or node in nodes:
+            continue
+        is_new = time_of(order) - asked_ms.get(node, -SHORTEST_LIFE_MS) >= SHORTEST_LIFE_MS
+        asked_ms[node] = time_of(order)
+        if is_new:
+            back = (
+                time_of(event)
+                for event in told
+                if event.fields.get("fenced_broker") == node
+                and "to unfence" in event.message
+                and time_of(event) > time_of(order)
+            )
+            yield Outage(f"broker-{node}", node, True, True, time_of(order), next(back, None), (order,))
+
+
+def _nodes_heard_of(story: LogStory, known: Sequence[Outage]) -> set[str]:
+    """Return the nodes whose own logs are here, or of which an outage is known."""
+    return {story.node_of(application) for application in story.servers()} | {outage.node for outage in known}
+
+
+def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bool:
+    """Whether anybody else saw a node go: a lost connection, or another node that took its place.
+
+    A file that was cut out of a longer one can begin with the end of an earlier process; a start after it is no crash.
+    """
+    until = min(start_ms, last_sign_ms + FAILOVER_MS)
+    lost = any(
+        last_sign_ms <= time_of(event) <= until and names_node(event.message, node)
+        for event in story.of("NETWORK_DISCONNECT")
+    )
+    replaced = any(
+        last_sign_ms <= time_of(event) <= until and event.fields.get("controller") != node
+        for event in story.of("CONTROLLER_ACTIVE")
+    )
+    return lost or replaced
+
+
+def _cut_off(story: LogStory, node: str, start_ms: int) -> LogEvent | None:
+    """Return the first request that a node left unanswered before it started.
+
+    Unlike a connection that cannot be made, this shows that it was there.
+    """
+    for event in story.of("NETWORK_DISCONNECT"):
+        if start_ms - READY_WITHIN_MS <= time_of(event) < start_ms - JVM_START_MS and (
+            f"due to node {node} being disconnected" in event.message
+        ):
+            return event
+    return None
+
+
+def _first_missed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> int | None:
+    """Return when a client first lost its connection to a node after the node's last words."""
+    for event in story.client_events("NETWORK_DISCONNECT"):
+        if last_sign_ms <= time_of(event) <= min(start_ms, last_sign_ms + FAILOVER_MS) and names_node(
+            event.message, node
+        ):
+            return time_of(event)
+    return None
+
+
+def _serving_again(story: LogStory, application: str, node: str, start_ms: int) -> int:
+    """Return when a node that started was let in again; its start when nobody says."""
+    for event in story.of("BROKER_UNFENCED"):
+        about = event.fields.get("fenced_broker") == node or event.application == application
+        if about and "unfence" in event.message and start_ms <= time_of(event) <= start_ms + READY_WITHIN_MS:
+            return time_of(event)
+    return start_ms
+
+
+def _alive_after(story: LogStory, node: str, time_ms: int) -> bool:
+    return any(
+        story.node_of(application) == node
+        and any(time_of(event) > time_ms for event in story.of_application(application))
+        for application in story.servers()
+    )
+
+
+def names_node(message: str, node: str) -> bool:
+    """Whether a client speaks of a node: Java's ``node 1`` and ``(id: 1 rack``, librdkafka's ``host:9092/1``."""
+    return any(
+        f"{form}{node}{end}" in f"{message} "
+        for form, end in ((" node ", " "), ("Node ", " "), ("(id: ", " "), ("/", ":"))
+    )
+
+
+def first_of_each(story: LogStory, events: Sequence[LogEvent]) -> list[LogEvent]:
+    """Return the first event of each program and transactional id."""
+    firsts: dict[tuple[str, str], LogEvent] = {}
+    for event in events:
+        named = "" if event.application in story.servers() else story.transactional_id(event)
+        firsts.setdefault((story.log_of(event), named), event)
+    return list(firsts.values())

@@ -1,0 +1,386 @@
+"""Log events in an order that can be asked: by category, by time, by who wrote them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
+from eosctl.logs.incidents.clocks import on_one_clock
+from eosctl.logs.incidents.guests import part_guests
+from eosctl.logs.incidents.loggers import is_of_server
+from eosctl.logs.incidents.logs import ProgramLogs
+from eosctl.logs.incidents.names import complete_names
+from eosctl.logs.incidents.voices import Voices
+from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.severity import Severity
+
+Key = TypeVar("Key", bound=Hashable)
+
+_LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
+_LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
+
+SAME_MOMENT_MS = 200
+"""What a client says of a failure, and what its program says of it."""
+MAX_EVIDENCE_COUNT = 40
+"""Evidence lines of one incident; the first of each file are kept."""
+
+
+class LogStory:
+    """The events of a scan in the order of time.
+
+    A record without a stamp of its own (standard error, bare formats) has the time of the last one before it in its
+    file, or of the first behind it; files in which nothing carries a time are left out.
+
+    Built once for a scan; detectors only read it.
+    """
+
+    def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
+        named = tuple(complete_names(tuple(_timed(events, sources))))
+        known = tuple(part_guests(tuple(_told_apart(named, sources))))
+        self._logs = ProgramLogs(known, sources)
+        known, self.sources = on_one_clock(known, sources, self._logs)
+        self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_order))
+        self._by_category: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.category)
+        self._by_log: Mapping[str, list[LogEvent]] = _grouped(self.events, self.log_of)
+        self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.application)
+        self._mentions: Mapping[str, list[LogEvent]] = _grouped(
+            (event for event in self.events if event.fields.get("transactional_id")), self.log_of
+        )
+        self._by_id: Mapping[str | None, list[LogEvent]] = _grouped(
+            self.events, lambda event: event.fields.get("transactional_id")
+        )
+        self._inits: Mapping[tuple[str, str | None], list[LogEvent]] = _grouped(
+            self._by_category.get("INIT_PRODUCER_ID", ()),
+            lambda event: (self.log_of(event), event.fields.get("transactional_id")),
+        )
+        self._logs_of_several = {
+            log
+            for log, mentions in self._mentions.items()
+            if len({one.fields["transactional_id"] for one in mentions}) > 1
+        }
+        self._voices = Voices(self.log_of, self.log_with)
+        self._of_categories: dict[tuple[str, tuple[str, ...]], list[LogEvent]] = {}
+        self._starts: dict[str, int] = {}
+        self._first_named: dict[str, dict[str, int]] = {}
+        self._groups: dict[str, str] = {}
+        self._values: dict[tuple[str, str], str] = {}
+        self._logs_of_libraries = {self.log_of(event) for event in self.events if event.fields.keys() & _LIBRARY_FIELDS}
+        self._servers = frozenset(
+            event.application
+            for category in ("BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG")
+            for event in self._by_category.get(category, ())
+            if not event.fields.get("client_id")
+        ) | frozenset(event.application for event in self.events if is_of_server(event))
+
+        self._announced = announced_ids(
+            self.sources,
+            self._logs.of_file,
+            {event.fields.get("transactional_id", "") for event in self.server_events("INIT_PRODUCER_ID")},
+        )
+        short = short_ids(self.sources, self._logs.of_file)
+        self._announced = {**short, **self._announced}
+        self.owners_of_producers = owners_of_producers(self.sources)
+        """Who tells at its start that it has a producer id, where nobody else names the transactional id of that."""
+        told = {*short.values(), *self.owners_of_producers.values()}
+        self.guessed_ids = guessed_ids(self.events) | (told - self._by_id.keys())
+        self.ids_of_clients = frozenset(
+            event.fields["transactional_id"]
+            for event in self.events
+            if event.fields.get("transactional_id") and event.application not in self._servers
+        )
+
+    def of(self, *categories: str) -> list[LogEvent]:
+        """Return the events of some categories in the order of time."""
+        if len(categories) == 1:
+            return list(self._by_category.get(categories[0], ()))
+        return sorted((event for name in categories for event in self._by_category.get(name, ())), key=_order)
+
+    def client_events(self, *categories: str) -> list[LogEvent]:
+        """Return those events that applications wrote, not servers."""
+        return [event for event in self.of(*categories) if event.application not in self._servers]
+
+    def server_events(self, *categories: str) -> list[LogEvent]:
+        """Return those events that brokers and controllers wrote."""
+        return [event for event in self.of(*categories) if event.application in self._servers]
+
+    def client_events_about(self, transactional_id: str, *categories: str) -> list[LogEvent]:
+        """Return those of the client events that name a transactional id themselves."""
+        return [one for one in self._about(transactional_id, categories) if one.application not in self._servers]
+
+    def server_events_about(self, transactional_id: str, *categories: str) -> list[LogEvent]:
+        """Return those of the server events that name a transactional id themselves."""
+        return [one for one in self._about(transactional_id, categories) if one.application in self._servers]
+
+    def _about(self, transactional_id: str, categories: Sequence[str]) -> Iterator[LogEvent]:
+        return (one for one in self._by_id.get(transactional_id, ()) if one.category in categories)
+
+    def log_of(self, event: LogEvent) -> str:
+        """Name the log of the program that wrote an event: a file, several in a row, or some records of one."""
+        return self._logs.of(event)
+
+    def log_with(self, event: LogEvent) -> Sequence[LogEvent]:
+        """Return the events of the program that wrote one of them."""
+        return self._by_log.get(self.log_of(event), ())
+
+    def log_between(
+        self, event: LogEvent, start_ms: int, end_ms: int, categories: tuple[str, ...] = ()
+    ) -> Sequence[LogEvent]:
+        """Return the events of the same program in a time, its ends included; all, or those of some categories."""
+        events = self.log_with(event)
+        if categories:
+            key = self.log_of(event), categories
+            if key not in self._of_categories:
+                self._of_categories[key] = [one for one in events if one.category in categories]
+            events = self._of_categories[key]
+        return events[bisect_left(events, start_ms, key=time_of) : bisect_right(events, end_ms, key=time_of)]
+
+    def log_start_ms(self, event: LogEvent) -> int:
+        """Return the time of the first record of an event's log, whether it means anything or not."""
+        log = self.log_of(event)
+        if log not in self._starts:
+            events = self.log_with(event)
+            files = {one.file for one in events}
+            starts = (source.first_ms for source in self.sources if source.file in files)
+            self._starts[log] = min([time_of(events[0]), *(start for start in starts if start is not None)])
+        return self._starts[log]
+
+    def of_application(self, application: str) -> Sequence[LogEvent]:
+        """Return the events of one application, in all of its files."""
+        return self._by_application.get(application, ())
+
+    def servers(self) -> frozenset[str]:
+        """Return the applications that are brokers or controllers."""
+        return self._servers
+
+    def node_of(self, application: str) -> str:
+        """Return the node id of a server, as most of its own lines tell it; empty when none does."""
+        votes: dict[str, int] = defaultdict(int)
+        for event in self.of_application(application):
+            if node := event.fields.get("broker"):
+                votes[node] += 1
+        return max(votes, key=lambda node: votes[node], default="")
+
+    def last_sign_before(self, application: str, time_ms: int) -> int | None:
+        """Return when an application last wrote anything before a moment, as far as events and files tell.
+
+        Files of the garbage collector do not count: a new process opens its own long before it says anything else.
+        """
+        events = [event for event in self.of_application(application) if event.category != "GC_PAUSE"]
+        index = bisect_left(events, time_ms, key=time_of)
+        signs = [time_of(events[index - 1])] if index else []
+        for source in self.sources:
+            if source.application == application and "gc-unified" not in source.layout:
+                signs += [ms for ms in (source.first_ms, source.last_ms) if ms is not None and ms < time_ms]
+        return max(signs, default=None)
+
+    def transactional_id(self, event: LogEvent) -> str:
+        """Return the transactional id of an event: its own, or one that its log named.
+
+        That is the last before it, unless its client, its thread or its logger speaks of another one only: a log may
+        hold several programs. Where none is named as one, it is the only one that the log's beginning has.
+        """
+        if named := event.fields.get("transactional_id"):
+            return named
+        mentions = self._mentions.get(self.log_of(event))
+        if not mentions:
+            return "" if event.application in self._servers else self._announced.get(self.log_of(event), "")
+        before = bisect_right(mentions, time_of(event), key=time_of)
+        last = mentions[max(before - 1, 0)]
+        if before and last.category == event.category and time_of(event) - time_of(last) <= SAME_MOMENT_MS:
+            return last.fields["transactional_id"]
+        return self._voices.only(event, "transactional_id") or last.fields["transactional_id"]
+
+    def inits_in_log(self, event: LogEvent, transactional_id: str) -> list[LogEvent]:
+        """Return the initialisations of a transactional id, or without one, that an event's log tells of."""
+        log = self.log_of(event)
+        told = (*self._inits.get((log, transactional_id), ()), *self._inits.get((log, None), ()))
+        return sorted(told, key=_order)
+
+    def named_ms(self, event: LogEvent, transactional_id: str) -> int:
+        """Return when the log of an event first tells of an id: 0 where it does not.
+
+        An id that is in its first words only is told of when it starts, not with the first event that is about it.
+        """
+        log = self.log_of(event)
+        if log not in self._mentions and self._announced.get(log) == transactional_id:
+            return self.log_start_ms(event)
+        if log not in self._first_named:
+            first: dict[str, int] = {}
+            for one in self.log_with(event):
+                first.setdefault(self.transactional_id(one), time_of(one))
+            self._first_named[log] = first
+        return self._first_named[log].get(transactional_id, 0)
+
+    def group_of(self, event: LogEvent) -> str:
+        """Return the consumer group of the client that wrote an event: named there, or by a coordinator for its id.
+
+        A coordinator makes the ids of dynamic members from their client ids.
+        """
+        if self._holds_several(event):
+            return self._voices.only(event, "group")
+        log = self.log_of(event)
+        if log not in self._groups:
+            self._groups[log] = self._find_group(event)
+        return self._groups[log]
+
+    def _holds_several(self, event: LogEvent) -> bool:
+        """Whether the log of an event may be of several programs, as each of these threads has an id of its own."""
+        return self.log_of(event) in self._logs_of_several
+
+    def _find_group(self, event: LogEvent) -> str:
+        if named := self.value_in_log(event, "group"):
+            return named
+        clients = {
+            one.fields["rdkafka_client"].rpartition("#")[0]
+            for one in self.log_with(event)
+            if "rdkafka_client" in one.fields
+        }
+        groups = {
+            one.fields["group"]
+            for one in self.of("REBALANCE_TRIGGER")
+            if one.fields.get("member_client") in clients and one.fields.get("group")
+        }
+        return groups.pop() if len(groups) == 1 else ""
+
+    def value_in_log(self, event: LogEvent, name: str) -> str:
+        """Return the value of a field when all events of an event's log, or of its client or thread, agree on it."""
+        log = self.log_of(event)
+        known = self._values.get((log, name))
+        if known is None:
+            values = {one.fields[name] for one in self.log_with(event) if one.fields.get(name)}
+            known = self._values[log, name] = values.pop() if len(values) == 1 else ""
+        return known or self._voices.only(event, name)
+
+    def is_of_library(self, event: LogEvent) -> bool:
+        """Whether Java's client or librdkafka wrote some of the events of an event's log."""
+        return self.log_of(event) in self._logs_of_libraries
+
+
+def speaks_protocol(story: LogStory, event: LogEvent) -> bool:
+    """Whether a client tells a broker's answer in its own words, without Java's client or librdkafka in between."""
+    if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
+        return False
+    return not story.is_of_library(event)
+
+
+def time_of(event: LogEvent) -> int:
+    """Return the time of an event of a story, which always has one."""
+    return event.time_ms or 0
+
+
+def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:
+    """Part events, in the order of time, where nothing happens for longer than a gap."""
+    current: list[LogEvent] = []
+    for event in events:
+        if current and time_of(event) - time_of(current[-1]) > gap_ms:
+            yield current
+            current = []
+        current.append(event)
+    if current:
+        yield current
+
+
+def by_key(pairs: Iterable[tuple[str, LogEvent]]) -> dict[str, list[LogEvent]]:
+    """Group events by a key, keeping their order."""
+    groups: dict[str, list[LogEvent]] = defaultdict(list)
+    for key, event in pairs:
+        groups[key].append(event)
+    return groups
+
+
+def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
+    """Point to events: the first ones of every file, at most ``MAX_EVIDENCE_COUNT`` in all."""
+    ordered = sorted(set(_places(events)), key=lambda place: place[0])
+    files = len({place.file for _, place in ordered}) or 1
+    share = max(1, MAX_EVIDENCE_COUNT // files)
+    taken: dict[str, int] = defaultdict(int)
+    kept = []
+    for _, place in ordered:
+        taken[place.file] += 1
+        if taken[place.file] <= share:
+            kept.append(place)
+    return tuple(kept)
+
+
+def incident(
+    kind: str,
+    root_cause: str,
+    subject: Mapping[str, str | tuple[str, ...]],
+    events: Sequence[LogEvent],
+    explanation: str,
+    next_step: str,
+    *,
+    severity: Severity = Severity.ERROR,
+    confidence: float = 0.9,
+    t_start_ms: int | None = None,
+    t_end_ms: int | None = None,
+) -> Incident:
+    """Make an incident from its evidence; start and end are those of the evidence unless they are given."""
+    times = [time_of(event) for event in events]
+    return Incident(
+        kind=kind,
+        root_cause=root_cause,
+        severity=severity,
+        confidence=confidence,
+        subject={name: value for name, value in subject.items() if value},
+        t_start_ms=min(times) if t_start_ms is None else t_start_ms,
+        t_end_ms=max(times) if t_end_ms is None else t_end_ms,
+        evidence=evidence_of(events),
+        explanation=explanation,
+        next_step=next_step,
+    )
+
+
+def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], EvidenceLine]]:
+    for event in events:
+        yield (time_of(event), event.file, event.offset), EvidenceLine(event.file, event.offset)
+
+
+def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events with a time, those without one with their neighbour's."""
+    starts = {source.file: source.first_ms for source in sources}
+    for file, part in _grouped(events, lambda event: event.file).items():
+        ordered = sorted(part, key=lambda event: event.offset)
+        last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))
+        if last is None:
+            continue
+        for event in ordered:
+            last = event.time_ms if event.time_ms is not None else last
+            yield event if event.time_ms is not None else event._replace(time_ms=last, time_assumed=True)
+
+
+def _told_apart(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events whose servers are told apart: nodes that share a service's name have those of their machines.
+
+    Where no machines are named, they have the names of their files.
+    """
+    known = list(events)
+    owners = {source.file: source.application for source in sources}
+    names: dict[str, set[str]] = defaultdict(set)
+    hosts: dict[str, set[str]] = defaultdict(set)
+    of_servers = set()
+    for event in known:
+        names[event.application].add(owners.get(event.file, event.application))
+        hosts[event.application].add(event.host)
+        if is_of_server(event):
+            of_servers.add(event.application)
+    shared = {name for name in of_servers if len(names[name]) > 1}
+    for event in known:
+        several_hosts = event.application in of_servers and len(hosts[event.application] - {""}) > 1
+        owner = event.host if several_hosts else owners.get(event.file) if event.application in shared else ""
+        yield event._replace(application=owner) if owner else event
+
+
+def _order(event: LogEvent) -> tuple[int, str, int]:
+    return time_of(event), event.file, event.offset
+
+
+def _grouped(events: Iterable[LogEvent], key: Callable[[LogEvent], Key]) -> Mapping[Key, list[LogEvent]]:
+    groups: dict[Key, list[LogEvent]] = defaultdict(list)
+    for event in events:
+        groups[key(event)].append(event)
+    return groups

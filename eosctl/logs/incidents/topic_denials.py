@@ -1,0 +1,109 @@
+"""Denied access to topics, and what a principal that only observes may not see.
+
+Reading the state of a cluster is denied entry by entry: the answer leaves out what the principal may not see. That
+stops no application.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+EPISODE_MS: Final = 300_000
+_DENIALS: Final = ("AUTHZ_TXN_ID", "AUTHZ_GROUP", "AUTHZ_CLUSTER", "AUTHZ_OTHER")
+_OBSERVE: Final = frozenset(
+    {
+        *("ListTransactions", "DescribeTransactions", "DescribeProducers", "ListGroups", "DescribeGroups"),
+        *("ConsumerGroupDescribe", "ShareGroupDescribe", "StreamsGroupDescribe", "DescribeShareGroupOffsets"),
+        *("DescribeConfigs", "DescribeAcls", "DescribeLogDirs", "DescribeCluster", "DescribeQuorum"),
+        *("DescribeClientQuotas", "DescribeUserScramCredentials", "DescribeDelegationToken", "ListConfigResources"),
+        *("ListPartitionReassignments", "DescribeTopicPartitions", "ListClientMetricsResources"),
+    }
+)
+"""Requests that administrators and monitoring send, and no producer or consumer."""
+_LOOK_UP: Final = frozenset({"Metadata", "ListOffsets", "OffsetFetch", "OffsetForLeaderEpoch"})
+"""Requests that applications send as well as monitoring."""
+_INTERNAL: Final = "__"
+
+
+class Observers:
+    """Which denials keep someone from seeing, and stop no application."""
+
+    def __init__(self, story: LogStory) -> None:
+        denials = story.of(*_DENIALS)
+        principals = {event.fields.get("principal", "") for event in denials if _observes(event)}
+        stopped = {event.fields.get("principal", "") for event in denials if not _observes(event) and not _looks(event)}
+        self._only_observe = principals - stopped - {""}
+
+    def has(self, event: LogEvent) -> bool:
+        """Whether a denial is one of an observation."""
+        if _observes(event):
+            return True
+        return _looks(event) and event.fields.get("principal", "") in self._only_observe
+
+
+def find_hidden_resources(story: LogStory) -> Iterator[Incident]:
+    """Yield, as information, what each principal may not see."""
+    observers = Observers(story)
+    hidden = [event for event in story.of(*_DENIALS) if observers.has(event)]
+    for principal, events in by_key((event.fields.get("principal", ""), event) for event in hidden).items():
+        resources = tuple(dict.fromkeys(_resource(event) for event in events))
+        what = ", ".join(resources[:3]) + (f", and {len(resources) - 3} more" if len(resources) > 3 else "")
+        yield incident(
+            "observation_denied",
+            "missing-describe-acl",
+            {"principal": principal, "resources": resources},
+            events,
+            f"{principal or 'A principal'} may not describe {what}: what it may not see is left out of its answers.",
+            "To let it see everything, grant Describe on the topics, groups, transactional ids, and the cluster.",
+            severity=Severity.INFO,
+            confidence=0.95,
+        )
+
+
+def find_topic_denials(story: LogStory) -> Iterator[Incident]:
+    """Yield denied access to topics, one incident for each topic and each kind of access."""
+    observers = Observers(story)
+    denied = [event for event in story.of("AUTHZ_OTHER") if event.fields.get("topic") and not observers.has(event)]
+    for topic, events in by_key((event.fields["topic"], event) for event in denied).items():
+        for episode in episodes(events, EPISODE_MS):
+            yield _denied(topic, episode)
+
+
+def _denied(topic: str, episode: Sequence[LogEvent]) -> Incident:
+    principals = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("principal"))))
+    operations = tuple(dict.fromkeys(one.upper() for event in episode if (one := event.fields.get("operation"))))
+    requests = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("request"))))
+    who, operation = ", ".join(principals) or "The client", " and ".join(operations) or "access"
+    asked = f" ({', '.join(requests)})" if requests else ""
+    is_description = bool(operations) and set(operations) <= {"DESCRIBE", "DESCRIBE_CONFIGS", "DESCRIBECONFIGS"}
+    return incident(
+        "topic_authorization",
+        "missing-topic-acl",
+        {"topic": topic, "principal": principals[0] if len(principals) == 1 else principals},
+        episode,
+        f"{who} was denied {operation} on topic {topic}{asked}.",
+        f"Add the ACL: {' and '.join(one.capitalize() for one in operations) or 'Read or Write'} on Topic {topic}.",
+        severity=Severity.WARNING if is_description else Severity.ERROR,
+        confidence=0.95 if principals else 0.85,
+    )
+
+
+def _observes(event: LogEvent) -> bool:
+    """Whether only observers send the denied request, or none but these read what it asks for."""
+    is_internal = event.fields.get("topic", "").startswith(_INTERNAL)
+    return event.fields.get("request") in (_OBSERVE | {"Fetch"} | _LOOK_UP if is_internal else _OBSERVE)
+
+
+def _looks(event: LogEvent) -> bool:
+    return event.fields.get("request") in _LOOK_UP and event.fields.get("operation", "").upper() == "DESCRIBE"
+
+
+def _resource(event: LogEvent) -> str:
+    names = (("topic", "topic"), ("transactional_id", "transactional.id"), ("group", "group"))
+    return next((f"{kind} {value}" for name, kind in names if (value := event.fields.get(name))), "the cluster")

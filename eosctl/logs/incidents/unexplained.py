@@ -1,0 +1,139 @@
+"""Records that call for action and that no incident explains: faults that are read and that no detector judges."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, Spans
+from eosctl.logs.incidents.story import LogStory, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
+
+ECHOES: Final = frozenset(
+    {
+        *("CLIENT_FATAL", "COMMIT_FAILED", "CONNECTOR_TXN_FAILURE", "FRAMEWORK_ROLLBACK", "GROUP_FENCED"),
+        *("INVALID_PID_MAPPING", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "NOT_ENOUGH_REPLICAS", "STORAGE_ERROR"),
+        *("OUT_OF_ORDER_SEQUENCE", "POLL_TIMEOUT", "PRODUCER_FENCED", "READER_STUCK", "STREAMS_PROCESSING_FAILED"),
+        *("STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TASK_MIGRATED", "TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN"),
+        *("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "TIMEOUT_SEND", "TXN_LATE_COMMIT", "TXN_STATE_ERROR"),
+        *("TXN_TIMEOUT_ABORT", "UNKNOWN_PRODUCER_ID", "ZK_SESSION"),
+    }
+)
+"""What follows from a fault of another kind. All other categories are causes: an incident next to them is no excuse."""
+
+RETRY_MS: Final = 5_000
+_WIDE: Final = frozenset(rule.cause for rule in EXPLANATIONS if not rule.same_subject)
+"""Faults of the cluster, which every application notices."""
+_NAMES: Final = {
+    "transactional_id": "transactional.id",
+    "producer_id": "producerId",
+    "group": "group",
+    "application_id": "application.id",
+    "partition": "topic-partition",
+}
+_OWNERS: Final = frozenset({"application.id", "group"})
+_RETRIED: Final = re.compile(r"\bretrying \([1-9]\d* attempts? left\)|\brecovering and retrying\b")
+"""How the Java client and librdkafka report an error that they retry."""
+
+_Key: TypeAlias = tuple[str, str]
+_CLUSTER: Final[_Key] = ("cluster", "")
+
+
+def find_unexplained(
+    story: LogStory, events: Iterable[LogEvent], incidents: Sequence[Incident], serious: frozenset[str]
+) -> Iterator[LogEvent]:
+    """Yield serious records and unknown errors that no incident explains, in the order of the scan.
+
+    An incident explains its evidence, and during its time the records of the same cluster, program or name that are
+    its echoes or of a category that it rests on: evidence is a sample. A client that retries has not failed yet.
+
+    Args:
+        story: The events in the order of time.
+        events: All events of the scan, also those without any time.
+        incidents: All incidents, also those that another one explains.
+        serious: The categories that call for action.
+    """
+    known = {(event.file, event.offset): event for event in story.events}
+    evidence = {(place.file, place.offset) for one in incidents for place in one.evidence}
+    explained = _Explained(story, incidents, known)
+    wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
+    retries = _retries(known.get((event.file, event.offset), event) for event in wanted)
+    for event in wanted:
+        place = event.file, event.offset
+        timed = known.get(place)
+        if place in evidence or _RETRIED.search(event.message) or (timed and explained.has(timed)):
+            continue
+        if timed and _is_near(retries.get(_refusal(timed), ()), time_of(timed)):
+            continue
+        # The story completes names; the time stays the one that the record carries.
+        yield timed._replace(time_ms=event.time_ms, time_assumed=event.time_assumed) if timed else event
+
+
+def _retries(events: Iterable[LogEvent]) -> dict[_Key, list[int]]:
+    """Return when a client retried which refusal, earliest first: the broker's record of it is the same event."""
+    found: dict[_Key, list[int]] = {}
+    for event in events:
+        if event.time_ms is not None and _RETRIED.search(event.message):
+            found.setdefault(_refusal(event), []).append(event.time_ms)
+    return {refusal: sorted(moments) for refusal, moments in found.items()}
+
+
+def _is_near(moments: Sequence[int], moment: int) -> bool:
+    place = bisect_left(moments, moment - RETRY_MS)
+    return place < len(moments) and moments[place] <= moment + RETRY_MS
+
+
+def _refusal(event: LogEvent) -> _Key:
+    return event.category, event.fields.get("partition", "")
+
+
+class _Explained:
+    """Which categories incidents explain: of whom, and when."""
+
+    def __init__(self, story: LogStory, incidents: Sequence[Incident], known: dict[tuple[str, int], LogEvent]) -> None:
+        self._story = story
+        self._servers = story.servers()
+        found: dict[tuple[_Key, str], list[Incident]] = {}
+        for one in incidents:
+            records = [known[place.file, place.offset] for place in one.evidence if tuple(place) in known]
+            keys = {_CLUSTER} if one.kind in _WIDE else _names_of(one) | {self._log(record) for record in records}
+            for category in ECHOES | {UNCLASSIFIED} | {record.category for record in records}:
+                for key in keys:
+                    found.setdefault((key, category), []).append(one)
+        self._spans = {key: Spans(ones) for key, ones in found.items()}
+
+    def has(self, event: LogEvent) -> bool:
+        """Whether an incident explains an event."""
+        moment = time_of(event)
+        return any(
+            spans.has(moment - AFTER_MS, moment + BEFORE_MS)
+            for key in (_CLUSTER, self._log(event), *_keys_of(event))
+            if (spans := self._spans.get((key, event.category))) is not None
+        )
+
+    def _log(self, event: LogEvent) -> _Key:
+        """Return the program of an event; a server's log concerns all programs, so it stands for none."""
+        return ("", "") if event.application in self._servers else ("log", self._story.log_of(event))
+
+
+def _names_of(one: Incident) -> set[_Key]:
+    owners = {("prefix", str(one.subject[name])) for name in _OWNERS if one.subject.get(name)}
+    return owners | {(name, str(one.subject[name])) for name in _NAMES.values() if one.subject.get(name)}
+
+
+def _keys_of(event: LogEvent) -> Iterator[_Key]:
+    """Yield an event's names; the ids of Streams threads begin with the application's id."""
+    for field, name in _NAMES.items():
+        if value := event.fields.get(field):
+            yield name, value
+            if field == "transactional_id":
+                yield from (("prefix", value[:place]) for place, sign in enumerate(value) if sign == "-")
+
+
+def is_unknown_error(event: LogEvent) -> bool:
+    """Whether an event is an error of no category; a throwable without a level was printed to standard error."""
+    is_error = event.level in ERROR_LEVELS or (not event.level and event.exception is not None)
+    return event.category == UNCLASSIFIED and is_error

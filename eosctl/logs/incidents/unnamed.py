@@ -1,0 +1,71 @@
+"""Clients whose logs name no transactional id, as librdkafka's need not: servers' logs may tell which one is theirs."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence, Set
+from typing import Final
+
+from eosctl.logs.incidents.story import LogStory, time_of
+from eosctl.model.log_event import LogEvent
+
+UNKNOWN_CLOCK_MS: Final = 5_000
+"""How far clocks may differ where a client prints no producer id, by which its own could be compared."""
+STARTED_MS: Final = 10_000
+"""A program initialises its producer this soon after its first record."""
+TURNED_MS: Final = 60_000
+"""A client learns within this time that its id was taken, or its transaction rolled back."""
+
+
+class Owners:
+    """Tells the transactional id that an event is about: what its log names, or the only one that can be meant.
+
+    That is the one that a server denied at that time, or that was initialised when the client's log begins and that no
+    other client's log names. Of several it is the only one that coordinators turned against before the event.
+    """
+
+    def __init__(self, story: LogStory) -> None:
+        self._story = story
+        self._inits = story.server_events("INIT_PRODUCER_ID")
+        self._turns = story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+        self._denials: dict[str, list[LogEvent]] = {}
+        self._by_log: dict[str, set[str]] = {}
+
+    def transactional_id(self, event: LogEvent) -> str:
+        """Return the id; empty when there is none, or more than one."""
+        story = self._story
+        if (named := story.transactional_id(event)) or event.application in story.servers():
+            return named
+        if event.category == "AUTHZ_TXN_ID":
+            return self.denied(event, "transactional_id")
+        log = story.log_of(event)
+        if log not in self._by_log:
+            self._by_log[log] = _ids_between(self._inits, story.log_start_ms(event), STARTED_MS) - story.ids_of_clients
+        started = self._by_log[log]
+        return _only(started) or _only(self._turned_against(event, started))
+
+    def denied(self, event: LogEvent, field: str) -> str:
+        """Return the only name that servers denied in the same way at the time of an event; else an empty string."""
+        if event.category not in self._denials:
+            self._denials[event.category] = self._story.server_events(event.category)
+        return _only(_between(self._denials[event.category], field, time_of(event), UNKNOWN_CLOCK_MS))
+
+    def _turned_against(self, event: LogEvent, started: Set[str]) -> set[str]:
+        """Return which of some ids, or of all where there are none, were taken or rolled back before an event."""
+        begin_ms = max(self._story.log_start_ms(event) + STARTED_MS if started else 0, time_of(event) - TURNED_MS)
+        turned = _ids_between(self._turns, begin_ms, time_of(event) - begin_ms) - self._story.ids_of_clients
+        return turned & started if started else turned
+
+
+def _ids_between(events: Sequence[LogEvent], begin_ms: int, within_ms: int) -> set[str]:
+    return _between(events, "transactional_id", begin_ms, within_ms)
+
+
+def _between(events: Sequence[LogEvent], field: str, begin_ms: int, within_ms: int) -> set[str]:
+    first = bisect_left(events, begin_ms - UNKNOWN_CLOCK_MS, key=time_of)
+    last = bisect_right(events, begin_ms + within_ms, key=time_of)
+    return {event.fields[field] for event in events[first:last] if event.fields.get(field)}
+
+
+def _only(ids: Set[str]) -> str:
+    return next(iter(ids)) if len(ids) == 1 else ""

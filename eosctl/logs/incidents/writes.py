@@ -1,0 +1,215 @@
+"""Writes that came too late or out of order, and transactions that nobody ends."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+STUCK_GAP_MS = 15_000
+STUCK_MIN_S = 8
+EPISODE_MS = 60_000
+_WRITE: Final = re.compile(
+    r"\b(?:produc(?:e|ing)|writ(?:e|ing)|append|send|batch|late\b|delayed|belated|straggl)", re.IGNORECASE
+)
+RETRIED_MS = 2_000
+"""How far a broker's refusal and the client's word of it are apart."""
+
+
+def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
+    """Yield the partitions on which a read_committed reader stood still while the log grew.
+
+    Brokers print nothing about an append after the end of its transaction; a reader's own words and the list of open
+    transactions are all there is. A transaction that its time-out ended explains a pause and is no hang.
+    """
+    opens = story.of("OPEN_TRANSACTION")
+    for partition, events in by_key(
+        (event.fields.get("partition", ""), event) for event in story.of("READER_STUCK")
+    ).items():
+        for episode in episodes(events, STUCK_GAP_MS):
+            last = episode[-1]
+            if int(last.fields.get("stuck_s", STUCK_MIN_S)) < STUCK_MIN_S or not _grew(episode):
+                continue
+            offset = last.fields.get("last_stable_offset", "")
+            held = [event for event in opens if event.fields.get("start_offset") == offset]
+            ended = _ended_by_timeout(story, episode)
+            if ended and not held:
+                continue
+            producer = held[0].fields if held else {}
+            inits = _named_producers(story, producer.get("producer_id", ""))
+            owner = inits[0].fields["transactional_id"] if inits else ""
+            owner = owner or story.owners_of_producers.get(producer.get("producer_id", ""), "")
+            yield incident(
+                "hanging_transaction",
+                "late-append-after-end-of-transaction",
+                {
+                    "transactional.id": owner,
+                    "producerId": producer.get("producer_id", ""),
+                    "producerEpoch": producer.get("producer_epoch", ""),
+                    "topic-partition": partition,
+                    "startOffset": offset,
+                },
+                [*episode, *held, *inits[-1:]],
+                f"Readers of {partition or 'a partition'} stopped at offset {offset}, the start of a transaction that "
+                "nobody ends"
+                + (f" (producer {producer['producer_id']} of {owner or 'an unknown id'})." if held else "."),
+                "Find and abort it: eosctl txn hanging. Turn transaction.partition.verification.enable on.",
+                confidence=0.95 if held else 0.7,
+                t_end_ms=max(time_of(event) for event in episode),
+            )
+
+
+def _grew(episode: Sequence[LogEvent]) -> bool:
+    marks = [event.fields.get("high_watermark", "") for event in episode]
+    stable = [event.fields.get("last_stable_offset", "") for event in episode]
+    return not marks[-1] or int(marks[-1]) > int(stable[-1] or 0)
+
+
+def _ended_by_timeout(story: LogStory, episode: Sequence[LogEvent]) -> bool:
+    start, end = time_of(episode[0]) - STUCK_GAP_MS, time_of(episode[-1]) + STUCK_GAP_MS
+    last_rollback = [event for event in story.of("TXN_TIMEOUT_ABORT") if start <= time_of(event) <= end]
+    return bool(last_rollback) and time_of(episode[-1]) <= time_of(last_rollback[-1]) + STUCK_GAP_MS
+
+
+def find_refused_writes(story: LogStory) -> Iterator[Incident]:
+    """Yield the late writes that partition verification kept out, as the client that wrote them tells it."""
+    told = story.client_events("INVALID_TXN_STATE", "TXN_ABORTABLE")
+    refused = [event for event in told if speaks_protocol(story, event) and _is_of_write(event)]
+    for transactional_id, events in by_key((story.transactional_id(event), event) for event in refused).items():
+        for episode in episodes(events, EPISODE_MS):
+            yield incident(
+                "late_append_refused",
+                "late-append-after-end-of-transaction",
+                {
+                    "transactional.id": transactional_id,
+                    **_producer(story, transactional_id, episode),
+                    "topic-partition": episode[0].fields.get("partition", ""),
+                },
+                episode,
+                f"{episode[0].application} wrote for {transactional_id or 'a transaction'} after its end "
+                "and was refused.",
+                "The data is safe. Find the writer that does not know that its transaction has ended.",
+                severity=Severity.WARNING,
+                confidence=0.8,
+            )
+
+
+def _is_of_write(event: LogEvent) -> bool:
+    """Whether a broker refused data; since 3.8 it answers newer clients that the transaction must be aborted.
+
+    That is an answer to other requests, too.
+    """
+    return event.category == "INVALID_TXN_STATE" or _WRITE.search(event.message) is not None
+
+
+def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
+    """Yield writes with an epoch older than the producer's current one."""
+    broker = [event for event in story.server_events("INVALID_PRODUCER_EPOCH") if event.fields.get("producer_id")]
+    client = [event for event in story.client_events("INVALID_PRODUCER_EPOCH") if speaks_protocol(story, event)]
+    keyed = [(_owner(story, event), event) for event in broker]
+    keyed += [(story.transactional_id(event), event) for event in client]
+    for transactional_id, events in by_key(sorted(keyed, key=lambda pair: time_of(pair[1]))).items():
+        for episode in episodes(events, EPISODE_MS):
+            producer = _producer(story, transactional_id, episode)
+            yield incident(
+                "invalid_producer_epoch",
+                "zombie-writer",
+                {
+                    "transactional.id": transactional_id,
+                    **producer,
+                    "topic-partition": next(filter(None, (event.fields.get("partition") for event in episode)), ""),
+                },
+                episode,
+                f"A process still writes for {transactional_id or 'producer ' + (producer.get('producerId') or '?')} "
+                "with an epoch that is over; the broker refused it.",
+                "Find the process with the old epoch and stop it.",
+                confidence=0.85 if _has_client(story, episode) else 0.65,
+            )
+
+
+def _producer(story: LogStory, transactional_id: str, episode: Sequence[LogEvent]) -> dict[str, str]:
+    """Return the producer that wrote, by the broker's words of it or else by what its client got before."""
+    got = story.client_events_about(transactional_id, "TRANSACTIONAL_ID_NAMED", "INIT_PRODUCER_ID")
+    before = [event for event in got if time_of(event) <= time_of(episode[0])]
+    for event in (*episode, *reversed(before), *story.server_events_about(transactional_id, "INIT_PRODUCER_ID")):
+        if producer_id := event.fields.get("producer_id"):
+            # An epoch that a coordinator gave may be a later one.
+            epoch = "" if event.category == "INIT_PRODUCER_ID" else event.fields.get("producer_epoch", "")
+            return {"producerId": producer_id, "producerEpoch": epoch}
+    return {}
+
+
+def _has_client(story: LogStory, episode: Sequence[LogEvent]) -> bool:
+    """Whether an application tells of it, and not brokers alone."""
+    return any(event.application not in story.servers() for event in episode)
+
+
+def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
+    """Yield batches whose sequence was not the next one.
+
+    Where only a broker tells of it the client may have sent what was missing again, as after a change of leaders.
+    """
+    told = story.of("OUT_OF_ORDER_SEQUENCE")
+    retried = by_key((_partition(event), event) for event in told if _is_retried(event))
+    events = [event for event in told if _is_gap(event) and not _is_near(event, retried.get(_partition(event), ()))]
+    keyed = ((_owner(story, event) or story.transactional_id(event), event) for event in events)
+    for owner, group in by_key(keyed).items():
+        for episode in episodes(group, EPISODE_MS):
+            fields = next((event.fields for event in episode if event.fields.get("sequence")), episode[0].fields)
+            partition = fields.get("partition", "").rpartition(":")[2]
+            yield incident(
+                "out_of_order_sequence",
+                "sequence-gap",
+                {"transactional.id": owner, "producerId": fields.get("producer_id", ""), "topic-partition": partition},
+                episode,
+                f"A batch for {partition or 'a partition'} came with sequence {fields.get('sequence', '?')} after "
+                f"{fields.get('current_sequence', '?')}: what lies between never arrived.",
+                "Look at the producer's errors before it; abort the transaction and send again.",
+                confidence=0.85 if _has_client(story, episode) else 0.65,
+            )
+
+
+def _owner(story: LogStory, event: LogEvent) -> str:
+    inits = _named_producers(story, event.fields.get("producer_id", ""))
+    return inits[-1].fields["transactional_id"] if inits else ""
+
+
+def _named_producers(story: LogStory, producer_id: str) -> list[LogEvent]:
+    """Return what tells a producer id together with the transactional id that it was given for."""
+    for category in ("INIT_PRODUCER_ID", "TRANSACTIONAL_ID_NAMED"):
+        told = [
+            event
+            for event in story.of(category)
+            if producer_id and event.fields.get("producer_id") == producer_id and event.fields.get("transactional_id")
+        ]
+        if told:
+            return told
+    return []
+
+
+def _is_gap(event: LogEvent) -> bool:
+    """Whether a batch is missing, and not only late: one whose partition is yet to be verified has been seen."""
+    if event.fields.keys() & {"expected_sequence", "earliest_sequence"} or event.fields.get("current_sequence") == "-1":
+        return False
+    return not _is_retried(event)
+
+
+def _is_retried(event: LogEvent) -> bool:
+    """Whether a client sends a batch again: it does while one before it is on its way, which is no gap."""
+    return "retrying (" in event.message
+
+
+def _partition(event: LogEvent) -> str:
+    return event.fields.get("partition", "").rpartition(":")[2]
+
+
+def _is_near(event: LogEvent, retried: Sequence[LogEvent]) -> bool:
+    """Whether a client told within a moment that it sends a batch of the same partition again."""
+    first = bisect_left(retried, time_of(event) - RETRIED_MS, key=time_of)
+    return first < len(retried) and time_of(retried[first]) <= time_of(event) + RETRIED_MS

@@ -1,0 +1,1 @@
+"""From bytes to records, without those that cannot mean anything."""

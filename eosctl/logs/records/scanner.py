@@ -1,0 +1,259 @@
+"""From bytes to records: the rule that makes any split of a file give the same events.
+
+An event belongs to the split in which its header line starts. A reader looks for headers from the start of its
+split, reads its last event to the end wherever that is, and stops at the first header at or behind the split's end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Final
+
+from eosctl.logs.carriers.structured import Entry, level_of, parse_pairs, read_entry
+from eosctl.logs.layouts import GENERAL, Verdict, compile_line, compile_text_line
+from eosctl.logs.records.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
+from eosctl.logs.records.joined import unfold
+from eosctl.logs.records.record import Buffer, Record
+
+MAX_EVENT_BYTES: Final = 256 * 1024
+"""An event longer than this is cut; stack traces stay far below."""
+
+_LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
+_LOGGER_AT_START: Final = re.compile(
+    r"(?:\[([^\]\n]{1,80})\] +)?\[?((?:[\w$-]+\.)+[\w$-]+)(?<!Exception)(?<!Error)(?::\d+)?\]?"
+    r"(?: +[\[(](?!(?:Group|Transaction)\w+ |Controller |stream-)([^\])\n=]{1,80})[\])](?: *(?:--?>?|:))?"
+    r"| +(?:--?>?|:)|:|(?= +\[)) +(?=\S)"
+)
+"""A logger with its thread before or behind it, in front of the message, which may begin with whom it is about."""
+_SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
+_KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
+_JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n]*)\n?")
+"""The second line of a record of java.util.logging."""
+OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
+"""A line that is a record of its own where no layout is known."""
+
+_RDKAFKA_START: Final = ord("%")
+
+
+def scan_records(
+    data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None, forms: Forms | None = None
+) -> Iterator[Record]:
+    """Yield the records whose header starts in ``[start, end)``.
+
+    Args:
+        data: The whole file, in memory or mapped.
+        verdict: The file's layouts.
+        start: First byte of the split.
+        end: First byte behind it; None means the end of the data.
+        forms: What is known of records by those before them. Records that nobody wants are counted and not parsed, but
+            for the first and the last record, which tell the time.
+    """
+    stop = len(data) if end is None else min(end, len(data))
+    if start >= stop:
+        return
+    lines = _LineCounter(data, start)
+    if not verdict.has_headers:
+        yield from _scan_lines(data, verdict, start, stop, lines)
+        return
+    reader = HeaderReader(verdict, forms)
+    headers = reader.pattern.finditer(data, start)
+    found = next(headers, None)
+    if start == 0 and (found is None or found.start() > 0):
+        first_end = len(data) if found is None else found.start()
+        if bytes(data[: min(first_end, 65536)]).strip():
+            yield read_headerless(data, 0, first_end, 0)
+    passed_count, is_first = 0, True
+    while found is not None and found.start() < stop:
+        following = next(headers, None)
+        event_end = len(data) if following is None else following.start()
+        is_last = following is None or event_end >= stop
+        offset = found.start()
+        key = reader.key(data, offset, event_end)
+        if not is_first and not is_last and reader.forms.is_dull(key):
+            passed_count += 1
+        else:
+            form = reader.forms.get(key)
+            line = lines.at(offset)
+            if form is None:
+                yield reader.record(data, found, event_end, line, key, passed_count)
+            else:
+                yield form.read(data, offset, line, passed_count)
+            passed_count = 0
+        found, is_first = following, False
+
+
+def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _LineCounter) -> Iterator[Record]:
+    """Yield one record for each line that is not a continuation: what is left to do without a known layout."""
+    headers = OWN_RECORD.finditer(data, start)
+    known = verdict.header() if verdict.layouts else None
+    parsers = HeaderReader(verdict)
+    found = next(headers, None)
+    while found is not None and found.start() < stop:
+        following = next(headers, None)
+        event_end = len(data) if following is None else following.start()
+        header = known.match(data, found.start()) if known else None
+        if header is not None:
+            yield parsers.record(data, header, event_end, lines.at(found.start()))
+        else:
+            yield read_headerless(data, found.start(), event_end, lines.at(found.start()))
+        found = following
+
+
+class _LineCounter:
+    """Counts lines from one position to the next."""
+
+    def __init__(self, data: Buffer, start: int) -> None:
+        self._data = data
+        self._position = start
+        self._count = 0
+
+    def at(self, position: int) -> int:
+        self._count += self._data[self._position : position].count(b"\n")
+        self._position = position
+        return self._count
+
+
+class HeaderReader:
+    """Parses a header by the layout that it matched.
+
+    Attributes:
+        pattern: Finds the headers of any of the layouts.
+        forms: What is known of records.
+    """
+
+    def __init__(self, verdict: Verdict, forms: Forms | None = None) -> None:
+        self.pattern = verdict.header()
+        self.forms = forms or Forms()
+        self._layouts = verdict.layouts
+        self._mark = blake2b(repr(verdict.layouts).encode(), digest_size=MARK_BYTES).digest()
+        self._patterns = tuple(compile_line(layout) for layout in verdict.layouts)
+        self._texts = tuple(compile_text_line(layout) for layout in verdict.layouts)
+
+    def key(self, data: Buffer, offset: int, end: int) -> bytes:
+        """Return what a record shares with those of its form, see ``key_of``."""
+        # A digit is the level of librdkafka's records, which begin so.
+        if end - offset > MAX_KEY_BYTES or data[offset] == _RDKAFKA_START:
+            return b""
+        return key_of(data[offset:end], self._mark)
+
+    def record(
+        self, data: Buffer, found: re.Match[bytes], end: int, line: int, key: bytes = b"", passed_count: int = 0
+    ) -> Record:
+        """Parse the record from a header to its end."""
+        offset = found.start()
+        index = int(str(found.lastgroup).removeprefix("layout_"))
+        layout = self._layouts[index]
+        truncated = end - offset > MAX_EVENT_BYTES
+        raw = bytes(data[offset : min(end, offset + MAX_EVENT_BYTES)])
+        raw = raw.removeprefix(b"\xef\xbb\xbf")
+        head, _, tail = raw.partition(b"\n")
+        text, undecodable = _decode(tail) if tail else ("", False)
+        groups, undecodable = self._groups(index, head), undecodable or not (head.isascii() or _is_utf8(head))
+        if "json" in groups or "pairs" in groups:
+            bare = Record(
+                offset, line, "", "", "", "", "", "", text, truncated, undecodable, key=key, passed_count=passed_count
+            )
+            return (
+                _of_json(head, bare) if "json" in groups else _of_entry(read_entry(parse_pairs(groups["pairs"])), bare)
+            )
+        message, text = unfold(groups.get("message", "").rstrip("\r"), text)
+        # A tool's table names no logger; its layout's name tells the catalogue what the columns are.
+        logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
+        thread = groups.get("thread", "").strip()
+        if layout.trailing:
+            message, logger, thread = _take_logger(message, thread)
+        elif layout.name in GENERAL:
+            message, logger, thread = _take_first_logger(message)
+        level, time = groups.get("level", "").upper(), groups.get("time", "")
+        if layout.name == "rdkafka":
+            level, logger = _SYSLOG_LEVELS[int(level)], groups["facility"]
+            message = f"[{groups['client']}] {message}"
+        elif layout.name == "klog":
+            level = _KLOG_LEVELS[level]
+        elif layout.name == "jul":
+            level, message, text = _take_jul(text)
+        elif layout.name == "dotnet":
+            message, _, text = text.lstrip().partition("\n")
+        level = level_of(level)
+        application = groups.get("application", "").strip()
+        parts = (time, level, thread, logger, application, message)
+        host = groups.get("host", "")
+        return Record(offset, line, *parts, text, truncated, undecodable, True, key, passed_count, host)
+
+    def _groups(self, index: int, head: bytes) -> dict[str, str]:
+        """Return the named parts of a header line; empty where the pattern does not match it."""
+        if head.isascii() and b"\0" not in head:
+            read = self._texts[index].match(head.decode())
+            return {} if read is None else read.groupdict("")
+        parsed = self._patterns[index].match(head)
+        return {} if parsed is None else {name: _decode(part)[0] for name, part in parsed.groupdict(b"").items()}
+
+
+def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
+    found = _LOGGER_AT_END.search(message)
+    if found is None:
+        return message, "", thread
+    return message[: found.start()], found[1], found[2] or thread
+
+
+def _take_first_logger(message: str) -> tuple[str, str, str]:
+    found = _LOGGER_AT_START.match(message)
+    return (message, "", "") if found is None else (message[found.end() :], found[2], found[1] or found[3] or "")
+
+
+def _take_jul(text: str) -> tuple[str, str, str]:
+    """Return level, message and what follows of a record whose second line has them."""
+    found = _JUL.match(text)
+    return ("", "", text) if found is None else (found[1], found[2].rstrip("\r"), text[found.end() :])
+
+
+def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
+    """Make a record of text that no header starts."""
+    raw = bytes(data[start : min(end, start + MAX_EVENT_BYTES)])
+    text, undecodable = _decode(raw.removeprefix(b"\xef\xbb\xbf"))
+    head, _, tail = text.partition("\n")
+    head, tail = unfold(head.rstrip("\r"), tail)
+    truncated = end - start > MAX_EVENT_BYTES
+    return Record(start, line, "", "", "", "", "", head, tail, truncated, undecodable, False)
+
+
+def _of_json(head: bytes, bare: Record) -> Record:
+    try:
+        values = json.loads(head.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return bare._replace(message=_decode(head)[0], undecodable=True, matched=False)
+    return _of_entry(read_entry(values if isinstance(values, dict) else {}), bare)
+
+
+def _of_entry(entry: Entry, bare: Record) -> Record:
+    message, more = unfold(entry.message)
+    return bare._replace(
+        time=entry.time,
+        level=entry.level,
+        thread=entry.thread,
+        logger=entry.logger,
+        application=entry.application,
+        message=message,
+        rest="\n".join(part for part in (more, entry.rest, bare.rest) if part.strip()),
+        host=entry.host,
+        # One digit tells an error from what is none.
+        key=b"" if entry.is_level_number else bare.key,
+    )
+
+
+def _decode(raw: bytes) -> tuple[str, bool]:
+    try:
+        return raw.decode().replace("\0", ""), False
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").replace("\0", ""), True
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

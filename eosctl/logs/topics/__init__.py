@@ -1,0 +1,1 @@
+"""Logs that shippers have written to Kafka's topics."""

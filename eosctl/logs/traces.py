@@ -1,0 +1,204 @@
+"""Stack traces without the rest: records are looked at only where a line does not start like a header.
+
+In a log of text nearly every line is a header and starts with a digit or a bracket; what a throwable prints starts
+with a letter or white space. So the first bytes of lines tell where to look.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from itertools import islice
+from typing import Final, NamedTuple
+
+from eosctl.logs.carriers.peeled import peeled_records
+from eosctl.logs.classifier.throwable import parse_chain
+from eosctl.logs.files.content import Window
+from eosctl.logs.layouts import Verdict
+from eosctl.logs.records.record import Buffer, Record
+from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless
+from eosctl.logs.records.sieve import sift_records
+from eosctl.logs.scan import Split, cut_split, read_split
+from eosctl.logs.timestamps import TimeReference, parse_timestamp
+
+MINUTE_MS: Final = 60_000
+PIECE_BYTES: Final = 8 * 1024 * 1024
+"""How much is read at a time: small enough that the allocator gives the same memory again."""
+_SAMPLE_HEADERS: Final = 64
+_HEADER_STARTS: Final = frozenset(b"0123456789[<%")
+"""First bytes of headers that no line of a stack trace starts with."""
+_FRAMES: Final = re.compile(rb"(?:\tat [^\n]*\n)+")
+"""Lines that are passed over in one step: no header starts so."""
+_BLOCK_BYTES: Final = 256 * 1024
+"""What a step of the work leaves in the processor's cache for the next one."""
+_THROWN: Final = re.compile(rb"Exception|Error|Throwable|Failure|Death|Traceback")
+
+
+class ExceptionKey(NamedTuple):
+    """What exceptions are counted by.
+
+    Attributes:
+        minute_ms: The start of the minute, ms since the epoch; None where the record carries no time.
+        class_name: The outermost class.
+        root_class: The class of the last cause.
+        application: Who printed it.
+        host: The machine; empty where nothing names it.
+    """
+
+    minute_ms: int | None
+    class_name: str
+    root_class: str
+    application: str
+    host: str
+
+
+class ExceptionCount(NamedTuple):
+    """How often, and where first: the file, and the byte at which the record starts."""
+
+    key: ExceptionKey
+    event_count: int
+    file: str
+    offset: int
+
+
+class TraceCounts(NamedTuple):
+    """The exceptions of a split, in the order in which each first appears, and why its file ends early if it does."""
+
+    counts: tuple[ExceptionCount, ...]
+    error: str = ""
+
+
+def count_exceptions(split: Split) -> TraceCounts:
+    """Count the stack traces whose record's header starts in a split, by minute, classes, application and host."""
+    source = split.source
+    reference = TimeReference(source.zone, source.modified_ms)
+    found: dict[ExceptionKey, tuple[int, int]] = {}
+    error = ""
+    for piece in cut_split(split, PIECE_BYTES):
+        try:
+            window = read_split(piece)
+        except OSError as failure:
+            error = failure.strerror or str(failure)
+            break
+        error = error or window.error
+        for record in _records(piece, window):
+            chain = parse_chain(record.rest)
+            if chain:
+                instant = parse_timestamp(record.time, reference) if record.time else None
+                minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
+                application = record.application or source.application
+                key = ExceptionKey(minute_ms, chain[0], chain[-1], application, record.host or source.host)
+                count, offset = found.get(key, (0, record.offset + window.base))
+                found[key] = count + 1, offset
+        # Freed before the next one is read, which gets its memory: to clear new memory takes longer than to read.
+        del window
+    counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
+    return TraceCounts(tuple(counts), error)
+
+
+def _records(split: Split, window: Window) -> Iterator[Record]:
+    if split.source.wrapper:
+        return peeled_records(bytes(window.data), split.source)
+    end = None if split.end is None else split.end - window.base
+    return find_traces(window.data, split.source.verdict, split.start - window.base, end)
+
+
+def merge_counts(parts: Iterable[ExceptionCount]) -> tuple[ExceptionCount, ...]:
+    """Add up the counts of splits; the place of each is that of its first part in the order of files and offsets."""
+    merged: dict[ExceptionKey, ExceptionCount] = {}
+    for part in sorted(parts, key=lambda one: (one.file, one.offset)):
+        known = merged.get(part.key)
+        merged[part.key] = part if known is None else known._replace(event_count=known.event_count + part.event_count)
+    return tuple(sorted(merged.values(), key=_order))
+
+
+def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None) -> Iterator[Record]:
+    """Yield the records of a split that may hold a throwable below their header; all that do are among them.
+
+    Args:
+        data: The whole file, in memory or mapped.
+        verdict: The file's layouts.
+        start: First byte of the split.
+        end: First byte behind it; None means the end of the data.
+    """
+    stop = len(data) if end is None else min(end, len(data))
+    if start >= stop:
+        return
+    reader = HeaderReader(verdict) if verdict.has_headers else None
+    starts = _first_bytes(data, reader, start) if reader is not None else frozenset[int]()
+    if reader is None or not starts or starts - _HEADER_STARTS:
+        yield from sift_records(data, verdict, start, end)
+        return
+    unlike = _unlike_headers(data, starts, max(0, start - 1))
+    resume = 0
+    if start == 0 and reader.pattern.match(data) is None:
+        resume = _next_header(data, reader, 0)
+        yield read_headerless(data, 0, resume, 0)
+    # Each search goes on at the header behind the trace before, so that its frames are not looked at one by one.
+    place = -1
+    while (place := bisect_left(unlike, resume, place + 1)) < len(unlike):
+        line_start = unlike[place]
+        owner = _owner(data, reader, line_start, start)
+        if owner is not None and owner.start() >= stop:
+            return
+        resume = _next_header(data, reader, line_start + 1)
+        if owner is not None and _THROWN.search(data, owner.end(), min(resume, owner.start() + MAX_EVENT_BYTES)):
+            yield reader.record(data, owner, resume, 0)
+        if line_start >= stop:
+            return
+
+
+def _unlike_headers(data: Buffer, starts: frozenset[int], begin: int) -> list[int]:
+    """Return where the lines behind a place start that do not start like a header."""
+    if find_spec("numpy") is None:
+        unlike_header = re.compile(rb"\n(?![" + re.escape(bytes(sorted(starts))) + rb"]|\Z)")
+        return [found.end() for found in unlike_header.finditer(data, begin)]
+    import numpy as np
+
+    text = np.frombuffer(data, dtype=np.uint8)
+    unlike: list[int] = []
+    for block in range(begin, len(text) - 1, _BLOCK_BYTES):
+        first = text[block + 1 : block + 1 + _BLOCK_BYTES]
+        is_unlike = text[block : block + len(first)] == ord("\n")
+        for start in starts:
+            is_unlike &= first != start
+        unlike += (np.flatnonzero(is_unlike) + (block + 1)).tolist()
+    return unlike
+
+
+def _first_bytes(data: Buffer, reader: HeaderReader, start: int) -> frozenset[int]:
+    """Return the bytes with which the headers behind a place start."""
+    return frozenset(data[found.start()] for found in islice(reader.pattern.finditer(data, start), _SAMPLE_HEADERS))
+
+
+def _next_header(data: Buffer, reader: HeaderReader, position: int) -> int:
+    """Return the first header that starts at or behind a place: line by line, which is faster than one search."""
+    if position == 0 and reader.pattern.match(data):
+        return 0
+    newline = data.find(b"\n", max(0, position - 1))
+    while newline >= 0:
+        if frames := _FRAMES.match(data, newline + 1):
+            newline = frames.end() - 1
+        if reader.pattern.match(data, newline + 1):
+            return newline + 1
+        newline = data.find(b"\n", newline + 1)
+    return len(data)
+
+
+def _owner(data: Buffer, reader: HeaderReader, line_start: int, start: int) -> re.Match[bytes] | None:
+    """Return the header of the record that a line belongs to; None when it starts before the split."""
+    position = line_start
+    while position >= start:
+        found = reader.pattern.match(data, position)
+        if found is not None:
+            return found
+        if position == 0:
+            return None
+        position = data.rfind(b"\n", 0, position - 1) + 1
+    return None
+
+
+def _order(count: ExceptionCount) -> tuple[int | str, ...]:
+    return (-1 if count.key.minute_ms is None else count.key.minute_ms, *count.key[1:])

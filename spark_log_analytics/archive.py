@@ -2,58 +2,58 @@
 
 from __future__ import annotations
 
+import ast
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
 import eosctl
 import spark_log_analytics
 
-SHIPPED: Final = (
-    "eosctl/__init__.py",
-    "eosctl/model/**/*.py",
-    "eosctl/text.py",
-    "eosctl/logs/**/*.py",
-    "eosctl/logs/**/*.toml",
-    "spark_log_analytics/**/*.py",
+
+class Shipment(NamedTuple):
+    """What goes into an archive: modules with all that they import, and what is loaded by a name made at run time.
+
+    Attributes:
+        modules: The modules to start from.
+        loaded_by_name: Patterns of files that no import statement names.
+    """
+
+    modules: tuple[str, ...]
+    loaded_by_name: tuple[str, ...] = ()
+
+
+SHIPPED: Final = Shipment(
+    tuple(
+        f"spark_log_analytics.{name}"
+        for name in ("main", "datasource", "topics.datasource", "digests", "chains", "trace_job", "session")
+    )
 )
-"""What the log scan and its judge are made of: pure Python, so any platform and Python from 3.11 on can run it."""
+"""The log scan and its judge: pure Python, so any platform and Python from 3.11 on can run it."""
 
-SHIPPED_FOR_DATA: Final = (
-    *SHIPPED,
-    "eosctl/analysis/*.py",
-    "eosctl/analysis/fsck/*.py",
-    "eosctl/storage/*.py",
-    "eosctl/wire/*.py",
-    "eosctl/wire/internal/*.py",
-    "eosctl/wire/records/*.py",
-    "eosctl/wire/schema/*.py",
-    "eosctl/wire/schema/record/**/*.msg",
-    "eosctl/wire/messages/__init__.py",
-    "eosctl/wire/messages/internal/**/*.py",
-    "eosctl/wire/generated/__init__.py",
-    "eosctl/wire/generated/index.py",
-    "eosctl/wire/generated/stamp.py",
-    "eosctl/wire/generated/internal_*.py",
+SHIPPED_FOR_DATA: Final = Shipment(
+    (*SHIPPED.modules, *(f"spark_log_analytics.kafka_data.{name}" for name in ("main", "job", "local"))),
+    (
+        "eosctl/wire/messages/internal/**/*.py",
+        "eosctl/wire/generated/internal_*.py",
+        "eosctl/wire/schema/record/**/*.msg",
+    ),
 )
-"""What the job over Kafka's files is made of; the compiled packages that it needs are in its environment."""
+"""The job over Kafka's files as well; the compiled packages that it needs are in its environment."""
 
 
-def build_archive(target: Path, shipped: Sequence[str] = SHIPPED) -> Path:
+def build_archive(target: Path, shipment: Shipment = SHIPPED) -> Path:
     """Write the archive, whole or not at all.
 
     Args:
         target: The file.
-        shipped: Patterns of what goes into it.
+        shipment: What goes into it.
 
     Raises:
         OSError: It cannot be written.
     """
-    roots = {Path(str(package.__file__)).parents[1] for package in (eosctl, spark_log_analytics)}
-    files = {
-        file.relative_to(root).as_posix(): file for root in roots for pattern in shipped for file in root.glob(pattern)
-    }
+    files = shipped_files(shipment)
     # Packages without __init__.py are found in an archive only by an entry of the folder itself.
     folders = {f"{parent.as_posix()}/" for name in files for parent in PurePosixPath(name).parents if parent.name}
     temporary = target.with_name(f"{target.name}.tmp")
@@ -64,3 +64,53 @@ def build_archive(target: Path, shipped: Sequence[str] = SHIPPED) -> Path:
             archive.write(file, name)
     temporary.replace(target)
     return target
+
+
+def shipped_files(shipment: Shipment) -> dict[str, Path]:
+    """Return the files of a shipment by their names in the archive.
+
+    Imports inside functions count, those for type checkers do not. Data files go with the modules of their folder.
+    """
+    roots = {Path(str(package.__file__)).parents[1] for package in (eosctl, spark_log_analytics)}
+    known = {
+        _module(file.relative_to(root)): (root, file)
+        for root in roots
+        for package in ("eosctl", "spark_log_analytics")
+        for file in (root / package).rglob("*.py")
+    }
+    matched = {file: root for root in roots for pattern in shipment.loaded_by_name for file in root.glob(pattern)}
+    waiting = [*shipment.modules, *(_module(file.relative_to(root)) for file, root in matched.items())]
+    reached: set[str] = set()
+    while waiting:
+        module = waiting.pop()
+        if module in reached or module not in known:
+            continue
+        reached.add(module)
+        waiting += [module.rpartition(".")[0], *_imported(known[module][1])]
+    files = dict(matched) | {known[module][1]: known[module][0] for module in reached}
+    beside = {data: root for file, root in files.items() for data in file.parent.iterdir() if _is_data(data)}
+    return {file.relative_to(root).as_posix(): file for file, root in (files | beside).items()}
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _is_data(path: Path) -> bool:
+    return path.is_file() and path.suffix in {".toml", ".properties"}
+
+
+def _imported(file: Path) -> Iterator[str]:
+    """Yield the names that a file imports from modules, each as a module and as a member of one."""
+    waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
+        else:
+            waiting += ast.iter_child_nodes(node)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from spark_log_analytics.archive import SHIPPED_FOR_DATA, build_archive
+from spark_log_analytics.archive import SHIPPED, SHIPPED_FOR_DATA, build_archive, shipped_files
 
 
 def run_from(archive: Path, program: str) -> subprocess.CompletedProcess[str]:
@@ -32,3 +32,12 @@ def test_the_archive_reads_records_and_names_the_field_of_a_damaged_one(tmp_path
     done = run_from(archive, program.format(archive=str(archive)))
     where = "needs 4 bytes, 0 left (field transaction_timeout_ms at byte 12)"
     assert done.stderr.splitlines()[-1] == f"eosctl.wire.errors.WireError: TransactionLog value: {where}"
+
+
+def test_the_scan_ships_what_it_imports_with_its_data_and_nothing_else() -> None:
+    names = set(shipped_files(SHIPPED))
+    assert "eosctl/logs/classifier/catalogue.toml" in names
+    assert "eosctl/logs/topics/consumer.py" in names, "imports in functions count"
+    assert "eosctl/logs/__init__.py" in names
+    assert not [name for name in names if name.startswith(("eosctl/findings", "eosctl/storage", "eosctl/commands"))]
+    assert names < set(shipped_files(SHIPPED_FOR_DATA))

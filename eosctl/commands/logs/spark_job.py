@@ -22,6 +22,7 @@ from eosctl.model.redaction import redact_text
 from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
 
 if TYPE_CHECKING:
+    from spark_log_analytics.archive import Shipment
     from spark_log_analytics.submission import Submission
 
 CLUSTER: Final = "Cluster"
@@ -72,14 +73,14 @@ class Job(NamedTuple):
 
     Attributes:
         submission: What is submitted; its archives are built for it.
-        shipped: Patterns of the code that goes along.
+        shipped: The code that goes along.
         result: The file of the result that tells that the job has come to its end.
         instead: What does the same without Spark, for when it fails.
         connect: The URL of the Spark Connect server that runs it; empty for a submission to a master.
     """
 
     submission: Submission
-    shipped: tuple[str, ...]
+    shipped: Shipment
     result: str
     instead: str
     connect: str = ""

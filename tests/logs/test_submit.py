@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.cli import main
-from eosctl.commands.logs import spark_job
-from eosctl.services import log_engine
+from eosctl.services import log_engine, spark_job
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.cli import main
-from eosctl.commands.logs import warmup
+from eosctl.services import warm_up
 from spark_log_analytics.session import LOCAL_JAVA, local_java
 from spark_log_analytics.warm import class_archive
 
@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(warmup, "spark_obstacle", lambda: None)
+    monkeypatch.setattr(warm_up, "spark_obstacle", lambda: None)
     return tmp_path
 
 

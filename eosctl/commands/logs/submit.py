@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -13,26 +13,31 @@ import typer
 from eosctl.commands.invocation import invocation_of, note
 from eosctl.commands.logs.data import BusinessKey, Topics
 from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, period_of
-from eosctl.commands.logs.spark_job import (
-    DEFAULT_MASTER,
-    ENVIRONMENT_FILE,
+from eosctl.commands.logs.spark_options import (
     Connect,
     Deploy,
-    DeployMode,
     DryRun,
     Jars,
-    Job,
     Master,
     Out,
     Packages,
     Settings,
-    check_connect,
-    failure_of,
-    run_job,
-    settings_of,
 )
 from eosctl.commands.options import CommandConfig, Overrides, Profile
+from eosctl.services.callbacks import Callbacks
 from eosctl.services.log_format import find_zone, layouts_of
+from eosctl.services.spark_job import (
+    DEFAULT_MASTER,
+    DeployMode,
+    Job,
+    check_connect,
+    command_of,
+    data_job,
+    failure_of,
+    run_job,
+    scan_job,
+    settings_of,
+)
 
 
 class EventFormat(StrEnum):
@@ -92,8 +97,6 @@ def submit_job(
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
     from eosctl.services.log_places import connection_of, handed_over
-    from spark_log_analytics.archive import SHIPPED
-    from spark_log_analytics.submission import Submission
 
     if connect is not None:
         check_connect(connect, master, deploy_mode, [*(setting or ()), *(jars or ()), *(packages or ())])
@@ -110,18 +113,12 @@ def submit_job(
     if layouts_of(pattern):
         options += ["--pattern", str(pattern)]
     with handed_over(paths, connection, note, is_far=deploy_mode is DeployMode.CLUSTER, is_shown_only=dry_run) as told:
-        submission = Submission(
-            master, deploy_mode.value, told, out, settings, options, jars=jars or (), packages=packages or ()
-        )
-        job = Job(submission, SHIPPED, "incidents.json", "eosctl logs report", connect or "")
-        status, result = run_job(job, dry_run=dry_run)
-    if result is not None:
-        sys.stdout.write("".join(f"{line}\n" for line in _incident_lines(json.loads(result.read_text("utf-8")))))
-    if status:
-        raise failure_of(job, status)
+        job = scan_job(told, out, master, deploy_mode, settings, options, jars or (), packages or (), connect or "")
+        _run(context, job, _incident_lines, dry_run=dry_run)
 
 
 def submit_data_job(
+    context: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(metavar="DIR...", help="Data directories, under the same names on every executor."),
@@ -143,21 +140,23 @@ def submit_data_job(
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
     from eosctl.services.mine_data import check_business_key
-    from spark_log_analytics.archive import SHIPPED_FOR_DATA
-    from spark_log_analytics.kafka_data.environment import NAME
-    from spark_log_analytics.submission import DATA_MAIN, Submission
 
     settings = settings_of(master, deploy_mode, setting)
     check_business_key(business_key)
     options = [part for name in topic or () for part in ("--topic", name)]
     if business_key is not None:
         options += ["--business-key", business_key]
-    archives = [f"{ENVIRONMENT_FILE}#{NAME}"]
-    submission = Submission(master, deploy_mode.value, paths, out, settings, options, DATA_MAIN, archives)
-    job = Job(submission, SHIPPED_FOR_DATA, "summary.json", "eosctl logs data")
-    status, result = run_job(job, dry_run=dry_run)
+    _run(context, data_job(paths, out, master, deploy_mode, settings, options), _topic_lines, dry_run=dry_run)
+
+
+def _run(context: typer.Context, job: Job, lines_of: Callable[[Any], Iterator[str]], *, dry_run: bool) -> None:
+    """Run a job and write what its result says; a dry run writes the command."""
+    if dry_run:
+        sys.stdout.write(f"{command_of(job)}\n")
+        return
+    status, result = run_job(job, Callbacks(invocation_of(context).now_ms, note))
     if result is not None:
-        sys.stdout.write("".join(f"{line}\n" for line in _topic_lines(json.loads(result.read_text("utf-8")))))
+        sys.stdout.write("".join(f"{line}\n" for line in lines_of(json.loads(result.read_text("utf-8")))))
     if status:
         raise failure_of(job, status)
 

@@ -1,4 +1,4 @@
-"""What the commands that submit a job to Spark share: options, the checks before any JVM starts, and the run."""
+"""Jobs on Spark: the checks before any JVM starts, and the run."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import typer
-
-from eosctl.commands.invocation import note
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.redaction import redact_text
+from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
 
 if TYPE_CHECKING:
     from spark_log_analytics.archive import Shipment
     from spark_log_analytics.submission import Submission
 
-CLUSTER: Final = "Cluster"
-DEFAULT_MASTER: Final = "local[*]"
 ENVIRONMENT_FILE: Final = "eosctl_kafka_data_env.tar.gz"
+DEFAULT_MASTER: Final = "local[*]"
 
 
 class DeployMode(StrEnum):
@@ -35,37 +31,6 @@ class DeployMode(StrEnum):
 
     CLIENT = "client"
     CLUSTER = "cluster"
-
-
-_cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
-Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")]
-Master = Annotated[str, _cluster_option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.")]
-Deploy = Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Where the driver runs.")]
-Settings = Annotated[
-    list[str] | None,
-    _cluster_option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable."),
-]
-Connect = Annotated[
-    str | None,
-    _cluster_option(
-        "--connect",
-        metavar="URL",
-        help="A Spark Connect server to run on instead of a master, e.g. sc://host:15002.",
-    ),
-]
-Jars = Annotated[
-    list[str] | None,
-    _cluster_option("--jars", metavar="FILE", help="A jar that the job needs; repeatable."),
-]
-Packages = Annotated[
-    list[str] | None,
-    _cluster_option(
-        "--packages",
-        metavar="GROUP:ARTIFACT:VERSION",
-        help="A package that Spark's own resolver fetches; repeatable.",
-    ),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")]
 
 
 class Job(NamedTuple):
@@ -117,7 +82,7 @@ def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequ
         UsageError: It is no URL of one, or something else is asked for that the server has decided already.
     """
     if not re.match(r"sc://[^/;\s]+", url):
-        raise UsageError(f"{shown_url(url)!r} is no Spark Connect server.", "", "Write it like sc://host:15002.")
+        raise UsageError(f"{_shown_url(url)!r} is no Spark Connect server.", "", "Write it like sc://host:15002.")
     if master != DEFAULT_MASTER or deploy_mode is not DeployMode.CLIENT:
         raise UsageError(
             "--connect goes with neither --master nor --deploy-mode.", "The server has a master already.", "Name one."
@@ -130,53 +95,59 @@ def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequ
         )
 
 
-def run_job(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
+def command_of(job: Job) -> str:
+    """Return the command line that runs a job, without what its settings keep secret.
+
+    Raises:
+        EosctlError: There is no spark-submit.
+    """
+    from spark_log_analytics.submission import connect_command, submit_command
+
+    if not job.connect:
+        return _shown(submit_command(_spark_submit(), Path("eosctl_logs.zip"), job.submission))
+    # Not an argument, as the URL may hold a token and arguments are there for all to see.
+    return f"SPARK_REMOTE={shlex.quote(_shown_url(job.connect))} {_shown(connect_command(job.submission))}"
+
+
+def run_job(job: Job, callbacks: Callbacks = SILENT) -> tuple[int, Path | None]:
     """Pack the code and run a job, with its messages on this process's standard error.
 
     Returns:
-        The job's exit status, and its result if it wrote one; 0 and None for a dry run, which prints the command.
+        The job's exit status, and its result if it wrote one.
 
     Raises:
         EosctlError: Spark cannot be used here.
     """
-    if job.connect:
-        return _run_connected(job, dry_run=dry_run)
     from spark_log_analytics.archive import build_archive
-    from spark_log_analytics.submission import find_spark_submit, submit_command
+    from spark_log_analytics.submission import connect_command, submit_command
 
-    program = find_spark_submit(os.environ)
-    if program is None:
-        raise spark_obstacle() or EosctlError(
-            "There is no spark-submit.",
-            "SPARK_HOME does not hold bin/spark-submit." if "SPARK_HOME" in os.environ else "It is not on the PATH.",
-            "Install eosctl[spark], or point SPARK_HOME at a Spark.",
-        )
-    if dry_run:
-        sys.stdout.write(shown(submit_command(program, Path("eosctl_logs.zip"), job.submission)) + "\n")
-        return 0, None
+    if job.connect:
+        # No JVM is needed here.
+        if obstacle := connect_obstacle():
+            raise obstacle
+        callbacks.remark(command_of(job))
+        environment = {**bar_environment(), **os.environ, "SPARK_REMOTE": job.connect}
+        return _run(job, connect_command(job.submission), environment)
+    program = _spark_submit()
     if obstacle := spark_obstacle():
         raise obstacle
     with tempfile.TemporaryDirectory(prefix="eosctl-submit-") as folder:
         archive = build_archive(Path(folder) / "eosctl_logs.zip", job.shipped)
         command = submit_command(program, archive, _with_environment(job.submission, Path(folder)))
-        note(shown(command))
+        callbacks.remark(_shown(command))
         return _run(job, command, _environment(job.submission.master, os.environ))
 
 
-def _run_connected(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
-    """Run a job's driver as a client of a Spark Connect server; no JVM is needed here."""
-    from spark_log_analytics.submission import connect_command
+def _spark_submit() -> Path:
+    from spark_log_analytics.submission import find_spark_submit
 
-    command = connect_command(job.submission)
-    # Not an argument, as the URL may hold a token and arguments are there for all to see.
-    told = f"SPARK_REMOTE={shlex.quote(shown_url(job.connect))} {shown(command)}"
-    if dry_run:
-        sys.stdout.write(told + "\n")
-        return 0, None
-    if obstacle := connect_obstacle():
-        raise obstacle
-    note(told)
-    return _run(job, command, {**bar_environment(), **os.environ, "SPARK_REMOTE": job.connect})
+    if program := find_spark_submit(os.environ):
+        return program
+    raise spark_obstacle() or EosctlError(
+        "There is no spark-submit.",
+        "SPARK_HOME does not hold bin/spark-submit." if "SPARK_HOME" in os.environ else "It is not on the PATH.",
+        "Install eosctl[spark], or point SPARK_HOME at a Spark.",
+    )
 
 
 def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> tuple[int, Path | None]:
@@ -209,6 +180,43 @@ def _run_with_resolver(packages: Sequence[str], command: list[str], environment:
             "mirror with --conf spark.jars.repositories=URL.",
         )
     return process.returncode
+
+
+def scan_job(
+    paths: Sequence[str],
+    out: str,
+    master: str,
+    deploy_mode: DeployMode,
+    settings: Sequence[str],
+    options: Sequence[str],
+    jars: Sequence[str] = (),
+    packages: Sequence[str] = (),
+    connect: str = "",
+) -> Job:
+    """Return the job that scans logs."""
+    from spark_log_analytics.archive import SHIPPED
+    from spark_log_analytics.submission import Submission
+
+    submission = Submission(master, deploy_mode.value, paths, out, settings, options, jars=jars, packages=packages)
+    return Job(submission, SHIPPED, "incidents.json", "eosctl logs report", connect)
+
+
+def data_job(
+    paths: Sequence[str],
+    out: str,
+    master: str,
+    deploy_mode: DeployMode,
+    settings: Sequence[str],
+    options: Sequence[str],
+) -> Job:
+    """Return the job that reads Kafka's files."""
+    from spark_log_analytics.archive import SHIPPED_FOR_DATA
+    from spark_log_analytics.kafka_data.environment import NAME
+    from spark_log_analytics.submission import DATA_MAIN, Submission
+
+    archives = [f"{ENVIRONMENT_FILE}#{NAME}"]
+    submission = Submission(master, deploy_mode.value, paths, out, settings, options, DATA_MAIN, archives)
+    return Job(submission, SHIPPED_FOR_DATA, "summary.json", "eosctl logs data")
 
 
 def failure_of(job: Job, status: int) -> EosctlError:
@@ -244,11 +252,11 @@ def _environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:
     return {**defaults, **environment}
 
 
-def shown_url(url: str) -> str:
+def _shown_url(url: str) -> str:
     """Spell the URL of a Connect server without what it keeps secret."""
     return ";".join(map(redact_text, url.split(";")))
 
 
-def shown(command: list[str]) -> str:
+def _shown(command: list[str]) -> str:
     """Spell a command for people, without what its settings keep secret."""
     return shlex.join(map(redact_text, command))

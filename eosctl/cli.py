@@ -9,13 +9,14 @@ import typer
 
 from eosctl import __version__
 from eosctl.commands.invocation import Invocation, invocation_of, tell
-from eosctl.commands.registry import LazyGroup
+from eosctl.commands.lazy import group_class
+from eosctl.commands.registry import COMMANDS
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.render.terminal import ColorChoice
 
 app = typer.Typer(
     name="eosctl",
-    cls=LazyGroup,
+    cls=group_class(COMMANDS),
     help="Operations and diagnosis for Apache Kafka exactly-once deployments.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -28,6 +28,7 @@ MODULES: Final = (
     "collect_evidence",
     "connection",
     "connect",
+    "locate_coordinator",
     "sources",
     "gate",
     "check_selection",

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 import typer
 
 from eosctl.commands.gate import GATE
-from eosctl.commands.registry import COMMANDS, load_command
+from eosctl.commands.lazy import load_command
+from eosctl.commands.registry import COMMANDS
 from eosctl.render.formats import FindingFormat
 
 REPORTING: Final = ("doctor", "check run", "config lint", "fsck", "logs report")

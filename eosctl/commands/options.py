@@ -83,5 +83,8 @@ OutputFile = Annotated[
         "--output-file", metavar="FILE", help="Write the result to this file as well.", rich_help_panel=OUTPUT
     ),
 ]
+InternalPartitions = Annotated[
+    int, typer.Option("--partitions", min=1, help="Partitions of the internal topic; Kafka's default is 50.")
+]
 
 DEFAULT_SECOND_LOOK = "500ms"

@@ -9,7 +9,8 @@ from typing import Any
 
 import typer
 
-from eosctl.commands.registry import COMMANDS, Entry, load_command
+from eosctl.commands.lazy import Entry, load_command
+from eosctl.commands.registry import COMMANDS
 from scripts.book.cells import cell, code
 
 

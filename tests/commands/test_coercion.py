@@ -12,7 +12,8 @@ import pytest
 from typer.core import TyperGroup
 
 from eosctl.commands.coercion import take_plain_values
-from eosctl.commands.registry import COMMANDS, load_command
+from eosctl.commands.lazy import load_command
+from eosctl.commands.registry import COMMANDS
 
 VALUES = (None, "", "text", "7", "-7", "007", " 7", "7.5", "1_0", "٣", "9" * 30, "json", "JSON", "true", True, 5, 2.5,
           "/", __file__, "/missing", "\0", (), ("7", "x"), ["json"], ("1", "2"))  # fmt: skip

@@ -1,30 +1,69 @@
-"""The table of commands says of each what the command says of itself."""
+"""The tables of commands say of each what the command says of itself."""
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from eosctl.commands.registry import COMMANDS, Entry, load_command
+from eosctl.commands.lazy import Entry, LazyGroup, load_command
+from eosctl.commands.registry import COMMANDS
 from tests.commands.conftest import eosctl
 
 
-@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
-def test_the_line_in_the_help_is_the_first_of_the_commands_own(entry: Entry) -> None:
-    command = load_command(entry)
+def below(path: tuple[str, ...], entry: Entry, command: Any) -> Iterator[tuple[str, Entry, Any]]:
+    """Yield an entry and those below it, each with its words and its command."""
+    yield " ".join((*path, entry.name)), entry, command
+    if isinstance(command, LazyGroup):
+        for name, one in command.entries.items():
+            yield from below((*path, entry.name), one, command.commands[name])
+
+
+ALL = [found for entry in COMMANDS for found in below((), entry, load_command(entry))]
+GROUPS = [words for words, _, command in ALL if isinstance(command, LazyGroup)]
+
+
+@pytest.mark.parametrize(("words", "entry", "command"), ALL, ids=[words for words, _, _ in ALL])
+def test_the_line_in_the_help_is_the_first_of_the_commands_own(words: str, entry: Entry, command: Any) -> None:
     assert command.name == entry.name
     assert inspect.cleandoc(command.help).split("\n\n")[0].replace("\n", " ") == entry.summary
 
 
 def test_every_command_answers_for_its_own_help() -> None:
-    for entry in COMMANDS:
-        shown = eosctl(entry.name, "--help")
+    for words, _, _ in ALL:
+        shown = eosctl(*words.split(), "--help")
         assert shown.code == 0
-        assert f"eosctl {entry.name} " in shown.out
+        assert f"eosctl {words} " in shown.out
+
+
+def test_groups_are_found_below_the_first_level_too() -> None:
+    assert {"txn", "group", "group offsets"} <= set(GROUPS)
+    assert len(ALL) > 100
+
+
+@pytest.mark.parametrize("words", GROUPS)
+def test_a_group_lists_its_commands_in_their_order(words: str) -> None:
+    shown = eosctl(*words.split(), "--help").out.split("Commands")[-1]
+    named = re.findall(r"^[^\w\n]*? ([a-z][a-z-]*)  ", shown, re.MULTILINE)
+    assert named == [path.split()[-1] for path, _, _ in ALL if path.rpartition(" ")[0] == words]
 
 
 def test_a_typing_error_is_answered_with_what_was_meant() -> None:
     refused = eosctl("docter")
     assert refused.code == 2
     assert "Did you mean 'doctor'" in refused.err
+
+
+def test_a_typing_error_below_a_group_is_answered_too() -> None:
+    refused = eosctl("txn", "hangin")
+    assert refused.code == 2
+    assert "Did you mean 'hanging'" in refused.err
+
+
+def test_what_is_wrong_with_arguments_is_shown_without_secrets() -> None:
+    refused = eosctl("txn", "list", "-X", "sasl.password=hunter2", "--history")
+    assert refused.code == 2
+    assert "hunter2" not in refused.err + refused.out

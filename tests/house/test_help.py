@@ -1,4 +1,4 @@
-"""``eosctl --help`` stays light: it loads none of what only single commands need."""
+"""The help of eosctl and of its groups stays light: it loads none of what only single commands need."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.commands.registry import COMMANDS
+
 HEAVY = ("confluent_kafka", "yaml", "jmxquery", "pyspark", "pyarrow", "pandas", "eosctl.sandbox")
+ALWAYS = {"coercion", "invocation", "lazy", "registry"}
+GROUPS = [*(one.name for one in COMMANDS if one.place == f"{one.name}:COMMANDS"), "group offsets"]
 
 HELP = """
 import json, sys
-sys.argv = ["eosctl", "--help"]
+sys.argv = ["eosctl", *sys.argv[1:], "--help"]
 from eosctl.cli import main
 try:
     code = main()
@@ -23,14 +27,19 @@ print(json.dumps([code, sorted(sys.modules)]))
 """
 
 
-def help_modules(directory: Path) -> set[str]:
-    """Return the modules that are loaded when the help of the eosctl in this directory has been printed."""
-    done = subprocess.run([sys.executable, "-c", HELP], cwd=directory, capture_output=True, text=True, check=False)
+def help_modules(directory: Path, *words: str) -> set[str]:
+    """Return the modules that are loaded when the eosctl in this directory has printed its help or that of a group."""
+    command = [sys.executable, "-c", HELP, *words]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     code, modules = json.loads(done.stdout.splitlines()[-1])
     assert code in (0, None)
-    assert "Usage: eosctl" in done.stdout
+    assert f"Usage: {' '.join(('eosctl', *words))} " in done.stdout
     return set(modules)
+
+
+def commands_in(modules: set[str]) -> set[str]:
+    return {module.removeprefix("eosctl.commands.") for module in modules if module.startswith("eosctl.commands.")}
 
 
 def heavy(modules: set[str]) -> list[str]:
@@ -40,8 +49,24 @@ def heavy(modules: set[str]) -> list[str]:
 def test_help_loads_nothing_heavy_and_no_command(project_root: Path) -> None:
     modules = help_modules(project_root)
     assert heavy(modules) == []
-    commands = {module.removeprefix("eosctl.commands.") for module in modules if module.startswith("eosctl.commands.")}
-    assert commands == {"coercion", "invocation", "registry"}
+    assert commands_in(modules) == ALWAYS
+
+
+@pytest.mark.parametrize("words", GROUPS)
+def test_the_help_of_a_group_loads_nothing_but_its_table(words: str, project_root: Path) -> None:
+    modules = help_modules(project_root, *words.split())
+    assert heavy(modules) == []
+    assert commands_in(modules) == ALWAYS | {words.split()[0]}
+
+
+def test_most_commands_are_in_groups() -> None:
+    assert len(GROUPS) > 10
+
+
+def test_a_planted_import_in_a_group_is_seen(source_copy: Path) -> None:
+    table = source_copy / "eosctl" / "commands" / "txn" / "__init__.py"
+    table.write_text(table.read_text("utf-8") + "\nimport eosctl.commands.txn.txn\n", "utf-8")
+    assert "txn.txn" in commands_in(help_modules(source_copy, "txn"))
 
 
 @pytest.mark.parametrize("planted", ["yaml", "confluent_kafka", "eosctl.sandbox"])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.capacity.observe import observe
 from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_file, write_result
 from eosctl.commands.options import (
     OUTPUT,
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from eosctl.model.client_config import ClientConfig
     from eosctl.model.workload import Workload
     from eosctl.render.capacity.plan import PlanItem
-
-app = typer.Typer(help="Plan clusters for transactional workloads.", no_args_is_help=True)
 
 DOES_NOT_FIT = 3
 
@@ -57,7 +54,6 @@ PlanOutput = Annotated[
 ]
 
 
-@app.command("init")
 def init_workload(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("workload.yaml"),
     kind: Annotated[ApplicationKind | None, typer.Option("--kind", help="How the application works.")] = None,
@@ -101,7 +97,6 @@ def _ask(question: str, given: str | None, option: str) -> str:
     return answer
 
 
-@app.command("plan")
 def plan_workload(
     context: typer.Context,
     workload: WorkloadFile,
@@ -140,7 +135,6 @@ def plan_workload(
         raise typer.Exit(DOES_NOT_FIT)
 
 
-@app.command("compare")
 def compare_workloads(
     context: typer.Context,
     one: WorkloadFile,
@@ -209,7 +203,6 @@ def _render(items: list[PlanItem], command: str, output: PlanFormat, invocation:
     return render_plan(items, command, invocation.now_ms(), OutputFormat(output.value), invocation.style())
 
 
-@app.command("calibrate")
 def calibrate(
     context: typer.Context,
     bootstrap: Bootstrap = None,
@@ -260,10 +253,6 @@ async def _calibrated(config: ClientConfig, invocation: Invocation) -> tuple[Cal
     return tuple(rows)
 
 
-app.command("observe")(observe)
-
-
-@app.command("simulate")
 def simulate(
     context: typer.Context,
     workload: WorkloadFile,

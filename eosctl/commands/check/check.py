@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.check.acl import acl
 from eosctl.commands.diagnosis_output import Destinations, HtmlReport, SaveSnapshot, write_diagnosis
 from eosctl.commands.gate import (
     BaselineFile,
@@ -36,14 +35,11 @@ from eosctl.errors import unknown_name
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
-app = typer.Typer(help="The catalogue of checks.", no_args_is_help=True)
-
 Selectors = Annotated[
     list[str] | None, typer.Argument(metavar="[ID|NAME|AREA|TAG]...", help="What to choose; everything when left out.")
 ]
 
 
-@app.command("list")
 def list_checks(
     context: typer.Context,
     selectors: Selectors = None,
@@ -63,7 +59,6 @@ def list_checks(
     write_result(render_listing(result, CHECK_COLUMNS, output, invocation.style()), output_file)
 
 
-@app.command("explain")
 def explain_check(
     context: typer.Context,
     check_id: Annotated[
@@ -92,7 +87,6 @@ def explain_check(
     write_result(text, output_file)
 
 
-@app.command("run")
 def run_checks(
     context: typer.Context,
     selectors: Selectors = None,
@@ -133,6 +127,3 @@ def run_checks(
         diagnosed = diagnose(request, shown)
     write_diagnosis(diagnosed, Destinations(output, output_file, report, write_baseline), invocation)
     raise typer.Exit(diagnosed.exit_code)
-
-
-app.command()(acl)

@@ -30,8 +30,6 @@ from eosctl.services.connection import Connection
 if TYPE_CHECKING:
     from eosctl.model.checklist import Answer, Checklist, ChecklistRecord
 
-app = typer.Typer(help="Checklists: go-live, upgrades, drills, reviews.", no_args_is_help=True)
-
 RunOutput = Annotated[
     ChecklistFormat,
     typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
@@ -39,7 +37,6 @@ RunOutput = Annotated[
 Who = Annotated[str | None, typer.Option("--who", metavar="NAME", help="Who answers; else the user's name.")]
 
 
-@app.command("list")
 def list_checklists(
     context: typer.Context, output: Output = OutputFormat.TABLE, output_file: OutputFile = None
 ) -> None:
@@ -55,7 +52,6 @@ def list_checklists(
     write_result(render_listing(result, SUMMARY_COLUMNS, output, invocation.style()), output_file)
 
 
-@app.command("run")
 def run(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="CHECKLIST", help="Its id, or the file of one of your own.")],
@@ -140,7 +136,6 @@ def run(
         raise typer.Exit(ExitCode.INCOMPLETE)
 
 
-@app.command("sign")
 def sign(
     context: typer.Context,
     record_file: Annotated[Path, typer.Argument(metavar="RECORD", help="The record of a run.", exists=True)],

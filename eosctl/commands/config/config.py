@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.config.change import fix, upgrade
 from eosctl.commands.config.releases import release_of
 from eosctl.commands.diagnosis_output import note_suppressed, write_baseline_file
 from eosctl.commands.gate import (
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from eosctl.model.parameter import Release
     from eosctl.settings.sources import Releases
 
-app = typer.Typer(help="Configuration files of brokers and applications.", no_args_is_help=True)
-
 KafkaVersion = Annotated[
     str | None,
     typer.Option(
@@ -55,7 +52,6 @@ KafkaVersion = Annotated[
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.", exists=True)]
 
 
-@app.command()
 def lint(
     context: typer.Context,
     paths: Paths,
@@ -163,7 +159,6 @@ def lint(
     raise typer.Exit(ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code)
 
 
-@app.command()
 def explain(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="The setting, e.g. transaction.timeout.ms.")],
@@ -200,7 +195,6 @@ def explain(
     write_result(text, output_file)
 
 
-@app.command()
 def diff(
     context: typer.Context,
     left: Annotated[Path, typer.Argument(metavar="A", help="A configuration file.", exists=True, dir_okay=False)],
@@ -230,7 +224,6 @@ def diff(
     write_result(text, output_file)
 
 
-@app.command()
 def render(
     profile: Annotated[
         str | None, typer.Argument(metavar="[PROFILE]", help="Which; all are listed without.", show_default=False)
@@ -250,10 +243,6 @@ def render(
     if chosen is None:
         raise unknown_name("profile", profile, (one.name for one in profiles), "List them: eosctl config render")
     write_result(chosen.text, output_file)
-
-
-app.command()(upgrade)
-app.command()(fix)
 
 
 def _all_of(version: str | None) -> Releases:

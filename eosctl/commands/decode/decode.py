@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eosctl.analysis.decode.selection import Only, Selection
-from eosctl.commands.decode import state as decode_state
-from eosctl.commands.decode import topics as decode_topics
-from eosctl.commands.decode.kinds import DecoderGroup
 from eosctl.commands.decode.live import Live
 from eosctl.commands.decode.options import (
     FILTER,
@@ -42,14 +39,7 @@ if TYPE_CHECKING:
 
 LIVE = "From a cluster"
 
-app = typer.Typer(
-    cls=DecoderGroup,
-    help="Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.",
-    no_args_is_help=True,
-)
 
-
-@app.command("segment")
 def decode_segment(
     files: Annotated[
         list[str] | None,
@@ -149,7 +139,6 @@ def _live(files: list[str] | None, live: Live, connection: Connection) -> Abstra
     return live_sources(live, connection, time.time_ns() // 1_000_000)
 
 
-@app.command("index")
 def decode_index(
     files: Files, base_offset: BaseOffset = None, strict: Strict = False, output: Form = DecodeFormat.TABLE
 ) -> None:
@@ -163,7 +152,6 @@ def decode_index(
     _decode_small(files, Suffix.OFFSET_INDEX, read, offset_index_text, output, strict=strict)
 
 
-@app.command("time-index")
 def decode_time_index(
     files: Files, base_offset: BaseOffset = None, strict: Strict = False, output: Form = DecodeFormat.TABLE
 ) -> None:
@@ -177,7 +165,6 @@ def decode_time_index(
     _decode_small(files, Suffix.TIME_INDEX, read, time_index_text, output, strict=strict)
 
 
-@app.command("txn-index")
 def decode_txn_index(files: Files, strict: Strict = False, output: Form = DecodeFormat.TABLE) -> None:
     """Decode transaction indexes (.txnindex): the aborted transactions whose marker lies in the segment."""
     from eosctl.render.decode.kafka_text import txn_index_text
@@ -201,7 +188,6 @@ def decode_txn_index(files: Files, strict: Strict = False, output: Form = Decode
     _decode_small(files, Suffix.TXN_INDEX, read, txn_index_text, output, strict=strict)
 
 
-@app.command("producer-snapshot")
 def decode_producer_snapshot(
     files: Files,
     strict: Strict = False,
@@ -225,7 +211,6 @@ def decode_producer_snapshot(
     _decode_small(files, Suffix.PRODUCER_SNAPSHOT, read, dump, output, strict=strict)
 
 
-@app.command("checkpoint")
 def decode_checkpoint(files: Files, strict: Strict = False, output: Form = DecodeFormat.TABLE) -> None:
     """Decode checkpoints: leader epochs, high watermarks, recovery points, log starts, cleaner's."""
     from eosctl.storage.checkpoints import read_any_checkpoint
@@ -244,10 +229,6 @@ def decode_checkpoint(files: Files, strict: Strict = False, output: Form = Decod
         return path.name.endswith("checkpoint") and not is_metadata_snapshot(path.name)
 
     _decode_small(files, is_checkpoint, read, None, output, strict=strict)
-
-
-decode_topics.register(app)
-decode_state.register(app)
 
 
 def _index_entries(

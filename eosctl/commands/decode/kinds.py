@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
-
-from typer.core import TyperGroup
+from typing import Final
 
 from eosctl.errors import UsageError
 from eosctl.storage.names import METADATA_TOPIC, Suffix, is_metadata_snapshot, parse_segment_file
@@ -24,23 +23,19 @@ _BY_DIRECTORY: Final = {
 }
 
 
-class DecoderGroup(TyperGroup):
-    """The decoders; a file in the place of one is told which one it wants."""
+def refuse_file(word: str, decoders: Sequence[str]) -> None:
+    """Refuse a file in the place of a decoder, and name the decoder that it wants.
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the decoder that is named.
-
-        Raises:
-            UsageError: A file is named and no decoder.
-        """
-        if args and args[0] not in self.commands and Path(args[0]).exists():
-            kind = likely_kind(Path(args[0]))
-            raise UsageError(
-                f"{args[0]} is a file or directory, and decode wants to know of which kind first.",
-                f"There are: {', '.join(self.commands)}." if len(self.commands) > 1 else "",
-                f"Its name says: eosctl decode {kind} {args[0]}" if kind else "Choose one: eosctl decode KIND FILE",
-            )
-        return super().resolve_command(ctx, args)
+    Raises:
+        UsageError: The word names a file or directory.
+    """
+    if Path(word).exists():
+        kind = likely_kind(Path(word))
+        raise UsageError(
+            f"{word} is a file or directory, and decode wants to know of which kind first.",
+            f"There are: {', '.join(decoders)}.",
+            f"Its name says: eosctl decode {kind} {word}" if kind else "Choose one: eosctl decode KIND FILE",
+        )
 
 
 def likely_kind(path: Path) -> str:

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from eosctl.storage.streams_state import Application
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("state-dir")(decode_state_dir)
-
-
 def decode_state_dir(
     directories: Annotated[
         list[Path],

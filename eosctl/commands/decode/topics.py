@@ -141,13 +141,6 @@ def decode_metadata_log(
     )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the three commands to the decoders."""
-    app.command("txn-log")(decode_txn_log)
-    app.command("offsets")(decode_offsets)
-    app.command("metadata-log")(decode_metadata_log)
-
-
 def _decode_topic(
     files: list[str],
     topic: str,

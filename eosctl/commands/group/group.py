@@ -23,7 +23,6 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import load_or_capture
-from eosctl.commands.txn.locate import offsets_app
 from eosctl.errors import ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from eosctl.model.hang import HangVerdict
     from eosctl.model.snapshot import ClusterSnapshot
 
-app = typer.Typer(help="Groups and their offsets.", no_args_is_help=True)
-app.add_typer(offsets_app, name="offsets")
 
 _ALL_OPEN: Final = frozenset(
     {
@@ -54,7 +51,6 @@ PENDING: Final = _ALL_OPEN | {EvidenceKind.PENDING_OFFSETS}
 Groups = Annotated[list[str] | None, typer.Argument(metavar="GROUP...", help="Only these groups; default is all.")]
 
 
-@app.command("lag")
 def show_lag(
     context: typer.Context,
     groups: Groups = None,
@@ -108,7 +104,6 @@ def show_lag(
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
-@app.command("pending")
 def show_pending(
     context: typer.Context,
     groups: Groups = None,

@@ -11,7 +11,6 @@ from eosctl.commands.diagnosis_output import note_suppressed
 from eosctl.commands.gate import ExitZero, FailOnIfNamed, RequireComplete, RulesFile
 from eosctl.commands.incomplete import note_missing
 from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.logs.data import mine_data
 from eosctl.commands.logs.engine import (
     READING,
     Engine,
@@ -21,11 +20,7 @@ from eosctl.commands.logs.engine import (
     Zone,
     period_of,
 )
-from eosctl.commands.logs.exceptions import count_exceptions
 from eosctl.commands.logs.places import Places
-from eosctl.commands.logs.submit import submit_data_job, submit_job
-from eosctl.commands.logs.warmup import warm_up
-from eosctl.commands.logs.watch import watch_logs
 from eosctl.commands.options import OUTPUT, CommandConfig, FindingOutput, Output, OutputFile, Overrides, Profile
 from eosctl.commands.session import callbacks
 from eosctl.render.formats import FindingFormat, OutputFormat
@@ -36,9 +31,6 @@ if TYPE_CHECKING:
 
     from eosctl.model.log_findings import LogFindings, SkippedFile
 
-app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
-
-
 Categories = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,15 +39,6 @@ Categories = Annotated[
 ]
 
 
-app.command("data")(mine_data)
-app.command("exceptions")(count_exceptions)
-app.command("submit")(submit_job)
-app.command("submit-data")(submit_data_job)
-app.command("warmup")(warm_up)
-app.command("watch")(watch_logs)
-
-
-@app.command("scan")
 def scan_logs(
     context: typer.Context,
     paths: Places,
@@ -104,7 +87,6 @@ def scan_logs(
     raise typer.Exit(mined.exit_code)
 
 
-@app.command("report")
 def report_logs(
     context: typer.Context,
     paths: Places,
@@ -160,7 +142,6 @@ def report_logs(
     raise typer.Exit(judged.exit_code)
 
 
-@app.command("patterns")
 def list_patterns(
     context: typer.Context,
     output: Output = OutputFormat.TABLE,
@@ -177,7 +158,6 @@ def list_patterns(
     write_result(render_listing(result, CATEGORY_COLUMNS, output, invocation.style()), output_file)
 
 
-@app.command("explain")
 def explain_category(
     context: typer.Context,
     category: Annotated[str, typer.Argument(metavar="CATEGORY", help="The category, e.g. PRODUCER_FENCED.")],

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of, write_result
-from eosctl.commands.metrics.export import export_metrics
-from eosctl.commands.metrics.show import show_metrics
-from eosctl.commands.metrics.watch import watch_metrics
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -17,16 +14,10 @@ from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 if TYPE_CHECKING:
     from eosctl.render.metrics.catalogue import MetricItem
 
-app = typer.Typer(help="Metrics and alerts of exactly-once.", no_args_is_help=True)
-
-app.command("show")(show_metrics)
-app.command("watch")(watch_metrics)
-app.command("export")(export_metrics)
 
 COMPONENTS = ("broker", "producer", "consumer", "streams")
 
 
-@app.command("list")
 def list_metrics(
     context: typer.Context,
     component: Annotated[
@@ -71,7 +62,6 @@ def list_metrics(
     write_result(render_listing(result, METRIC_COLUMNS, output, invocation.style()), output_file)
 
 
-@app.command("explain")
 def explain_metric(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A bean, an attribute, or a name of Prometheus.")],

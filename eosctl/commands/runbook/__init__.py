@@ -1,1 +1,38 @@
 """``eosctl runbook``."""
+
+from eosctl.commands.lazy import Entry
+
+COMMANDS = (
+    Entry("list", "runbook.runbook:list_runbooks", "List the runbooks that come with eosctl."),
+    Entry(
+        "show",
+        "runbook.runbook:show_runbook",
+        "Draw a runbook as a decision tree: as text, as a page of HTML, or as Mermaid.",
+    ),
+    Entry(
+        "run",
+        "runbook.runbook:run_runbook",
+        "Run a runbook: without --yes it only looks and says what it would do first.",
+    ),
+    Entry(
+        "journal",
+        "runbook.runbook:show_journal",
+        "Show the events of a run after checking that nobody changed its journal, or list the runs.",
+    ),
+    Entry(
+        "lint",
+        "runbook.runbook:lint",
+        "Find what is wrong with runbooks: unknown probes and facts, ways that "
+        "lead nowhere, changes without a question.",
+    ),
+    Entry(
+        "new",
+        "runbook.runbook:new_runbook",
+        "Write a small runbook that runs, with stories that test it, to start one's own from.",
+    ),
+    Entry(
+        "test",
+        "runbook.test:test_runbooks",
+        "Run runbooks from faults that are really made, on sandboxes of their own, and tell which ways were not taken.",
+    ),
+)

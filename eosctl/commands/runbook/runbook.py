@@ -19,7 +19,6 @@ from eosctl.commands.options import (
     SecondLookAfter,
     Timeout,
 )
-from eosctl.commands.runbook.test import test_runbooks
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import OutputFormat
 from eosctl.render.runbooks.runbook import ShowFormat
@@ -28,12 +27,9 @@ from eosctl.services.connection import Connection
 if TYPE_CHECKING:
     from eosctl.runbooks.book import Runbook, Value
 
-app = typer.Typer(help="Runbooks that look, decide, ask, act, verify, and leave a record.", no_args_is_help=True)
-
 Name = Annotated[str, typer.Argument(metavar="RUNBOOK", help="An id of the library, or a file that ends in .yaml.")]
 
 
-@app.command("list")
 def list_runbooks(context: typer.Context, output: Output = OutputFormat.TABLE, output_file: OutputFile = None) -> None:
     """List the runbooks that come with eosctl."""
     from eosctl.render.envelope import listing
@@ -47,7 +43,6 @@ def list_runbooks(context: typer.Context, output: Output = OutputFormat.TABLE, o
     write_result(render_listing(result, BOOK_COLUMNS, output, invocation.style()), output_file)
 
 
-@app.command("show")
 def show_runbook(
     context: typer.Context,
     name: Name,
@@ -77,7 +72,6 @@ def show_runbook(
     write_result(text, output_file)
 
 
-@app.command("run")
 def run_runbook(
     context: typer.Context,
     name: Name,
@@ -135,7 +129,6 @@ def run_runbook(
     raise typer.Exit(code)
 
 
-@app.command("journal")
 def show_journal(
     context: typer.Context,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run; all are listed without one.")] = None,
@@ -160,7 +153,6 @@ def show_journal(
     write_result(text, output_file)
 
 
-@app.command("lint")
 def lint(
     context: typer.Context,
     names: Annotated[
@@ -189,7 +181,6 @@ def lint(
     raise typer.Exit(ExitCode.FINDINGS if items else 0)
 
 
-@app.command("new")
 def new_runbook(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; it must not exist.")],
 ) -> None:
@@ -205,9 +196,6 @@ def new_runbook(
     write_file(example(file.stem), file)
     write_file(example_stories(file.stem), stories_path(file))
     note(f"runbook: {file}\ncheck it with: eosctl runbook lint {file}\ntest it with:  eosctl runbook test {file}")
-
-
-app.command("test")(test_runbooks)
 
 
 def _inputs(book: Runbook, given: list[str]) -> dict[str, Value]:

@@ -10,10 +10,6 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
-from eosctl.commands.sandbox.bench import bench
-from eosctl.commands.sandbox.faults import advance, heal, inject_fault
-from eosctl.commands.sandbox.logs import show_logs
-from eosctl.commands.sandbox.proxy import proxy
 from eosctl.commands.sandbox.real_kafka import (
     DEFAULT_RELEASE,
     REAL_KAFKA,
@@ -22,7 +18,7 @@ from eosctl.commands.sandbox.real_kafka import (
     start_real_kafka,
     stop_real_kafka,
 )
-from eosctl.commands.sandbox.scenarios import EngineChoice, scenario
+from eosctl.commands.sandbox.scenarios import EngineChoice
 from eosctl.commands.sandbox.security import (
     Authorize,
     Sasl,
@@ -33,21 +29,17 @@ from eosctl.commands.sandbox.security import (
     mechanisms_of,
     users_of,
 )
-from eosctl.commands.sandbox.simulate import simulate
-from eosctl.commands.sandbox.status import sandbox_item, show_sandboxes
+from eosctl.commands.sandbox.status import sandbox_item
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
     from eosctl.sandbox.process.spec import RunningSandbox
 
-app = typer.Typer(help="A local Kafka cluster with faults on demand.", no_args_is_help=True)
-
 Name = Annotated[str, typer.Option("--name", help="Which sandbox.")]
 DEFAULT_NAME = "default"
 
 
-@app.command("up")
 def start_sandbox(
     context: typer.Context,
     name: Name = DEFAULT_NAME,
@@ -162,7 +154,6 @@ def _tell_started(
     write_result(text, output_file)
 
 
-@app.command("down")
 def stop_sandbox(
     name: Name = DEFAULT_NAME,
     everything: Annotated[bool, typer.Option("--all", help="Stop all sandboxes of this user.")] = False,
@@ -183,18 +174,6 @@ def stop_sandbox(
             note(f"left in {target.sandbox.data_dir}, as this sandbox did not write it: {', '.join(left[:5])}{more}")
 
 
-app.command("status")(show_sandboxes)
-app.command("logs")(show_logs)
-app.command("simulate")(simulate)
-app.command("bench")(bench)
-app.command("fault")(inject_fault)
-app.command("heal")(heal)
-app.command("advance")(advance)
-app.command("scenario")(scenario)
-app.command("proxy")(proxy)
-
-
-@app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def execute(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The program and its arguments.")],
     name: Name = DEFAULT_NAME,

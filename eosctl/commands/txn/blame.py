@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from eosctl.model.log_event import LogEvent
     from eosctl.model.snapshot import ClusterSnapshot
 
-fencing_app = typer.Typer(help="Fencing: who took a transactional id from whom.", no_args_is_help=True)
-
 BLAMED: Final = frozenset(
     {
         EvidenceKind.TRANSACTIONS,
@@ -46,12 +44,6 @@ BLAMED: Final = frozenset(
 )
 
 
-@fencing_app.callback()
-def fencing() -> None:
-    """Fencing: who took a transactional id from whom."""
-
-
-@fencing_app.command("explain")
 def blame(
     context: typer.Context,
     name: Annotated[

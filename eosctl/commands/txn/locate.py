@@ -1,4 +1,4 @@
-"""``eosctl txn locate`` and ``eosctl group offsets locate``: the partition that a name hashes to, without a cluster."""
+"""``eosctl txn locate``: the partition that a transactional id hashes to, without a cluster."""
 
 from __future__ import annotations
 
@@ -7,58 +7,20 @@ from typing import Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of, write_result
-from eosctl.commands.options import Output, OutputFile
+from eosctl.commands.options import InternalPartitions, Output, OutputFile
 from eosctl.render.formats import OutputFormat
-
-#: Kafka's default of `transaction.state.log.num.partitions` and `offsets.topic.num.partitions`.
-DEFAULT_PARTITIONS = 50
-
-offsets_app = typer.Typer(help="Committed offsets.", no_args_is_help=True)
-
-Partitions = Annotated[
-    int, typer.Option("--partitions", min=1, help="Partitions of the internal topic; Kafka's default is 50.")
-]
+from eosctl.render.transactions.locate import render_locations
+from eosctl.services.locate_coordinator import DEFAULT_PARTITIONS, locate_transactional_ids
 
 
 def locate_transaction(
     context: typer.Context,
     ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="The ids to locate.")],
-    partitions: Partitions = DEFAULT_PARTITIONS,
+    partitions: InternalPartitions = DEFAULT_PARTITIONS,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
     """Tell which partition of `__transaction_state` a transactional id belongs to; no cluster is asked."""
-    from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
-
-    text = _located(context, "txn locate", TRANSACTION_STATE_TOPIC, ids, partitions, output)
-    write_result(text, output_file)
-
-
-@offsets_app.command("locate")
-def locate_group(
-    context: typer.Context,
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="The groups to locate.")],
-    partitions: Partitions = DEFAULT_PARTITIONS,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
-) -> None:
-    """Tell which partition of `__consumer_offsets` a group's offsets are in; no cluster is asked."""
-    from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
-
-    text = _located(context, "group offsets locate", CONSUMER_OFFSETS_TOPIC, groups, partitions, output)
-    write_result(text, output_file)
-
-
-def _located(
-    context: typer.Context, command: str, topic: str, names: list[str], partitions: int, output: OutputFormat
-) -> str:
-    from eosctl.analysis.locate import coordinator_partition
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.render.transactions.locate import LOCATED_COLUMNS, LocatedItem
-
-    invocation = invocation_of(context)
-    found = [(name, coordinator_partition(topic, name, partitions)) for name in names]
-    items = tuple(LocatedItem(name, home.topic, home.partition, partitions) for name, home in found)
-    result = listing("locations", command, invocation.now_ms(), items)
-    return render_listing(result, LOCATED_COLUMNS, output, invocation.style())
+    invocation, found = invocation_of(context), locate_transactional_ids(ids, partitions)
+    now_ms, style = invocation.now_ms(), invocation.style()
+    write_result(render_locations("txn locate", now_ms, found, partitions, output, style), output_file)

@@ -23,10 +23,6 @@ from eosctl.commands.options import (
     parse_duration_ms,
 )
 from eosctl.commands.session import load_or_capture
-from eosctl.commands.txn.blame import blame
-from eosctl.commands.txn.change import abort_transaction, complete_transaction, fence_transaction
-from eosctl.commands.txn.locate import locate_transaction
-from eosctl.commands.txn.watch import watch_transactions
 from eosctl.errors import EosctlError, EvidenceIncomplete, ExitCode, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -36,12 +32,9 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
-app = typer.Typer(help="Transactions: list, describe, find what hangs, end it.", no_args_is_help=True)
-
 FILTER = "Filter"
 
 
-@app.command("list")
 def list_transactions(
     context: typer.Context,
     bootstrap: Bootstrap = None,
@@ -122,7 +115,6 @@ def list_transactions(
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
-@app.command("describe")
 def describe_transactions(
     context: typer.Context,
     ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="The ids to describe.")],
@@ -202,7 +194,6 @@ def describe_transactions(
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
-@app.command("hanging")
 def hanging_transactions(
     context: typer.Context,
     bootstrap: Bootstrap = None,
@@ -260,7 +251,6 @@ def hanging_transactions(
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
-@app.command("producers")
 def producers(
     context: typer.Context,
     bootstrap: Bootstrap = None,
@@ -352,11 +342,3 @@ def _compile(pattern: str | None) -> re.Pattern[str] | None:
         raise UsageError(
             f"--pattern {pattern!r} is not a regular expression.", str(error), "Quote it, or mend it."
         ) from error
-
-
-app.command("blame")(blame)
-app.command("locate")(locate_transaction)
-app.command("abort")(abort_transaction)
-app.command("watch")(watch_transactions)
-app.command("complete")(complete_transaction)
-app.command("fence")(fence_transaction)

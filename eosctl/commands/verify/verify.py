@@ -18,11 +18,8 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.commands.verify.application import verify_app, verify_dlq
-from eosctl.commands.verify.canary import verify_canary
 from eosctl.commands.verify.options import FAULTS, OwnedCluster, VerifyOutput
 from eosctl.commands.verify.play import finish, play_order, where_of
-from eosctl.commands.verify.runs import export_run, replay_run, show_run
 from eosctl.errors import UsageError
 from eosctl.render.verify.items import VerifyFormat
 from eosctl.services.connection import Connection
@@ -30,16 +27,10 @@ from eosctl.services.connection import Connection
 if TYPE_CHECKING:
     from eosctl.lab.verify.play import NemesisKind
 
-app = typer.Typer(
-    help="Verify that a deployment is exactly-once: applications, faults, and the checked history.",
-    no_args_is_help=True,
-)
-
 WORK = "Work"
 CLUSTER = "A cluster of the run's own"
 
 
-@app.command("run")
 def verify_run(
     context: typer.Context,
     bootstrap: Bootstrap = None,
@@ -249,14 +240,6 @@ def verify_run(
     )
     played = play_order(order, own, connection, owned, invocation)
     finish(played, invocation, output, output_file, min_coverage=min_coverage / 100)
-
-
-app.command("app")(verify_app)
-app.command("dlq")(verify_dlq)
-app.command("canary")(verify_canary)
-app.command("replay")(replay_run)
-app.command("show")(show_run)
-app.command("export")(export_run)
 
 
 def _choose(kind: Any, name: str, option: str) -> Any:

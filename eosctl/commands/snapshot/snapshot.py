@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from eosctl.collect.bundles.bundle import Part
 
-app = typer.Typer(help="Evidence bundles: capture, show, compare.", no_args_is_help=True)
-
 
 class Include(StrEnum):
     """What may go into a bundle beside the snapshot."""
@@ -43,7 +41,6 @@ class Include(StrEnum):
     JMX = "jmx"
 
 
-@app.command("capture")
 def capture_snapshot(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The bundle to write, a zip file.")],
@@ -143,7 +140,6 @@ def _included(
     return frozenset(parts)
 
 
-@app.command("show")
 def show_snapshot(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A bundle.")],
@@ -167,7 +163,6 @@ def show_snapshot(
     write_result(text, output_file)
 
 
-@app.command("diff")
 def diff_two(
     context: typer.Context,
     before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A bundle or a saved snapshot.")],

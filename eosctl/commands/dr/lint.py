@@ -12,18 +12,10 @@ from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
-app = typer.Typer(help="What survives when a region is lost.", no_args_is_help=True)
-
 # What it finds stands among the things that are carried over.
 TOLD_ABOVE: Final = frozenset({"EOS-CFG-064"})
 
 
-@app.callback()
-def dr() -> None:
-    """What survives when a region is lost."""
-
-
-@app.command("lint")
 def lint(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders of mirrors.", exists=True)],

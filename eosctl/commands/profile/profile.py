@@ -13,12 +13,9 @@ from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import UsageError, unknown_name
 from eosctl.render.formats import OutputFormat
 
-app = typer.Typer(help="Named clusters: how to reach them, and which are protected.", no_args_is_help=True)
-
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The profile.")]
 
 
-@app.command("list")
 def list_profiles(
     context: typer.Context,
     output: Output = OutputFormat.TABLE,
@@ -28,7 +25,6 @@ def list_profiles(
     _show(context, "profile list", None, output, output_file)
 
 
-@app.command("show")
 def show_profile(
     context: typer.Context,
     name: Name,
@@ -39,7 +35,6 @@ def show_profile(
     _show(context, "profile show", name, output, output_file)
 
 
-@app.command("add")
 def add(
     name: Name,
     bootstrap: Annotated[
@@ -86,7 +81,6 @@ def add(
     note(f"profile {name} written to {path}")
 
 
-@app.command("remove")
 def remove(name: Name) -> None:
     """Remove a profile."""
     from eosctl.settings.profile_editing import remove_profile

@@ -15,9 +15,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.redaction import redact_line, redact_text
 from eosctl.model.secret import MASK
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal.metadata import decode_whole_record, encode_record
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord

@@ -38,10 +38,10 @@ def bugs(
     output_file: OutputFile = None,
 ) -> None:
     """List bugs that hurt exactly-once: those of the releases given, or all that are known."""
+    from eosctl.knowledge.known_bugs import load_known_bugs
     from eosctl.render.configuration.bugs import BUG_COLUMNS, bug_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
-    from eosctl.settings.known_bugs import load_known_bugs
 
     given = {
         Product.BROKER: kafka or release,

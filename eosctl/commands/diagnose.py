@@ -31,6 +31,7 @@ def diagnose(
     Errors and exceptions among the words are explained. A request for a procedure that destroys data is refused with
     the safe way and exit code 3; a question about one gets the same explanation. No cluster is contacted.
     """
+    from eosctl.knowledge.terms import find_terms
     from eosctl.model.term import TermKind
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
@@ -39,7 +40,6 @@ def diagnose(
     from eosctl.runbooks.load import library
     from eosctl.runbooks.refused import Mood, recognize
     from eosctl.runbooks.symptoms import find_matches
-    from eosctl.settings.terms import find_terms
 
     invocation = invocation_of(context)
     text = " ".join(words)

@@ -23,10 +23,10 @@ def explain(
     output_file: OutputFile = None,
 ) -> None:
     """Explain an error, an exception, a state or a concept: meaning, what clients do, usual causes, next command."""
+    from eosctl.knowledge.terms import find_terms, load_terms
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.terms import TERM_COLUMNS, render_terms
-    from eosctl.settings.terms import find_terms, load_terms
 
     invocation = invocation_of(context)
     found = find_terms(" ".join(words)) if words else load_terms()
@@ -50,7 +50,7 @@ def _refuse(text: str) -> None:
 
 
 def _unknown(text: str) -> tuple[()]:
-    from eosctl.settings.terms import suggest_terms
+    from eosctl.knowledge.terms import suggest_terms
 
     similar = suggest_terms(text)
     raise UsageError(

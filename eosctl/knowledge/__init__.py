@@ -1,1 +1,1 @@
-"""Reference data: bugs by release, what settings do, successors of removed ones, words explained, checklists."""
+"""Facts about Kafka and its clients as data, with their loaders: settings, bugs, terms, metrics, checklists."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from eosctl.collect.metrics.metric_source import MetricSource, SourceKind, WantedMetrics, distinct, read_pages
 from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
+from eosctl.knowledge.metric import MetricKind
+from eosctl.knowledge.metrics import load_metrics
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.monitoring.catalogue import wanted_metrics
 from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
@@ -26,6 +28,18 @@ class MetricEvidence(NamedTuple):
 
     pages: tuple[MetricPage, ...]
     gaps: tuple[EvidenceGap, ...]
+
+
+@cache
+def wanted_metrics(extra_series: tuple[str, ...] = ()) -> WantedMetrics:
+    """Return the beans and series of all metrics in the catalogue that have numbers.
+
+    Args:
+        extra_series: Further series to query from a Prometheus server.
+    """
+    numbers = [metric for metric in load_metrics() if metric.kind is not MetricKind.TEXT]
+    series = {name.partition("{")[0]: None for metric in numbers for name in metric.prometheus}
+    return WantedMetrics(tuple(dict.fromkeys(metric.query for metric in numbers)), (*series, *extra_series))
 
 
 def collect_metric_evidence(

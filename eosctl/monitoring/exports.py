@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from eosctl.knowledge.metric import MetricKind
+from eosctl.knowledge.metrics import load_metrics
 from eosctl.monitoring.alerts import rules_document
-from eosctl.monitoring.catalogue import load_metrics
-from eosctl.monitoring.metric import MetricKind
 
 NAME: Final = "eosctl-metrics"
 CONFIG_KEY: Final = "eosctl-jmx-exporter.yaml"

@@ -9,10 +9,10 @@ from types import MappingProxyType
 import msgspec
 from msgspec.structs import replace
 
-from eosctl.collect.metrics.beans import exporter_name
+from eosctl.knowledge.beans import exporter_name
+from eosctl.knowledge.metric import Metric, MetricKind
+from eosctl.knowledge.metrics import load_metrics
 from eosctl.model.metric_page import MetricSample
-from eosctl.monitoring.catalogue import load_metrics
-from eosctl.monitoring.metric import Metric, MetricKind
 
 COUNTED = frozenset({MetricKind.COUNTER, MetricKind.METER})
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.errors import unknown_name
+from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.runbooks.book import Runbook
-from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
 _FORMAT = "The format: eosctl runbook new shows an example, eosctl schema runbook the JSON Schema."
 

@@ -105,7 +105,7 @@ class Procedure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Phrasebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The data file ``knowledge/refusals.toml``."""
+    """The data file ``refusals.toml``."""
 
     verbs: dict[str, VerbClass]
     objects: dict[str, tuple[str, ...]]
@@ -136,7 +136,7 @@ class Sentence(NamedTuple):
 @cache
 def load_phrasebook() -> Phrasebook:
     """Read the data."""
-    text = (resources.files("eosctl.knowledge") / "refusals.toml").read_text(encoding="utf-8")
+    text = (resources.files("eosctl.runbooks") / "refusals.toml").read_text(encoding="utf-8")
     book = msgspec.convert(tomllib.loads(text), Phrasebook)
     one_line = (
         msgspec.structs.replace(one, why=" ".join(one.why.split()), instead=" ".join(one.instead.split()))

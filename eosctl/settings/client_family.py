@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
+from eosctl.knowledge.parameter_tables import java_names, load_tables, only_librdkafka
 from eosctl.model.deployment import PYTHON_CLIENTS, Client
-from eosctl.settings.parameter_tables import java_names, load_tables, only_librdkafka
 
 _SERIALIZERS: Final = frozenset({"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"})
 _WORDS: Final = {

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
 

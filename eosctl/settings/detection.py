@@ -10,11 +10,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
+from eosctl.knowledge.parameter_tables import java_names, only_librdkafka
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of, keywords
 from eosctl.settings.documents import parse_documents, parse_properties_tree
-from eosctl.settings.parameter_tables import java_names, only_librdkafka
 from eosctl.settings.quarkus_profiles import as_built
 from eosctl.settings.recognition import (
     CLIENT_KEYS,

@@ -1,7 +1,7 @@
 """Decide which component of Kafka a set of keys configures.
 
 Keys that one component alone reads decide, in the order of ``_DECISIVE``. Without such a key the component that knows
-most of the keys is taken. Sources: the ConfigDefs of the components (``eosctl/settings/tables``), KafkaConfig,
+most of the keys is taken. Sources: the ConfigDefs of the components (``eosctl/knowledge/settings``), KafkaConfig,
 StreamsConfig, DistributedConfig, StandaloneConfig, MirrorMakerConfig.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
+from eosctl.knowledge.parameter_tables import kafka_tables, load_tables, only_librdkafka
 from eosctl.model.deployment import Role, Value
-from eosctl.settings.parameter_tables import kafka_tables, load_tables, only_librdkafka
 
 CLIENTS: Final = (Role.PRODUCER, Role.CONSUMER)
 _SCORED: Final = (Role.BROKER, Role.TOPIC, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)

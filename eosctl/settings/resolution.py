@@ -13,9 +13,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from eosctl.knowledge.parameter_tables import FRAMEWORKS, load_tables, parse_release
 from eosctl.model.deployment import PYTHON_CLIENTS, Client, Component, Role, Value, table_name
 from eosctl.model.parameter import ParameterTable, Release
-from eosctl.settings.parameter_tables import FRAMEWORKS, load_tables, parse_release
 from eosctl.settings.sources import INSTANCES, Releases, Source
 
 NEWEST: Final[Release] = (4, 3)

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
+from eosctl.knowledge.parameter_tables import kafka_tables
 from eosctl.model.parameter import relaxed
-from eosctl.settings.parameter_tables import kafka_tables
 from eosctl.settings.tree import Leaf
 
 _JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-zA-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")

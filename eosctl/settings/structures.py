@@ -11,9 +11,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.documents import format_of, parse_documents
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import INSTANCES, Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 

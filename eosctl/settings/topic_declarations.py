@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.spellings import respelled
 from eosctl.settings.tree import Branch, Leaf, Row, flatten

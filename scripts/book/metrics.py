@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from eosctl.monitoring.catalogue import load_metrics, load_missing
+from eosctl.knowledge.metrics import load_metrics, load_missing
 from scripts.book.cells import cell, code
 
 

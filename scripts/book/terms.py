@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.knowledge.terms import load_terms
 from eosctl.model.term import Term, TermKind
-from eosctl.settings.terms import load_terms
 from scripts.book.cells import cell
 
 _TITLES: Final = {

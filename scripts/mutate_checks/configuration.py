@@ -11,9 +11,9 @@ import yaml
 from eosctl.checks.declaration import Check
 from eosctl.checks.judge import findings_of, judge
 from eosctl.checks.registry import CONFIGURATION_CHECKS
+from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables, parse_release
 from eosctl.settings.sources import Releases
 from scripts.mutate_checks.mutants import ROOT
 

@@ -1,4 +1,4 @@
-"""Write ``eosctl/settings/tables/*.json`` from the declarations of Kafka releases and of librdkafka.
+"""Write ``eosctl/knowledge/settings/*.json`` from the declarations of Kafka releases and of librdkafka.
 
 Usage: python -m scripts.parameter_tables FOLDER LIBRDKAFKA_FOLDER
 
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-TABLES = Path(__file__).resolve().parents[2] / "eosctl" / "settings" / "tables"
+TABLES = Path(__file__).resolve().parents[2] / "eosctl" / "knowledge" / "settings"
 MACHINE_DEPENDENT = {"state.dir", "ssl.enabled.protocols", "ssl.protocol", "auto.include.jmx.reporter"}
 
 

@@ -1,4 +1,4 @@
-"""Write ``eosctl/settings/tables/update_modes.json``: which broker settings change without a restart, by release.
+"""Write ``eosctl/knowledge/settings/update_modes.json``: which broker settings change without a restart, by release.
 
 Usage: python -m scripts.parameter_tables.update_modes FOLDER
 

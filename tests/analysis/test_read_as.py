@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from eosctl.analysis.read_as import read_as
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.model.read_as import sentence
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import Releases
 
 SHIPPED = Path(__file__).parents[1] / "fixtures" / "configs" / "shipped"

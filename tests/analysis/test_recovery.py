@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from eosctl.analysis.recovery import Carried, Fate, explain_carried
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.link_files import find_links
-from eosctl.settings.parameter_tables import load_tables
 from tests.commands.conftest import eosctl
 
 FLOW = "clusters=a,b\na->b.enabled=true\n"

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from eosctl.checks.judge import judge
+from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.documents import parse_documents
-from eosctl.settings.parameter_tables import load_tables, parse_release
 from eosctl.settings.sources import Releases
 from eosctl.settings.tree import flatten
 from tests.settings.filled_profiles import filled

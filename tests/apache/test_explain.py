@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import zipfile
 
+from eosctl.knowledge.terms import load_terms
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.apache.java import prepare_runtime
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.model.term import TermKind
-from eosctl.settings.terms import load_terms
 
 
 def test_named_exceptions_exist(apache_4_3: ApacheEngine) -> None:

@@ -11,10 +11,10 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.collect.metrics.prometheus_text import Sample, parse_samples
+from eosctl.knowledge.metric import Metric
+from eosctl.knowledge.metrics import load_metrics
 from eosctl.model.known_bug import parse_version
-from eosctl.monitoring.catalogue import load_metrics
 from eosctl.monitoring.exports import jmx_exporter_document
-from eosctl.monitoring.metric import Metric
 from eosctl.render.machine import render_yaml
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import fetch_streams

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from confluent_kafka.admin import AdminClient, ConfigResource
 
+from eosctl.knowledge.update_modes import explain_update
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.settings.update_modes import explain_update
 
 PATIENCE_S = 60
 

@@ -11,12 +11,12 @@ import pytest
 from eosctl.checks.checklist import unknown_references, with_check_ids
 from eosctl.checks.registry import CATALOGUE, check_id_of, find_check, select_checks
 from eosctl.errors import ConfigFileError
+from eosctl.knowledge.checklist_files import parse_checklist
 from eosctl.lab.scenarios.load import parse_script
 from eosctl.runbooks.lint import lint_runbook
 from eosctl.runbooks.load import example, parse_runbook
 from eosctl.runbooks.readings import read_doctor
 from eosctl.services.gate import GateOptions, read_gate
-from eosctl.settings.checklists import parse_checklist
 from tests.checks.cases import build
 from tests.commands.conftest import eosctl
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from eosctl.settings.parameter_tables import load_tables
-from eosctl.settings.upgrade_knowledge import load_upgrade_knowledge
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.knowledge.upgrades import load_upgrade_knowledge
 from tests.commands.conftest import eosctl
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ import pytest
 
 from eosctl.client.producer_errors import Severity, classify_producer_error
 from eosctl.commands.registry import COMMANDS
+from eosctl.knowledge.terms import find_terms, load_terms
 from eosctl.model.term import TermKind
 from eosctl.model.transaction import TransactionState
-from eosctl.settings.terms import find_terms, load_terms
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import eosctl

@@ -26,6 +26,7 @@ PLANTED = (
     Planted("order", "eosctl.model.planted", "eosctl.wire.errors"),
     Planted("order", "eosctl.wire.planted", "eosctl.storage.log"),
     Planted("order", "eosctl.storage.planted", "eosctl.settings"),
+    Planted("order", "eosctl.knowledge.planted", "eosctl.settings"),
     Planted("order", "eosctl.findings.planted", "eosctl.checks"),
     Planted("order", "eosctl.model.planted_too", "eosctl.findings"),
     Planted("order", "eosctl.client.planted", "eosctl.collect"),

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
+from eosctl.knowledge.metric import MetricKind
+from eosctl.knowledge.metrics import load_metrics
 from eosctl.monitoring.alerts import load_alerts, load_recordings, rules_document
-from eosctl.monitoring.catalogue import load_metrics
 from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.monitoring.dashboard import ROWS
 from eosctl.monitoring.exports import jmx_exporter_document
-from eosctl.monitoring.metric import MetricKind
 from tests.commands.conftest import eosctl
 from tests.monitoring.promtool import check_rules, requires_promtool, selectors
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from eosctl.checks.judge import findings_of, judge
 from eosctl.errors import ConfigFileError
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Component, Deployment, Role, ValueSource
 from eosctl.settings.deployment_files import read_components, read_deployment
 from eosctl.settings.documents import parse_documents
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import MASK, Releases, shown
 from eosctl.settings.tree import Leaf, flatten
 

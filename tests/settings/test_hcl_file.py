@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from eosctl.checks.judge import findings_of, judge
 from eosctl.errors import ConfigFileError
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components, read_deployment
 from eosctl.settings.hcl_file import MAX_CHARACTERS, HclError, parse_hcl
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from eosctl.checks.judge import findings_of, judge
 from eosctl.errors import ConfigFileError
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.hocon_file import HoconError, parse_hocon
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 ALPAKKA = """# Pekko's connector

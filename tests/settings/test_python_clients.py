@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from eosctl.checks.judge import findings_of, judge
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.testing import SandboxThread
 
 # A process of its own: what a refused client has opened stays open.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eosctl.checks.judge import findings_of, judge
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables
 
 
 def found(file: str, text: str) -> set[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eosctl.checks.judge import findings_of, judge
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.vetted_profiles import VettedProfile, load_vetted_profiles
 
 # What linting each must find; the development broker is what production must not be.

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from eosctl.collect.metrics.beans import BeanQuery, bean_sample
 from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
+from eosctl.knowledge.beans import BeanQuery, bean_sample
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.secret import Secret
 from eosctl.settings.endpoint_credentials import EndpointCredentials

@@ -15,12 +15,12 @@ from enum import Enum, auto
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from eosctl.collect.metrics.beans import BeanQuery
 from eosctl.collect.metrics.jmx import read_jmx
 from eosctl.collect.metrics.jolokia import read_jolokia
 from eosctl.collect.metrics.metric_page import fetch_samples
 from eosctl.collect.metrics.prometheus_server import read_prometheus_server
 from eosctl.errors import UsageError
+from eosctl.knowledge.beans import BeanQuery
 from eosctl.model.metric_page import MetricPage
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 

@@ -41,10 +41,10 @@ def list_checklists(
     context: typer.Context, output: Output = OutputFormat.TABLE, output_file: OutputFile = None
 ) -> None:
     """List the checklists that come with eosctl."""
+    from eosctl.knowledge.checklist_files import shipped_checklists
     from eosctl.render.diagnosis.checklist import SUMMARY_COLUMNS, checklist_summary
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
-    from eosctl.settings.checklists import shipped_checklists
 
     invocation = invocation_of(context)
     items = tuple(checklist_summary(one) for one in shipped_checklists())
@@ -90,10 +90,10 @@ def run(
     4 some are open.
     """
     from eosctl.checks.checklist import failed_items, open_items, unanswered, with_answers
+    from eosctl.knowledge.checklist_files import find_checklist
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
     from eosctl.services.answer_checklist import ChecklistRequest, answer_checklist
-    from eosctl.settings.checklists import find_checklist
     from eosctl.text import time_text
 
     if ask and record_file is None:
@@ -152,10 +152,10 @@ def sign(
     The signature holds a digest of all answers: a record that was changed afterwards is refused.
     """
     from eosctl.checks.checklist import digest_of, failed_items, open_items
+    from eosctl.knowledge.checklist_files import find_checklist, read_record
     from eosctl.model.checklist import Signature
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
-    from eosctl.settings.checklists import find_checklist, read_record
     from eosctl.text import time_text
 
     invocation = invocation_of(context)
@@ -178,8 +178,8 @@ def sign(
 
 
 def _resume(checklist: Checklist, record_file: Path | None, at: str) -> ChecklistRecord:
+    from eosctl.knowledge.checklist_files import RECORD_SCHEMA, read_record
     from eosctl.model.checklist import ChecklistRecord
-    from eosctl.settings.checklists import RECORD_SCHEMA, read_record
 
     if record_file is not None and record_file.exists():
         record = read_record(record_file)

@@ -34,12 +34,12 @@ def upgrade(
     Exit code: 0 when no setting is refused or loses its effect, 2 when a file is malformed, 3 when one is.
     """
     from eosctl.checks.upgrade_plan import plan_upgrade
+    from eosctl.knowledge.upgrades import load_upgrade_knowledge
     from eosctl.render.configuration.change import UPGRADE_COLUMNS, upgrade_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.settings.deployment_files import read_deployment
     from eosctl.settings.sources import Releases
-    from eosctl.settings.upgrade_knowledge import load_upgrade_knowledge
 
     invocation = invocation_of(context)
     before, after = release_of(old), release_of(new)

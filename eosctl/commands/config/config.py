@@ -175,7 +175,7 @@ def explain(
     if not items:
         from difflib import get_close_matches
 
-        from eosctl.settings.parameter_tables import java_names
+        from eosctl.knowledge.parameter_tables import java_names
 
         near = ", ".join(get_close_matches(key, sorted(java_names()), 3))
         raise UsageError(

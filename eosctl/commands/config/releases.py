@@ -21,7 +21,7 @@ def release_of(text: str, *whose: str) -> Release:
     Raises:
         UsageError: It is none.
     """
-    from eosctl.settings.parameter_tables import parse_release
+    from eosctl.knowledge.parameter_tables import parse_release
 
     try:
         release = parse_release(text)
@@ -40,7 +40,7 @@ def release_of(text: str, *whose: str) -> Release:
 
 def _known(software: tuple[str, ...]) -> tuple[Release, Release]:
     """Return the first and the last release that there are tables of."""
-    from eosctl.settings.parameter_tables import kafka_tables
+    from eosctl.knowledge.parameter_tables import kafka_tables
 
     tables = [table for table in kafka_tables().values() if table.software in software]
     return min(table.first for table in tables), max(table.last for table in tables)

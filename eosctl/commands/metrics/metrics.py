@@ -33,8 +33,8 @@ def list_metrics(
     output_file: OutputFile = None,
 ) -> None:
     """List the metrics that matter for exactly-once; all of them exist."""
+    from eosctl.knowledge.metrics import load_metrics, load_missing
     from eosctl.model.known_bug import parse_version
-    from eosctl.monitoring.catalogue import load_metrics, load_missing
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.metrics.catalogue import METRIC_COLUMNS, metric_item, missing_item
@@ -84,7 +84,7 @@ def explain_metric(
 
 
 def _explained(name: str) -> tuple[MetricItem, ...]:
-    from eosctl.monitoring.catalogue import find_metrics, find_missing, suggest_metrics
+    from eosctl.knowledge.metrics import find_metrics, find_missing, suggest_metrics
     from eosctl.render.metrics.catalogue import metric_item, missing_item
 
     missing = find_missing(name)

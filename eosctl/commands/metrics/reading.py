@@ -63,7 +63,7 @@ def known_name(name: str) -> str:
     Raises:
         UsageError: There is no such metric; the message names similar ones.
     """
-    from eosctl.monitoring.catalogue import load_metrics, suggest_metrics
+    from eosctl.knowledge.metrics import load_metrics, suggest_metrics
     from eosctl.monitoring.derived import DERIVED
 
     names = {name.lower(): name for name in (*(one.name for one in load_metrics()), *(one.name for one in DERIVED))}

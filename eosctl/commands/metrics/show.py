@@ -104,8 +104,8 @@ def _items(looks: Looks, limits: Mapping[str, float]) -> list[ReadingItem]:
 
 
 def _why_absent(name: str) -> str:
+    from eosctl.knowledge.metrics import load_metrics
     from eosctl.model.known_bug import version_text
-    from eosctl.monitoring.catalogue import load_metrics
 
     metric = next((one for one in load_metrics() if one.name == name), None)
     if metric is None:

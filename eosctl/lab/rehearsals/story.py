@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from eosctl.errors import UsageError
+from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.runbooks.book import Duration, Outcome, Text, Value
 from eosctl.runbooks.load import as_id
-from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
 Deed = dict[str, Value]
 """What is done: ``do`` names it, ``in`` the cluster (``here`` when left out), the rest are its arguments."""

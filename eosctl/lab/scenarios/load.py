@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from eosctl.errors import ConfigFileError, UsageError, unknown_name
+from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.lab.scenarios.script import Script
 from eosctl.lab.scenarios.steps.judging import require_known
 from eosctl.lab.scenarios.steps.registry import bind
-from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
 
 def parse_script(text: str, name: str) -> Script:

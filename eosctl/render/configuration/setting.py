@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
-
 import msgspec
 
 from eosctl.analysis.release import release_text
 from eosctl.checks.registry import checks_reading
+from eosctl.knowledge.parameter_tables import SPRING_PREFIX, load_tables
+from eosctl.knowledge.setting_effects import load_setting_effects
+from eosctl.knowledge.update_modes import explain_update
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.settings.parameter_tables import SPRING_PREFIX, load_tables
-from eosctl.settings.update_modes import explain_update
 
 
 class SpanItem(msgspec.Struct, frozen=True):
@@ -40,16 +38,6 @@ class SettingItem(msgspec.Struct, frozen=True):
     rules: tuple[str, ...]
 
 
-@cache
-def effects() -> dict[str, str]:
-    """Return what settings mean for exactly-once, by name."""
-    import yaml
-
-    text = (resources.files("eosctl.knowledge") / "setting_effects.yaml").read_text(encoding="utf-8")
-    loaded: dict[str, str] = yaml.safe_load(text)
-    return loaded
-
-
 def explain_setting(name: str) -> tuple[SettingItem, ...]:
     """Return what every component says about a setting; nothing when none has it."""
     rules = tuple(f"{rule.id} {rule.title}" for rule in checks_reading(name))
@@ -62,7 +50,7 @@ def explain_setting(name: str) -> tuple[SettingItem, ...]:
             continue
         spans = tuple(SpanItem(release_text(span.since), span.default, span.bounds) for span in parameter.spans)
         removed = "" if parameter.removed is None else release_text(parameter.removed)
-        effect = " ".join(effects().get(parameter.name, "").split())
+        effect = load_setting_effects().get(parameter.name, "")
         update = explain_update(component, name)
         alias = parameter.alias
         items.append(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
 from eosctl.checks.judge import findings_of, judge
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables
 
 
 def cluster(**maximum_ms: str) -> Deployment:

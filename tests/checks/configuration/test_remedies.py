@@ -11,9 +11,9 @@ from eosctl.checks.declaration import Case
 from eosctl.checks.judge import findings_of, judge
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables
 from tests.checks.cases import all_cases, build
 from tests.checks.configuration.test_rule_cases import CASES
 

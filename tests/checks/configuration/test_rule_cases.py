@@ -11,9 +11,9 @@ from eosctl.checks.judge import findings_of, judge
 from eosctl.checks.manual import SECTIONS, parse_manual
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.findings.diagnosis import CheckStatus
+from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
-from eosctl.settings.parameter_tables import load_tables, parse_release
 from eosctl.settings.sources import Releases
 from tests.checks.cases import read_yaml
 

@@ -21,11 +21,11 @@ from eosctl.checks.runner import diagnose
 from eosctl.errors import ConfigFileError
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis, Grade
 from eosctl.findings.finding import Finding
+from eosctl.knowledge.checklist_files import parse_checklist, shipped_checklists
 from eosctl.model.checklist import Checklist, ChecklistItem, ItemKind, ItemState
 from eosctl.model.deployment import Component, Deployment, Place, Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
-from eosctl.settings.checklists import parse_checklist, shipped_checklists
 from tests.checks.cases import build
 from tests.render.story import unhappy_cluster
 

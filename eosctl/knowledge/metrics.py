@@ -10,9 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from eosctl.collect.metrics.beans import exporter_name
-from eosctl.collect.metrics.metric_source import WantedMetrics
-from eosctl.monitoring.metric import Metric, MetricKind, MissingMetric, parse_release
+from eosctl.knowledge.beans import exporter_name
+from eosctl.knowledge.metric import Metric, MetricKind, MissingMetric, parse_release
 
 _OBJECT: Final = re.compile(r"(?P<domain>[\w.]+):type=(?P<type>[\w-]+)(?P<keys>(?:,[\w-]+=\{[\w-]+\})*)")
 _NAME_KEY: Final = re.compile(r'\bname="?([\w-]+)')
@@ -42,20 +41,8 @@ def load_missing() -> tuple[MissingMetric, ...]:
     )
 
 
-@cache
-def wanted_metrics(extra_series: tuple[str, ...] = ()) -> WantedMetrics:
-    """Return what to read of a program to know every number of the catalogue that it has.
-
-    Args:
-        extra_series: Further series to ask of a Prometheus server.
-    """
-    numbers = [metric for metric in load_metrics() if metric.kind is not MetricKind.TEXT]
-    series = {name.partition("{")[0]: None for metric in numbers for name in metric.prometheus}
-    return WantedMetrics(tuple(dict.fromkeys(metric.query for metric in numbers)), (*series, *extra_series))
-
-
 def _load(file: str) -> dict[str, Any]:
-    return tomllib.loads((resources.files("eosctl.monitoring") / file).read_text(encoding="utf-8"))
+    return tomllib.loads((resources.files("eosctl.knowledge") / file).read_text(encoding="utf-8"))
 
 
 def _metrics(bean: dict[str, Any]) -> Iterator[Metric]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from eosctl.knowledge.parameter_tables import FRAMEWORKS, load_tables
 from eosctl.render.configuration.setting import explain_setting
 from eosctl.settings.detection import java_names
-from eosctl.settings.parameter_tables import FRAMEWORKS, load_tables
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_springs_settings_are_explained_in_any_spelling(spelling: str) -> None:
 
 
 def test_every_effect_belongs_to_a_setting() -> None:
-    from eosctl.render.configuration.setting import effects
+    from eosctl.knowledge.setting_effects import load_setting_effects
 
     known = {name for table in load_tables().values() for name in (*table.parameters, *table.aliases)}
-    assert set(effects()) - known == set()
+    assert set(load_setting_effects()) - known == set()

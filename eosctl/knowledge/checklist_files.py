@@ -10,8 +10,8 @@ import msgspec
 import yaml
 
 from eosctl.errors import ConfigFileError, unknown_name
+from eosctl.knowledge.small_files import load_yaml
 from eosctl.model.checklist import Checklist, ChecklistItem, ChecklistRecord, ItemKind
-from eosctl.settings.small_files import load_yaml
 
 RECORD_SCHEMA = "eosctl.checklist-record"
 

@@ -1,4 +1,4 @@
-"""Load the tables of settings that are shipped (``tables/*.json``, made by ``scripts/parameter_tables``)."""
+"""Load the tables of settings that are shipped (``settings/*.json``, made by ``scripts/parameter_tables``)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _JAVA_CLIENTS: Final = ("producer", "consumer")
 @cache
 def load_tables() -> Mapping[str, ParameterTable]:
     """Return every table by component; read once."""
-    folder = resources.files("eosctl.settings") / "tables"
+    folder = resources.files("eosctl.knowledge") / "settings"
     names = (*COMPONENTS, *PYTHON_CLIENTS, *FRAMEWORKS)
     raw = {name: msgspec.json.decode((folder / f"{name}.json").read_bytes()) for name in names}
     tables = {name: _table(name, raw[name]) for name in names}

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.collect.metrics.beans import BeanQuery, exporter_name, safe_name
+from eosctl.knowledge.beans import BeanQuery, exporter_name, safe_name
 from eosctl.model.known_bug import Version, parse_version
 
 _PLACEHOLDER: Final = re.compile(r"[\w-]+=\{([\w-]+)\}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from eosctl.knowledge.known_bugs import load_known_bugs
 from eosctl.model.known_bug import KnownBug, Product, parse_version
-from eosctl.settings.known_bugs import load_known_bugs
 
 
 def bug(name: str) -> KnownBug:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.settings.parameter_tables import load_tables
-from eosctl.settings.update_modes import explain_update, load_update_modes
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.knowledge.update_modes import explain_update, load_update_modes
 
 
 @pytest.mark.parametrize(

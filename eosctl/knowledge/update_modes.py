@@ -1,4 +1,4 @@
-"""Which settings change while a program runs, and for whom (``tables/update_modes.json``, from Kafka's own list)."""
+"""Which settings change while a program runs, and for whom (``settings/update_modes.json``, from Kafka's own list)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BROKER, TOPIC = "broker", "topic"
 @cache
 def load_update_modes() -> Mapping[str, Mapping[str, str]]:
     """Return the broker settings that change without a restart, by release: ``per-broker`` or ``cluster-wide``."""
-    path = resources.files("eosctl.settings") / "tables" / "update_modes.json"
+    path = resources.files("eosctl.knowledge") / "settings" / "update_modes.json"
     return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, str]])
 
 

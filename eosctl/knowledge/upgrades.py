@@ -1,13 +1,13 @@
-"""Load what is known of upgrades (``knowledge/successors.yaml``)."""
+"""Load what changes in upgrades: successors of removed settings, renamings, and steps (``successors.yaml``)."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import resources
 
+from eosctl.knowledge.parameter_tables import parse_release
+from eosctl.knowledge.small_files import load_yaml
 from eosctl.model.upgrade import Renaming, Step, Successor, UpgradeKnowledge
-from eosctl.settings.parameter_tables import parse_release
-from eosctl.settings.small_files import load_yaml
 
 
 @cache

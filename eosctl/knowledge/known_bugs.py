@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
+from eosctl.knowledge.small_files import load_yaml
 from eosctl.model.known_bug import KnownBug, Product, parse_version
 from eosctl.model.severity import Severity
-from eosctl.settings.small_files import load_yaml
 
 
 @cache

@@ -16,7 +16,6 @@ from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
 from eosctl.services.log_categories import log_categories
 from scripts.api_page import render_api
-from scripts.check_coverage.page import render_coverage
 from scripts.findings_page import render_findings_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +30,6 @@ def pages() -> dict[Path, str]:
     schemas = ROOT / "docs" / "schemas"
     found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOGUE}
     found[checks / "index.md"] = render_check_index(CATALOGUE)
-    found[checks / "coverage.md"] = render_coverage()
     found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
     found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
     categories = log_categories()

@@ -87,7 +87,6 @@ def _item(script: Script) -> ScenarioItem:
         script.sees,
         script.findings.fire,
         script.findings.silent,
-        script.rows,
         script.inner,
         msgspec.to_builtins(script.cluster),
         tuple(_step_text(bind(step)) for step in script.steps),

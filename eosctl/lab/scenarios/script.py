@@ -37,7 +37,6 @@ class Script(_Part, frozen=True, kw_only=True):
     Attributes:
         name: How it is called.
         title: One line.
-        rows: The requirements that it shows.
         happens: What is done, in plain words.
         matters: Why it matters for exactly-once.
         sees: What a user sees of it.
@@ -49,7 +48,6 @@ class Script(_Part, frozen=True, kw_only=True):
 
     name: str
     title: str
-    rows: tuple[str, ...] = ()
     happens: str
     matters: str
     sees: str

@@ -20,7 +20,6 @@ class ScenarioItem(msgspec.Struct, frozen=True):
     sees: str
     expected_findings: tuple[str, ...]
     unexpected_findings: tuple[str, ...]
-    requirement_rows: tuple[str, ...]
     inner: str
     cluster: dict[str, Any]
     steps: tuple[str, ...]

@@ -1,1 +1,0 @@
-"""What is expected of rules and checks, and the page that shows where it is met."""

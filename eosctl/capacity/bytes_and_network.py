@@ -46,7 +46,7 @@ def network_in_per_broker(written: float, replication_factor: int, broker_count:
     """Return bytes/s that each broker receives (F3): from clients, and from leaders as a follower.
 
     10 MB/s in at RF 3 over 3 brokers; a common text has 30 MB/s for producers and another 20 for replication, which
-    counts the copies twice (S0-282, S0-284):
+    counts the copies twice:
 
     >>> network_in_per_broker(10, 3, 3)
     10.0
@@ -101,30 +101,6 @@ def network_out_after_zone_loss(written: float, read: float, broker_count: int, 
     """
     left = broker_count * (zone_count - 1) / zone_count
     return (read + written) / left
-
-
-def max_ingress(
-    broker_count: int,
-    replication_factor: int,
-    reader_count: int,
-    storage: float | None = None,
-    volume_network: float | None = None,
-    network: float | None = None,
-) -> float:
-    """Return the most bytes/s that clients can write, given what each broker can do (published equation of MSK sizing).
-
-    Arguments that are None do not limit.
-
-    W1 (9 brokers, RF 3, 4 readers, storage 230, network 512 MB/s) and W2 (3 brokers, network only):
-
-    >>> max_ingress(9, 3, 4, storage=230, network=512), max_ingress(3, 3, 4, network=512)
-    (690.0, 256.0)
-    """
-    per_copy = broker_count / replication_factor
-    limits = [limit * per_copy for limit in (storage, volume_network) if limit is not None]
-    if network is not None:
-        limits.append(network * broker_count / (reader_count + replication_factor - 1))
-    return min(limits, default=float("inf"))
 
 
 def cross_zone_rate(

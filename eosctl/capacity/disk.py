@@ -1,12 +1,9 @@
-"""Disk: what retention and compaction keep, and what a state store needs (formulas F5 to F7, F25, F27, F28, F30)."""
+"""Disk: what retention and compaction keep, and what a state store needs (formulas F5 to F7, F27)."""
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Final
 
-CLEANER_BYTES_PER_KEY: Final = 24
-CLEANER_LOAD_FACTOR: Final = 0.9
 WINDOW_KEY_BYTES: Final = 12
 VALUE_TIMESTAMP_BYTES: Final = 8
 MMAPS_PER_SEGMENT: Final = 2
@@ -26,7 +23,7 @@ def retained_bytes(
         segment_bytes: ``segment.bytes``; smaller where the partition fills less in its retention.
         replication_factor: Copies.
 
-    A much copied example (S0-278, S0-279) has 1 KB x 10,000/s x 7 days = "5.8 TB", and RF for the changelog alone:
+    A much copied example has 1 KB x 10,000/s x 7 days = "5.8 TB", and RF for the changelog alone:
     "17.6 TB" in all. It is 6.05 TB in one copy, and for input and output with RF 3, the changelog's 0.15 TB and its
     safety of 1.5:
 
@@ -86,15 +83,6 @@ def tiered_remote_bytes(rate: float, retention_ms: float) -> float:
     return rate * retention_ms / 1000
 
 
-def with_free_space(used_bytes: float, free_share: float) -> float:
-    """Return the disk to buy so that ``free_share`` of it stays free.
-
-    >>> with_free_space(80e9, 0.2) / 1e9
-    100.0
-    """
-    return used_bytes / (1 - free_share)
-
-
 def transaction_log_bytes(
     live_bytes: float, partition_count: int, append_rate: float, segment_bytes: float, dirty_ratio: float = 0.5
 ) -> float:
@@ -121,7 +109,7 @@ def transaction_log_bytes(
 def store_bytes(key_count: float, key_bytes: float, value_bytes: float, *, windowed: bool, timestamped: bool) -> float:
     """Return the live bytes of a state store, with 1.3 for RocksDB's own structures.
 
-    A much copied example (S0-280) has 100 M x 150 B x 1.3 = 19.5 GB; windowed keys take 12 B and timestamped values
+    A much copied example has 100 M x 150 B x 1.3 = 19.5 GB; windowed keys take 12 B and timestamped values
     8 B more.
 
     >>> round(store_bytes(100e6, 50, 100, windowed=False, timestamped=False) / 1e9, 1)
@@ -137,54 +125,12 @@ def store_bytes(key_count: float, key_bytes: float, value_bytes: float, *, windo
 def store_disk_bytes(live_bytes: float) -> float:
     """Return the local disk that a state store needs: twice its live bytes, for universal compaction.
 
-    The source (S0-281) gives its write-ahead log as the reason; Kafka Streams has that switched off.
+    The source gives its write-ahead log as the reason; Kafka Streams has that switched off.
 
     >>> store_disk_bytes(19.5e9) / 1e9
     39.0
     """
     return 2 * live_bytes
-
-
-def cleaner_keys_per_pass(dedupe_buffer_bytes: float = 128 * 2**20, thread_count: int = 1) -> float:
-    """Return how many distinct keys the log cleaner handles in one pass (F30); above this it needs several.
-
-    >>> round(cleaner_keys_per_pass() / 1e6, 2)
-    5.03
-    """
-    return dedupe_buffer_bytes / thread_count / CLEANER_BYTES_PER_KEY * CLEANER_LOAD_FACTOR
-
-
-def cleaning_io_bytes(log_bytes: float) -> float:
-    """Return what one compaction reads and writes (S3-050): the log twice in, and at most once out.
-
-    >>> cleaning_io_bytes(1e9)
-    3000000000.0
-    """
-    return 3 * log_bytes
-
-
-def expired_by_size(log_bytes: int, retention_bytes: int, segment_sizes: tuple[int, ...]) -> int:
-    """Return how many of the oldest segments size retention deletes (S3-039): while the excess covers a whole one.
-
-    >>> expired_by_size(350, 200, (100, 100, 100, 50))
-    1
-    """
-    excess, count = log_bytes - retention_bytes, 0
-    for size in segment_sizes[:-1]:
-        if excess < size:
-            break
-        excess -= size
-        count += 1
-    return count
-
-
-def index_entries_per_segment(segment_bytes: float, interval_bytes: float = 4096) -> float:
-    """Return the entries of a segment's offset index: 8 bytes each, one for every ``index.interval.bytes`` (S3-013).
-
-    >>> index_entries_per_segment(2**30) * 8 / 2**20
-    2.0
-    """
-    return segment_bytes / interval_bytes
 
 
 def file_descriptor_count(log_bytes: float, partition_count: float, segment_bytes: float, connections: int) -> float:
@@ -205,56 +151,3 @@ def memory_map_count(segment_count: float) -> float:
     100000
     """
     return MMAPS_PER_SEGMENT * segment_count
-
-
-def replication_catch_up_ms(stored_bytes: float, spare_rate: float) -> float:
-    """Return how long a broker's data takes to be copied anew (F25), at the spare or throttled rate in bytes/s.
-
-    >>> replication_catch_up_ms(2e12, 100e6) / 3_600_000
-    5.555555555555555
-    """
-    return stored_bytes / spare_rate * 1000
-
-
-def follower_catch_up_ms(downtime_ms: float, write_rate: float, replication_rate: float) -> float:
-    """Return how long a follower takes to be in sync again after a pause (F25); infinite when it never is.
-
-    >>> follower_catch_up_ms(60_000, 50e6, 200e6)
-    20000.0
-    """
-    if replication_rate <= write_rate:
-        return float("inf")
-    return downtime_ms * write_rate / (replication_rate - write_rate)
-
-
-def retention_bytes_for(rate: float, retention_ms: float, partition_count: int) -> float:
-    """Return the ``retention.bytes`` that keeps as much as a retention time does; it counts for each partition.
-
-    One segment for each partition comes on top: the active one is never deleted.
-
-    W15 (200 MB a day for 5 days, in 1 and in 10 partitions):
-
-    >>> [round(retention_bytes_for(200e6 / 86_400, 5 * 86_400_000, count) / 1e6) for count in (1, 10)]
-    [1000, 100]
-    """
-    return rate * retention_ms / 1000 / partition_count
-
-
-def rounded_disk_rate_mib(
-    message_rate: float, message_bytes: float, replication_factor: int, topics: int, consumers: int, broker_count: int
-) -> tuple[int, int, int]:
-    """Return a published sheet's disk rates in MiB/s (W6): cluster writes, one broker with reads, the cluster.
-
-    The sheet takes 10 % on top and rounds up after every step, which by itself adds up to 4 %; a plan does neither.
-
-    The published four rows (39,000 msg/s, 2 topics, 1 consumer, 3 brokers; RF 1 and 2, 1,941 and 3,769 B):
-
-    >>> rows = ((1, 1_941), (2, 1_941), (1, 3_769), (2, 3_769))
-    >>> [rounded_disk_rate_mib(39_000, size, rf, 2, 1, 3) for rf, size in rows]
-    [(145, 108, 324), (289, 212, 636), (281, 208, 624), (561, 412, 1236)]
-    """
-    one_copy = message_rate * message_bytes / 2**20
-    written = ceil(one_copy * replication_factor * topics)
-    read = ceil(one_copy * (replication_factor * topics + consumers - 1))
-    broker = ceil(round(written * 1.1 / broker_count, 9)) + ceil(round(read * 1.1 / broker_count, 9))
-    return written, broker, broker * broker_count

@@ -21,7 +21,7 @@ def commit_wait_ms(stage_count: int, commit_interval_ms: float, quantile: float)
     distribution.
 
     The known factors of P99, for 1, 2 and 3 stages; so P99 is at least 0.99 s where the interval is 1 s, and the
-    published results of 850 ms (S0-244) and, at 10 s, of 4.2 s (S0-248) are not possible:
+    published results of 850 ms and, at 10 s, of 4.2 s are not possible:
 
     >>> [round(commit_wait_ms(stages, 1, 0.99), 2) for stages in (1, 2, 3)]
     [0.99, 1.86, 2.61]
@@ -102,7 +102,7 @@ def transaction_timeout_floor_ms(commit_interval_ms: float, longest_pause_ms: fl
     """Return the least ``transaction.timeout.ms`` that survives the loss of a broker.
 
     A dead broker is noticed after its session timeout of 9 s, and a new leader elected a moment later. A rule of
-    2.5 times the commit interval (S0-211) has no basis: at 100 ms it would abort whatever a broker's crash touches.
+    2.5 times the commit interval has no basis: at 100 ms it would abort whatever a broker's crash touches.
 
     Args:
         commit_interval_ms: ``commit.interval.ms``.

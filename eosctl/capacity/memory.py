@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 MIB: Final = 2**20
 #: Heap of one producer's state in one replica, with 1 and with 5 batches remembered; measured on a JVM.
@@ -67,7 +67,7 @@ def coordinator_heap_bytes(transactional_id_count: float) -> tuple[float, float]
 def transactional_id_count(
     producer_count: int, *, restarts_within_expiration: int = 0, persistent_state_dir: bool = True
 ) -> int:
-    """Return the transactional ids that the coordinator keeps (F18; S0-009, S0-010).
+    """Return the transactional ids that the coordinator keeps (F18).
 
     exactly_once_v2 has one id for each thread (application id, process id, thread number), the old version one for each
     task. The process id outlives a restart only with a persistent state directory; without one, every restart within
@@ -81,31 +81,6 @@ def transactional_id_count(
     return producer_count * (1 if persistent_state_dir else 1 + restarts_within_expiration)
 
 
-class ControllerNodes(NamedTuple):
-    """What the controllers of a cluster need: how many, and for each of them memory, heap and disk."""
-
-    node_count: int
-    memory_bytes: float
-    heap_bytes: float
-    disk_bytes: float
-
-
-def controller_nodes(failures: int) -> ControllerNodes:
-    """Return the KRaft controllers that survive so many failures (F29): a majority must be left.
-
-    Memory, heap and disk are a vendor's published least (4 GB, 1 GB, 64 GB of SSD, and a core of their own); metadata
-    of a large cluster needs more heap.
-
-    One failure, and two: "3 or 5" is published.
-
-    >>> [controller_nodes(failures).node_count for failures in (1, 2)]
-    [3, 5]
-    >>> controller_nodes(1).heap_bytes
-    1000000000.0
-    """
-    return ControllerNodes(2 * failures + 1, 4e9, 1e9, 64e9)
-
-
 def streams_heap_bytes(
     cache_bytes: float,
     thread_count: int,
@@ -116,7 +91,7 @@ def streams_heap_bytes(
 ) -> float:
     """Return the heap of one instance of a stream application (F20).
 
-    The record cache is for the instance, producers' and fetch buffers for each thread. The copied example (S0-288) has
+    The record cache is for the instance, producers' and fetch buffers for each thread. The copied example has
     "2 GB block cache + 0.32 + 0.064 + 0.064 + 1 = 3.5 GB": it takes RocksDB for heap, the cache for each task and one
     producer for all. With 8 threads, 10 MB of cache and 1 GB of its own, an instance needs:
 
@@ -137,21 +112,3 @@ def rocksdb_bytes(store_instance_count: int, *, windowed: bool = False) -> float
     """
     each = ROCKSDB_BLOCK_CACHE_BYTES + ROCKSDB_WRITE_BUFFERS_BYTES
     return float(store_instance_count * each * (WINDOW_SEGMENTS if windowed else 1))
-
-
-def store_cache_bytes(store_count: int, cache_bytes: float = 50 * MIB) -> float:
-    """Return the caches of a number of stores (W10: 128 stores of 50 MB, 6.25 GB with 1,024 MB to a GB).
-
-    >>> store_cache_bytes(128) / 2**30
-    6.25
-    """
-    return store_count * cache_bytes
-
-
-def table_bytes(row_count: float, row_bytes: float, overhead_bytes: float = 0.0) -> float:
-    """Return the bytes of a table of rows (W11 and W12, published as GB and MB: they are GiB and MiB).
-
-    >>> round(table_bytes(100e6, 123, 32) / 2**30, 2), round(table_bytes(50_000, 50) / 2**20, 2)
-    (14.44, 2.38)
-    """
-    return row_count * (row_bytes + overhead_bytes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Final
 
 #: What a broker reads of ``__transaction_state`` in a second: 0.5 s for 100,000 records of 14 MB, measured on 4.3.1.
@@ -64,7 +63,7 @@ def restore_ms(live_bytes: float, bytes_per_s: float, dirty_ratio: float = 0.5) 
 
 
 def standby_takeover_ms(lag_offsets: float, restore_records_per_s: float) -> float:
-    """Return how long a standby takes to catch up (F22, S0-329): seconds, as long as it is not far behind.
+    """Return how long a standby takes to catch up (F22): seconds, as long as it is not far behind.
 
     ``acceptable.recovery.lag`` counts offsets (10,000), not milliseconds.
 
@@ -84,7 +83,7 @@ def task_count(partitions_by_sub_topology: tuple[int, ...]) -> int:
 
 
 def useful_thread_count(thread_count: int, tasks: int) -> int:
-    """Return how many threads, over all instances, have something to do (F23; S0-229, S0-232, S0-233).
+    """Return how many threads, over all instances, have something to do (F23).
 
     The source compares with the threads of one instance; 32 partitions keep 32 threads busy wherever they run.
 
@@ -92,43 +91,3 @@ def useful_thread_count(thread_count: int, tasks: int) -> int:
     [16, 32, 32]
     """
     return min(thread_count, tasks)
-
-
-def partition_count_for(rate: float, producer_rate: float, consumer_rate: float) -> int:
-    """Return the partitions that a rate needs, given what one producer and one consumer can do (W13).
-
-    >>> partition_count_for(2, 1, 0.5)
-    4
-    """
-    return ceil(max(rate / producer_rate, rate / consumer_rate))
-
-
-def pipeline_rate(stage_rates: tuple[float, ...]) -> float:
-    """Return the rate of stages that share the same processors.
-
-    W9: stages of 50, 25 and 12.5 MB/s do 7.14 MB/s together; "7.7" was published. Both give 7 nodes for 50 MB/s.
-
-    >>> round(pipeline_rate((50, 25, 12.5)), 2), round(50 / pipeline_rate((50, 25, 12.5)), 6)
-    (7.14, 7.0)
-    """
-    return 1 / sum(1 / rate for rate in stage_rates)
-
-
-def write_equivalent_cores(produced: float, consumed: float, replication_factor: int, utilisation: float) -> int:
-    """Return the virtual processors of a cluster (published formula of Google's managed Kafka; W16).
-
-    20 MB/s of writes for each, and a quarter of that cost for reads. It knows no transactions: small batches and
-    markers cost more than their bytes.
-
-    Args:
-        produced: MB/s that clients write.
-        consumed: MB/s that consumers read.
-        replication_factor: Copies.
-        utilisation: The share of the processors that may be used.
-
-    >>> write_equivalent_cores(50, 100, 3, 0.5)
-    20
-    """
-    written = produced * replication_factor
-    read = consumed + produced * (replication_factor - 1)
-    return ceil((written + read / 4) / 20 / utilisation)

@@ -1,4 +1,4 @@
-"""What exactly-once adds: appends, markers and their bytes (formulas F8 to F12, F32, F33).
+"""What exactly-once adds: appends, markers and their bytes (formulas F8 to F10, F33).
 
 An append is one batch in one log. Data batches grow with data; these appends grow with producers times partitions over
 the commit interval, whether there is much data or little.
@@ -53,7 +53,7 @@ def marker_rate(transactions_per_s: float, data_partitions: float, *, offsets: b
         offsets: Whether consumed offsets are committed in the transaction: one more partition.
 
     G1, G2 and G3: 32 threads at 100 ms into one partition, into 32 repartition and 1 changelog partition, and the
-    latter at 1 s and 10 s. The much copied figure for such a case (S0-285) is 3.2 markers/s, "320 B/s: negligible".
+    latter at 1 s and 10 s. The much copied figure for such a case is 3.2 markers/s, "320 B/s: negligible".
 
     >>> marker_rate(320, 1, offsets=True), marker_rate(320, 33, offsets=True)
     (640, 10880)
@@ -92,58 +92,6 @@ def transaction_log_append_rate(transactions_per_s: float, partition_waves: floa
     (1280, 960)
     """
     return transactions_per_s * (partition_waves + (1 if offsets else 0) + 2)
-
-
-def eos_append_rate(
-    transactions_per_s: float,
-    data_partitions: float,
-    partition_waves: float,
-    replication_factor: int,
-    *,
-    offsets: bool,
-) -> float:
-    """Return all appends per second that exist only for exactly-once, over all replicas (F11).
-
-    G1 and G2:
-
-    >>> eos_append_rate(320, 1, 1, 3, offsets=True), eos_append_rate(320, 33, 1, 3, offsets=True)
-    (6720, 37440)
-    """
-    markers = marker_rate(transactions_per_s, data_partitions, offsets=offsets)
-    state = transaction_log_append_rate(transactions_per_s, partition_waves, offsets=offsets)
-    commits = transactions_per_s if offsets else 0
-    return replication_factor * (markers + state + commits)
-
-
-def coordinator_load(rate_by_partition: tuple[float, ...]) -> float:
-    """Return how much more the busiest coordinator partition does than the average one (F12).
-
-    Args:
-        rate_by_partition: Transactions per second by partition of ``__transaction_state``, zeros included.
-
-    >>> coordinator_load((10, 10, 40, 20))
-    2.0
-    """
-    total = sum(rate_by_partition)
-    return max(rate_by_partition) * len(rate_by_partition) / total if total else 1.0
-
-
-def useful_throughput(rate: float, abort_ratio: float) -> float:
-    """Return what read_committed readers get of a rate (F32); brokers store and send all of it.
-
-    >>> useful_throughput(10_000, 0.05)
-    9500.0
-    """
-    return rate * (1 - abort_ratio)
-
-
-def aborted_index_bytes_per_s(transactions_per_s: float, abort_ratio: float, data_partitions: float) -> float:
-    """Return growth of the transaction indexes (F32): 34 bytes for each aborted transaction and partition.
-
-    >>> aborted_index_bytes_per_s(100, 0.01, 10)
-    340.0
-    """
-    return 34 * transactions_per_s * abort_ratio * data_partitions
 
 
 def lag_inflation(records_per_s: float, markers_per_s: float) -> float:

@@ -32,7 +32,7 @@ class Grade(StrEnum):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One figure of a plan with the formula that it comes from (docs/capacity/coverage.md)."""
+    """One figure of a plan with the formula that it comes from (docs/capacity/formulas.md)."""
 
     name: str
     value: float

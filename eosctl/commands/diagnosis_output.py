@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from eosctl.findings.diagnosis import Diagnosis
     from eosctl.findings.finding import Finding
     from eosctl.services.diagnose import Diagnosed
+
+_WITHOUT_ROOM: Final = (FindingFormat.TSV, FindingFormat.CSV, FindingFormat.PROMETHEUS)
+"""Formats that have no place for what is suppressed, nor for what files were read as."""
 
 SaveSnapshot = Annotated[
     Path | None,
@@ -35,12 +38,14 @@ class Destinations(NamedTuple):
         output_file: A file for the same text.
         report: A file for an HTML report.
         baseline: A file for the fingerprints of all findings.
+        header: Whether rows begin with the names of the columns; None for the format's default.
     """
 
     output: FindingFormat
     output_file: Path | None
     report: Path | None
     baseline: Path | None
+    header: bool | None = None
 
 
 def write_diagnosis(diagnosed: Diagnosed, destinations: Destinations, invocation: Invocation) -> None:
@@ -53,12 +58,14 @@ def write_diagnosis(diagnosed: Diagnosed, destinations: Destinations, invocation
 
     write_baseline_file(diagnosed.found, destinations.baseline)
     report, checks, output = diagnosed.report, diagnosed.checks, destinations.output
-    write_result(render_diagnosis(report, checks, output, invocation.style()), destinations.output_file)
+    text = render_diagnosis(report, checks, output, invocation.style(), header=destinations.header)
+    write_result(text, destinations.output_file)
     note_gaps(output, report.diagnosis.gaps)
+    note_suppressed(report.diagnosis, output)
     if not report.diagnosis.grade.is_given:
         read = f" Logs: {report.log_reading}." if report.log_reading else ""
         note_missing(output, [f"no check could be evaluated, so there is no grade.{read}"])
-    if output in (FindingFormat.TSV, FindingFormat.JUNIT, FindingFormat.PROMETHEUS):
+    if output in (*_WITHOUT_ROOM, FindingFormat.JUNIT):
         from eosctl.model.read_as import sentence
 
         for one in report.read_as:
@@ -86,7 +93,7 @@ def write_baseline_file(found: tuple[Finding, ...], path: Path | None) -> None:
 
 def note_suppressed(diagnosis: Diagnosis, output: FindingFormat) -> None:
     """Write suppressions to standard error, for formats that have no place for them."""
-    if output not in (FindingFormat.TSV, FindingFormat.PROMETHEUS):
+    if output not in _WITHOUT_ROOM:
         return
     for finding, reason in diagnosis.suppressed:
         note(f"suppressed: {finding.check_id} {finding.resource}: {reason}")

@@ -19,7 +19,7 @@ from eosctl.commands.gate import (
     WriteBaseline,
 )
 from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.options import FindingOutput, OutputFile, SecondLookAfter
+from eosctl.commands.options import FindingOutput, Header, OutputFile, SecondLookAfter
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.severity import Severity
 from eosctl.render.formats import FOR_PEOPLE, FindingFormat
@@ -48,6 +48,7 @@ def fsck(
     ] = None,
     second_look_after: SecondLookAfter = "2s",  # type: ignore[assignment]
     output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
     fail_on: FailOnWarning = None,
     exit_zero: ExitZero = False,
@@ -104,7 +105,7 @@ def fsck(
     if repair_plan and output in FOR_PEOPLE:
         text = render_repair_plan(checked, invocation.style())
     else:
-        text = render_fsck_findings(checked, output, invocation.style())
+        text = render_fsck_findings(checked, output, invocation.style(), header=header)
     write_result(text, output_file)
     note_suppressed(diagnosis, output)
     raise typer.Exit(judge_run(diagnosis, gate.gate).exit_code)

@@ -9,7 +9,7 @@ from typing import Final
 from eosctl.commands.invocation import note
 from eosctl.model.evidence import EvidenceGap
 
-_WITHOUT_ROOM: Final = ("tsv", "github", "prometheus")
+_WITHOUT_ROOM: Final = ("tsv", "csv", "github", "prometheus")
 _SHOWN: Final = 5
 
 

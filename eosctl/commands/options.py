@@ -77,6 +77,14 @@ FindingOutput = Annotated[
     FindingFormat,
     typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Begin tsv and csv with the names of the columns, as csv does by default.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 OutputFile = Annotated[
     Path | None,
     typer.Option(

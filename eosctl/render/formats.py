@@ -24,6 +24,7 @@ class FindingFormat(StrEnum):
     JSON = "json"
     YAML = "yaml"
     TSV = "tsv"
+    CSV = "csv"
     SARIF = "sarif"
     JUNIT = "junit"
     HTML = "html"

@@ -10,14 +10,15 @@ import msgspec
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.analysis.fsck.diagnosis import finding_of
 from eosctl.findings.diagnosis import Diagnosis
-from eosctl.findings.grouping import Action, FindingGroup, first_actions
+from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.model.severity import Severity
 from eosctl.render.envelope import ClusterView, EvidenceView, listing
+from eosctl.render.findings.rows import render_columns
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
-from eosctl.render.formats import OutputFormat
+from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
@@ -103,8 +104,8 @@ class Checked(NamedTuple):
 
     @property
     def groups(self) -> tuple[FindingGroup, ...]:
-        """The findings, the worst first; each is a cause of its own."""
-        return tuple(map(FindingGroup, self.diagnosis.findings))
+        """The findings by cause, the worst first."""
+        return group_findings(self.diagnosis.findings)
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -148,26 +149,25 @@ def fsck_view(checked: Checked) -> FsckView:
     )
 
 
-def render_fsck(checked: Checked, output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render a check in the formats that are its own."""
+def render_fsck(checked: Checked, output: FindingFormat, style: Style = PLAIN, *, header: bool | None = None) -> str:
+    """Render a check in the formats that are its own; ``header`` is that of `render_rows`."""
+    items = checked.items
     match output:
-        case OutputFormat.JSON:
+        case FindingFormat.JSON:
             return render_json(fsck_view(checked))
-        case OutputFormat.YAML:
+        case FindingFormat.YAML:
             return render_yaml(fsck_view(checked))
-        case _:
-            items = checked.items
-            hidden = len(checked.diagnosis.suppressed)
-            state = f"No finding that counts, {hidden} suppressed" if hidden else "Healthy"
-            text = render_listing(
-                listing("fsck", "fsck", checked.generated_at_ms, items),
-                FSCK_COLUMNS,
-                output,
-                style,
-                empty=f"{state}: {count_text(checked.partition_count, 'partition')}.",
-            )
-    if output is OutputFormat.TSV:
-        return text
+        case FindingFormat.TSV | FindingFormat.CSV:
+            return render_columns(FSCK_COLUMNS, items, output, header)
+    hidden = len(checked.diagnosis.suppressed)
+    state = f"No finding that counts, {hidden} suppressed" if hidden else "Healthy"
+    text = render_listing(
+        listing("fsck", "fsck", checked.generated_at_ms, items),
+        FSCK_COLUMNS,
+        OutputFormat(output.value),
+        style,
+        empty=f"{state}: {count_text(checked.partition_count, 'partition')}.",
+    )
     blocks = [*_consequences(items), *first_blocks(checked.actions), *suppressed_blocks(checked.diagnosis)]
     return text + (render_page(blocks, style) if blocks else "")
 

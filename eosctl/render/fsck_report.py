@@ -8,15 +8,17 @@ from eosctl.analysis.fsck.titles import TITLES
 from eosctl.model.severity import Severity
 from eosctl.render.findings.formats import OWN, render_findings
 from eosctl.render.findings.report import FindingReport, Rule
-from eosctl.render.formats import FindingFormat, OutputFormat
+from eosctl.render.formats import FindingFormat
 from eosctl.render.fsck import Checked, render_fsck
 from eosctl.render.page import PLAIN, Style
 
 
-def render_fsck_findings(checked: Checked, output: FindingFormat, style: Style = PLAIN) -> str:
-    """Render a check in any of its formats."""
+def render_fsck_findings(
+    checked: Checked, output: FindingFormat, style: Style = PLAIN, *, header: bool | None = None
+) -> str:
+    """Render a check in any of its formats; ``header`` is that of `render_rows`."""
     if output in OWN:
-        return render_fsck(checked, OutputFormat(output.value), style)
+        return render_fsck(checked, output, style, header=header)
     return render_findings(fsck_report(checked), output)
 
 

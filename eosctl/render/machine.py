@@ -1,13 +1,17 @@
-"""JSON, YAML and tab-separated text: the same keys in the same order, no colour, no wrapping."""
+"""JSON, YAML, tab-separated and comma-separated text: the same keys in the same order, no color, no wrapping."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from eosctl.render.escaping import json_text, needs_no_escape, tsv_row, without_surrogates
+from eosctl.render.escaping import json_text, needs_no_escape, tsv_row, visible, without_surrogates
+
+_FORMULA: Final = ("=", "+", "-", "@")
 
 
 def render_json(value: Any) -> str:
@@ -57,3 +61,20 @@ def render_tsv(rows: Iterable[Sequence[str]]) -> str:
     if text.count("\n") == len(held) and text.count("\t") == tabs and needs_no_escape(text):
         return text
     return "".join([tsv_row(row) for row in held])
+
+
+def render_csv(rows: Iterable[Sequence[str]]) -> str:
+    r"""Render rows as comma-separated text (RFC 4180) without a header, with line feeds between rows.
+
+    Hidden characters are written out, as ``\x1b``; line feeds inside a cell stay, in quotes. A cell that a spreadsheet
+    would run as a formula begins with an apostrophe.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_csv_cell(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _csv_cell(cell: str) -> str:
+    shown = "\n".join(map(visible, cell.split("\n")))
+    is_formula = len(shown) > 1 and shown.startswith(_FORMULA) and not shown[1:].replace(".", "", 1).isdecimal()
+    return f"'{shown}" if is_formula else shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +70,10 @@ def _is_valid(output: str, text: str) -> None:
             assert all(line.startswith("::") for line in text.splitlines())
         case "prometheus":
             assert [line for line in text.splitlines() if line and not line.startswith(("#", "eosctl_"))] == []
+        case "csv":
+            names, *rows = csv.reader(io.StringIO(text))
+            assert all(name.islower() for name in names)
+            assert rows and {len(row) for row in rows} == {len(names)}
         case "html":
             assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
         case "markdown":
@@ -81,6 +87,36 @@ def test_every_format_works(command: str, output: str, arguments: Callable[[str]
     done = eosctl(*arguments(command), "-o", output)
     assert done.code in (0, 3, 4), done.err
     _is_valid(output, done.out)
+
+
+@pytest.mark.parametrize("command", list(OFFERS))
+def test_rows_begin_with_the_names_of_columns_when_asked(
+    command: str, arguments: Callable[[str], tuple[str | Path, ...]]
+) -> None:
+    plain = eosctl(*arguments(command), "-o", "tsv").out.splitlines()
+    named = eosctl(*arguments(command), "-o", "tsv", "--header").out.splitlines()
+    table = list(csv.reader(io.StringIO(eosctl(*arguments(command), "-o", "csv").out)))
+    bare = list(csv.reader(io.StringIO(eosctl(*arguments(command), "-o", "csv", "--no-header").out)))
+    assert named[1:] == plain
+    assert named[0].split("\t") == table[0]
+    assert table[1:] == bare
+    assert len(bare) == len(plain)
+
+
+@pytest.mark.parametrize("output", ["tsv", "csv", "prometheus"])
+@pytest.mark.parametrize(
+    "command", [one for one in OFFERS if "--baseline" in OFFERS[one].gates and one != "logs report"]
+)
+def test_formats_without_room_name_what_is_suppressed_on_standard_error(
+    command: str, output: str, arguments: Callable[[str], tuple[str | Path, ...]]
+) -> None:
+    given = arguments(command)
+    assert eosctl(*given, "--write-baseline", "known.json").code == 3
+    known = json.loads(Path("known.json").read_text("utf-8"))["findings"]
+    done = eosctl(*given, "--baseline", "known.json", "-o", output)
+    named = [line for line in done.err.splitlines() if line.startswith("suppressed: ")]
+    assert len(named) == len({one["fingerprint"] for one in known})
+    assert all("known: the baseline has it" in line for line in named)
 
 
 @pytest.mark.parametrize(("command", "gate"), [cell for cell in GATED if cell[0] != "logs report"])

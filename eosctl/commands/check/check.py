@@ -22,6 +22,7 @@ from eosctl.commands.options import (
     Bootstrap,
     CommandConfig,
     FindingOutput,
+    Header,
     Output,
     OutputFile,
     Overrides,
@@ -99,6 +100,7 @@ def run_checks(
     snapshot: SnapshotFile = None,
     save_snapshot: SaveSnapshot = None,
     output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
     report: HtmlReport = None,
     fail_on: FailOnOrRules = None,
@@ -125,5 +127,5 @@ def run_checks(
     )
     with callbacks(invocation.now_ms) as shown:
         diagnosed = diagnose(request, shown)
-    write_diagnosis(diagnosed, Destinations(output, output_file, report, write_baseline), invocation)
+    write_diagnosis(diagnosed, Destinations(output, output_file, report, write_baseline, header), invocation)
     raise typer.Exit(diagnosed.exit_code)

@@ -23,6 +23,7 @@ from eosctl.commands.options import (
     Bootstrap,
     CommandConfig,
     FindingOutput,
+    Header,
     Output,
     OutputFile,
     Overrides,
@@ -82,6 +83,7 @@ def lint(
     timeout: Timeout = None,
     snapshot: SnapshotFile = None,
     output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
     fail_on: FailOnOrRules = None,
     exit_zero: ExitZero = False,
@@ -145,7 +147,7 @@ def lint(
         now_ms,
         read_as(files.deployment),
     )
-    write_result(render_lint(linted, output, invocation.style()), output_file)
+    write_result(render_lint(linted, output, invocation.style(), header=header), output_file)
     note_suppressed(linted.diagnosis, output)
     if output is FindingFormat.JUNIT:
         for one in linted.read_as:

@@ -24,6 +24,7 @@ from eosctl.commands.options import (
     Bootstrap,
     CommandConfig,
     FindingOutput,
+    Header,
     OutputFile,
     Overrides,
     Profile,
@@ -60,6 +61,7 @@ def doctor(
     count: Count = None,
     save_snapshot: SaveSnapshot = None,
     output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
     report: HtmlReport = None,
     fail_on: FailOnOrRules = None,
@@ -114,5 +116,5 @@ def doctor(
     )
     with callbacks(invocation.now_ms) as shown:
         diagnosed = diagnose(request, shown)
-    write_diagnosis(diagnosed, Destinations(output, output_file, report, write_baseline), invocation)
+    write_diagnosis(diagnosed, Destinations(output, output_file, report, write_baseline, header), invocation)
     raise typer.Exit(diagnosed.exit_code)

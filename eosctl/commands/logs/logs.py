@@ -21,7 +21,7 @@ from eosctl.commands.logs.engine import (
     period_of,
 )
 from eosctl.commands.logs.places import Places
-from eosctl.commands.options import OUTPUT, CommandConfig, FindingOutput, Output, OutputFile, Overrides, Profile
+from eosctl.commands.options import OUTPUT, CommandConfig, FindingOutput, Header, Output, OutputFile, Overrides, Profile
 from eosctl.commands.session import callbacks
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.log_engine import EngineChoice
@@ -108,6 +108,7 @@ def report_logs(
     overrides: Overrides = None,
     profile: Profile = None,
     output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
     static: Annotated[
         bool, typer.Option("--static", help="Draw HTML's timeline without scripts.", rich_help_panel=OUTPUT)
@@ -136,7 +137,8 @@ def report_logs(
     with callbacks(invocation.now_ms) as shown:
         judged = judge_logs(request, gate, baseline, shown)
     _note_far_away(judged.far_away)
-    write_result(render_logs_report(judged.report, output, invocation.style(), static=static), output_file)
+    text = render_logs_report(judged.report, output, invocation.style(), static=static, header=header)
+    write_result(text, output_file)
     _note_unread(output, judged.report.findings)
     note_suppressed(judged.report.diagnosis, output)
     raise typer.Exit(judged.exit_code)

@@ -8,24 +8,26 @@ from eosctl.model.read_as import sentence
 from eosctl.render.configuration.lint_report import lint_report
 from eosctl.render.configuration.lint_view import Linted, LintItem, LintView, lint_view
 from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.rows import render_rows
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.formats import FindingFormat
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.text import count_text
 
+_NAMES = ("file", "line", "id", "severity", "keys", "value", "message", "remedy")
 _TONES = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "dim"}
 
 
-def render_lint(linted: Linted, output: FindingFormat, style: Style = PLAIN) -> str:
-    """Render a run in any of its formats."""
+def render_lint(linted: Linted, output: FindingFormat, style: Style = PLAIN, *, header: bool | None = None) -> str:
+    """Render a run in any of its formats; ``header`` is that of `render_rows`."""
     match output:
         case FindingFormat.JSON:
             return render_json(lint_view(linted))
         case FindingFormat.YAML:
             return render_yaml(lint_view(linted))
-        case FindingFormat.TSV:
-            return render_tsv(_rows(lint_view(linted)))
+        case FindingFormat.TSV | FindingFormat.CSV:
+            return render_rows(_NAMES, _rows(lint_view(linted)), output, header)
         case FindingFormat.TABLE | FindingFormat.WIDE:
             return render_page(_blocks(linted, wide=output is FindingFormat.WIDE), style)
         case _:

@@ -10,7 +10,7 @@ from eosctl.checks.judge import findings_of
 from eosctl.checks.undecided import Undecided
 from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
-from eosctl.findings.grouping import Action, FindingGroup, first_actions
+from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.model.read_as import ReadAs
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
 from eosctl.settings.deployment_files import Unreadable
@@ -38,8 +38,8 @@ class Linted(NamedTuple):
 
     @property
     def groups(self) -> tuple[FindingGroup, ...]:
-        """The findings, the worst first; each is a cause of its own."""
-        return tuple(map(FindingGroup, self.diagnosis.findings))
+        """The findings by cause, the worst first."""
+        return group_findings(self.diagnosis.findings)
 
     @property
     def actions(self) -> tuple[Action, ...]:

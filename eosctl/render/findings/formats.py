@@ -7,7 +7,14 @@ from eosctl.render.formats import FindingFormat
 
 #: Formats in which every command has its own columns and fields.
 OWN: frozenset[FindingFormat] = frozenset(
-    {FindingFormat.TABLE, FindingFormat.WIDE, FindingFormat.JSON, FindingFormat.YAML, FindingFormat.TSV}
+    {
+        FindingFormat.TABLE,
+        FindingFormat.WIDE,
+        FindingFormat.JSON,
+        FindingFormat.YAML,
+        FindingFormat.TSV,
+        FindingFormat.CSV,
+    }
 )
 
 

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from eosctl.findings.grouping import FindingGroup, first_actions
+from eosctl.findings.grouping import first_actions, group_findings
 from eosctl.logs.coverage import reading_text
 from eosctl.logs.diagnosis import LogsReport, check_id, title_of
 from eosctl.model.severity import Severity
 from eosctl.render.findings.formats import render_findings
 from eosctl.render.findings.report import FindingReport, Note, NoteLevel, Rule
+from eosctl.render.findings.rows import column_names, render_rows
 from eosctl.render.formats import FindingFormat
 from eosctl.render.logs.html import render_logs_html
 from eosctl.render.logs.markdown import render_logs_markdown
 from eosctl.render.logs.report import INCIDENT_COLUMNS, logs_view, report_blocks
 from eosctl.render.logs.verdict import unexplained_row
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Style, render_page
 
 
-def render_logs_report(report: LogsReport, output: FindingFormat, style: Style = PLAIN, *, static: bool = False) -> str:
-    """Render a report in any of its formats; ``static`` draws the timeline of HTML without scripts."""
+def render_logs_report(
+    report: LogsReport,
+    output: FindingFormat,
+    style: Style = PLAIN,
+    *,
+    static: bool = False,
+    header: bool | None = None,
+) -> str:
+    """Render a report in any of its formats.
+
+    Args:
+        report: The report.
+        output: The format.
+        style: Width and color of the formats for people.
+        static: Whether the timeline of HTML is drawn without scripts.
+        header: Whether rows begin with the names of the columns; None for the format's default.
+    """
     findings, digest, diagnosis, now_ms = report.findings, report.digest, report.diagnosis, report.generated_at_ms
     match output:
         case FindingFormat.JSON:
             return render_json(logs_view(findings, "logs report", now_ms, digest, diagnosis))
         case FindingFormat.YAML:
             return render_yaml(logs_view(findings, "logs report", now_ms, digest, diagnosis))
-        case FindingFormat.TSV:
+        case FindingFormat.TSV | FindingFormat.CSV:
             view = logs_view(findings, "logs report", now_ms, digest)
             rows = [[column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents]
-            return render_tsv([*rows, *(unexplained_row(item) for item in view.unexplained)])
+            rows += [unexplained_row(item) for item in view.unexplained]
+            return render_rows(column_names(INCIDENT_COLUMNS), rows, output, header)
         case FindingFormat.MARKDOWN:
             return render_logs_markdown(findings, digest, now_ms, diagnosis)
         case FindingFormat.HTML:
@@ -41,7 +58,7 @@ def render_logs_report(report: LogsReport, output: FindingFormat, style: Style =
 
 def _finding_report(report: LogsReport) -> FindingReport:
     diagnosis = report.diagnosis
-    groups = tuple(map(FindingGroup, diagnosis.findings))
+    groups = group_findings(diagnosis.findings)
     return FindingReport(
         command="logs report",
         diagnosis=diagnosis,

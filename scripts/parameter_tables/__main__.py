@@ -1,6 +1,6 @@
 """Write ``eosctl/knowledge/settings/*.json`` from the declarations of Kafka releases and of librdkafka.
 
-Usage: python -m scripts.parameter_tables FOLDER LIBRDKAFKA_FOLDER
+Usage: python -m scripts.parameter_tables FOLDER [LIBRDKAFKA_FOLDER]
 
 FOLDER holds a file ``<release>.tsv`` per Kafka release, printed by ``Dump.java`` with that release's jars on the class
 path (kafka_2.13, kafka-streams, connect-runtime, connect-mirror): ``java -cp 'jars/*' Dump.java > 4.3.1.tsv``.
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 TABLES = Path(__file__).resolve().parents[2] / "eosctl" / "knowledge" / "settings"
+# A validator without words of its own prints its class and its address, which differ from run to run.
+IDENTITY = re.compile(r"@[0-9a-f]+$")
 MACHINE_DEPENDENT = {"state.dir", "ssl.enabled.protocols", "ssl.protocol", "auto.include.jmx.reporter"}
 
 
@@ -34,7 +36,7 @@ class Declared(NamedTuple):
 
 def main(arguments: list[str]) -> int:
     """Write every table."""
-    folder, librdkafka = map(Path, arguments)
+    folder, *librdkafka = map(Path, arguments)
     releases = sorted((_release(path.stem), path) for path in folder.glob("*.tsv"))
     by_component: dict[str, dict[str, list[tuple[str, Declared]]]] = {}
     labels = [f"{release[0]}.{release[1]}" for release, _ in releases]
@@ -44,7 +46,8 @@ def main(arguments: list[str]) -> int:
     for component, settings in by_component.items():
         table = {name: _history(seen, labels, name) for name, seen in sorted(settings.items())}
         _write(component, {"first": labels[0], "last": labels[-1], "settings": table})
-    _write("librdkafka", _librdkafka_table(librdkafka))
+    for own in librdkafka:
+        _write("librdkafka", _librdkafka_table(own))
     return 0
 
 
@@ -57,6 +60,7 @@ def _read(path: Path) -> Iterator[tuple[str, Declared]]:
     for line in path.read_text(encoding="utf-8").splitlines():
         component, name, kind, default, bounds, internal = line.split("\t")
         if not internal:
+            bounds = "" if IDENTITY.search(bounds) else bounds
             text = default[1:] if default.startswith("=") else None
             yield component, Declared(name, kind.lower(), text, default == "required", bounds)
 

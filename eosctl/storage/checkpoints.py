@@ -10,6 +10,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import LEADER_EPOCH_CHECKPOINT
+from eosctl.storage.regular_file import read_regular
 
 _QUOTED: Final = 24
 VERSION: Final = 0
@@ -78,7 +79,7 @@ def read_any_checkpoint(path: Path) -> list[EpochStart] | list[CheckpointEntry]:
     Raises:
         DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
     """
-    lines = path.read_bytes().split(b"\n", 3)
+    lines = read_regular(path).split(b"\n", 3)
     if path.name == LEADER_EPOCH_CHECKPOINT or (len(lines) > 2 and len(lines[2].split(b" ")) == 2):
         return read_epoch_checkpoint(path)
     return [CheckpointEntry(*where, offset) for where, offset in read_offset_checkpoint(path).items()]
@@ -90,7 +91,7 @@ def _encode(lines: list[str]) -> str:
 
 def _read_entries(path: Path, width: int) -> list[tuple[int, list[str]]]:
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = read_regular(path).decode().splitlines()
     except FileNotFoundError:
         return []
     except UnicodeDecodeError as error:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import struct
 import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
+
+from eosctl.storage.regular_file import open_regular
 
 #: `struct flock` of 64-bit Linux: type, whence, start, length, process id.
 _FLOCK: Final = struct.Struct("@hhlli0l")
@@ -29,7 +32,7 @@ def look_at_lock(path: Path) -> tuple[LockState, int | None]:
     if sys.platform != "linux" or sys.maxsize < 1 << 32:
         return LockState.UNKNOWN, None
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path), "rb") as file:
             answer = fcntl.fcntl(file, fcntl.F_GETLK, _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0))
     except OSError:  # not ours to read, or a file system without locks
         return LockState.UNKNOWN, None

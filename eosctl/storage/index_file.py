@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from eosctl.storage.regular_file import read_regular
+
 
 class IndexFile(NamedTuple):
     """The parts of an index file.
@@ -30,7 +32,7 @@ def read_index_file(path: Path, entry_bytes: int) -> IndexFile:
     Raises:
         OSError: When the file cannot be read.
     """
-    data = path.read_bytes()
+    data = read_regular(path)
     stray_bytes = len(data) % entry_bytes
     whole = data[: len(data) - stray_bytes]
     used_bytes = -(-len(whole.rstrip(b"\0")) // entry_bytes) * entry_bytes

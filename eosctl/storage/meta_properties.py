@@ -11,6 +11,7 @@ from typing import Final
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import CLEAN_SHUTDOWN, META_PROPERTIES
+from eosctl.storage.regular_file import read_regular
 
 _PROPERTY: Final = re.compile(r"\s*([^=:\s]+)\s*[=:]?\s*(.*?)\s*")
 
@@ -37,7 +38,7 @@ def read_meta_properties(log_dir: Path) -> MetaProperties:
     """
     path = log_dir / META_PROPERTIES
     properties: dict[str, str] = {}
-    for line in path.read_bytes().decode(errors="replace").splitlines():
+    for line in read_regular(path).decode(errors="replace").splitlines():
         if line.strip() and not line.lstrip().startswith(("#", "!")):
             match = _PROPERTY.fullmatch(line)
             if match is not None:
@@ -75,7 +76,7 @@ def take_clean_shutdown(log_dir: Path) -> int | None:
     """
     path = log_dir / CLEAN_SHUTDOWN
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
         path.unlink()
     except FileNotFoundError:
         return None

@@ -15,6 +15,7 @@ import google_crc32c
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import FileState, SegmentFile, Suffix, parse_segment_file, segment_file_name
+from eosctl.storage.regular_file import read_regular
 from eosctl.wire.errors import WireError
 
 VERSION: Final = 1
@@ -105,7 +106,7 @@ def read_snapshot(path: Path) -> list[ProducerSnapshotEntry]:
         OSError: When it cannot be read.
     """
     try:
-        return decode_snapshot(path.read_bytes())
+        return decode_snapshot(read_regular(path))
     except WireError as error:
         raise DamagedFile(path, str(error), error.offset) from None
 

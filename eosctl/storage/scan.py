@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import google_crc32c
 
 from eosctl.storage.gentle_reading import Read
+from eosctl.storage.regular_file import open_regular
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.batch import MAGIC, MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
 from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES
@@ -143,7 +144,7 @@ def scan_runs(
     Raises:
         OSError: When the file cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = open_regular(path)
     try:
         if end is None:
             end = os.fstat(descriptor).st_size

@@ -13,6 +13,7 @@ from eosctl.storage.config import LogConfig
 from eosctl.storage.index_file import read_index_file
 from eosctl.storage.names import FileState, Suffix, segment_file_name
 from eosctl.storage.offset_index import OffsetIndex
+from eosctl.storage.regular_file import read_regular
 from eosctl.storage.time_index import NO_TIMESTAMP, TimeIndex
 from eosctl.storage.txn_index import AbortedTxn, decode_aborted_txns, encode_aborted_txn
 from eosctl.wire.records.batch import decode_header, decode_records, iter_headers
@@ -189,7 +190,7 @@ class Segment:
         self.offset_index = OffsetIndex(self.base_offset, offsets.entries)
         self.time_index = TimeIndex(self.base_offset, times.entries)
         with suppress(FileNotFoundError):
-            self.aborted_txns = decode_aborted_txns(self.path(Suffix.TXN_INDEX).read_bytes())
+            self.aborted_txns = decode_aborted_txns(read_regular(self.path(Suffix.TXN_INDEX)))
         last, latest = self.offset_index.last, self.time_index.last
         if (
             last.offset < self.base_offset

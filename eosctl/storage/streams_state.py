@@ -18,6 +18,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.storage.checkpoints import read_offset_checkpoint
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.file_lock import LockState, look_at_lock
+from eosctl.storage.regular_file import read_regular
 
 CHECKPOINT: Final = ".checkpoint"
 LOCK: Final = ".lock"
@@ -106,8 +107,7 @@ def read_process_id(application: Path) -> str | None:
     if not path.exists():
         return None
     try:
-        with path.open("rb") as file:
-            content = json.loads(file.read(_MOST_METADATA_BYTES))
+        content = json.loads(read_regular(path, _MOST_METADATA_BYTES))
     except (ValueError, RecursionError) as error:
         raise DamagedFile(path, f"no JSON: {error}", getattr(error, "pos", 0)) from None
     process_id = content.get("processId") if isinstance(content, dict) else None
@@ -187,8 +187,7 @@ def _keeps_offsets(store: Path) -> bool:
     """Tell whether a RocksDB store has the column family in which releases since 4.3 keep its offsets."""
     newest = sorted(store.rglob("OPTIONS-*"))[-1:]
     for path in newest:
-        with path.open("rb") as file:
-            return _OFFSETS_FAMILY in file.read(_MOST_OPTIONS_BYTES)
+        return _OFFSETS_FAMILY in read_regular(path, _MOST_OPTIONS_BYTES)
     return False
 
 

@@ -37,6 +37,7 @@ from eosctl.storage.names import (
 )
 from eosctl.storage.partition_metadata import read_partition_metadata
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, decode_snapshot
+from eosctl.storage.regular_file import read_regular
 from eosctl.storage.scan import LogBatch, LogDamage, scan_log
 from eosctl.wire.errors import WireError
 
@@ -212,13 +213,13 @@ def _segment(directory: Path, offset: int, read: Read) -> SegmentFacts:
     # Indexes first: a running broker appends to the log before it indexes, so the log then covers their entries.
     offsets = index(Suffix.OFFSET_INDEX, offset_index.ENTRY_BYTES)
     times = index(Suffix.TIME_INDEX, time_index.ENTRY_BYTES)
-    aborted = txn_index.read_bytes() if txn_index.exists() else None
+    aborted = read_regular(txn_index) if txn_index.exists() else None
     return SegmentFacts(offset, log.name, log.stat().st_size, lambda: scan_log(log, read=read), offsets, times, aborted)
 
 
 def _snapshot(path: Path) -> list[ProducerSnapshotEntry] | Unreadable:
     try:
-        return decode_snapshot(path.read_bytes())
+        return decode_snapshot(read_regular(path))
     except WireError as error:
         return Unreadable(error.what, error.field)
 

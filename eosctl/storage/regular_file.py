@@ -1,0 +1,32 @@
+"""Open what lies in a data directory only if it is a regular file: a named pipe would keep the reader waiting."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+
+def open_regular(path: Path | str) -> int:
+    """Open a regular file for reading and return its descriptor, which the caller closes.
+
+    Raises:
+        OSError: The file cannot be opened, or it is a pipe, a device, a socket, or a directory.
+    """
+    # Without O_NONBLOCK, opening a named pipe waits for a writer.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "It is not a regular file", os.fspath(path))
+    return descriptor
+
+
+def read_regular(path: Path | str, limit: int = -1) -> bytes:
+    """Read a regular file, or its first ``limit`` bytes.
+
+    Raises:
+        OSError: As for `open_regular`.
+    """
+    with os.fdopen(open_regular(path), "rb") as file:
+        return file.read(limit)

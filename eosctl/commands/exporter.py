@@ -58,7 +58,7 @@ def exporter(
             help="Follow __transaction_state as well, and count commits, aborts and timeouts; needs Read on the topic.",
         ),
     ] = False,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     bootstrap: Bootstrap = None,
     command_config: CommandConfig = None,
     overrides: Overrides = None,

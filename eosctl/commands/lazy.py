@@ -2,7 +2,8 @@
 
 A group is a package whose ``__init__`` holds `COMMANDS`, a tuple of `Entry`. To add a command, write its function in a
 module of its own and add the entry. The function takes its options as typer wants them and carries no decorator. Its
-module imports its service and its renderer at the top of the file: only this command pays for them. The entry of a
+module imports its service and its renderer at the top of the file: only this command pays for them. Options that
+several commands have are groups (`option_groups`), of which `options` has the common ones. The entry of a
 group names the tuple (``"txn:COMMANDS"``), at the first level in `registry`, below that in the group above it. The
 entry's summary is the first paragraph of the function's docstring; a test compares the two.
 """
@@ -18,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from eosctl.commands.coercion import take_plain_values
+from eosctl.commands.option_groups import expanded
 
 
 class Entry(NamedTuple):
@@ -96,7 +98,7 @@ def _loaded(entry: Entry) -> Any:
         command: Any = get_group(app)
     else:
         app = typer.Typer(add_completion=False)
-        app.command(entry.name, context_settings=dict(entry.settings or {}))(found)
+        app.command(entry.name, context_settings=dict(entry.settings or {}))(expanded(found))
         command = get_command(app)
     take_plain_values(command)
     command.name = entry.name

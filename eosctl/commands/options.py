@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
 from eosctl.commands.invocation import remember_output
 from eosctl.render.formats import FindingFormat, OutputFormat
+from eosctl.services.connection import Connection
 
-CONNECTION = "Connection"
-OUTPUT = "Output"
+CONNECTION: Final = "Connection"
+OUTPUT: Final = "Output"
+FILTER: Final = "Filter"
 
-_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
+#: As typed: what parses the option parses its default too.
+DEFAULT_SECOND_LOOK: Final[Any] = "500ms"
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
 
 
 def parse_duration_ms(text: str) -> int:
@@ -95,4 +99,40 @@ InternalPartitions = Annotated[
     int, typer.Option("--partitions", min=1, help="Partitions of the internal topic; Kafka's default is 50.")
 ]
 
-DEFAULT_SECOND_LOOK = "500ms"
+
+class ClusterOptions(NamedTuple):
+    """The options that name a cluster."""
+
+    bootstrap: Bootstrap = None
+    command_config: CommandConfig = None
+    overrides: Overrides = None
+    profile: Profile = None
+    timeout: Timeout = None
+
+    @property
+    def connection(self) -> Connection:
+        """The choice of a cluster."""
+        overrides = tuple(self.overrides or ())
+        return Connection(self.bootstrap, self.command_config, overrides, self.profile, self.timeout)
+
+
+class EvidenceOptions(NamedTuple):
+    """The options that name a cluster, or a snapshot of one."""
+
+    cluster: ClusterOptions
+    snapshot: SnapshotFile = None
+
+
+class LooksOptions(NamedTuple):
+    """The options that name a cluster, or a snapshot of one, with the pause between two looks at transactions."""
+
+    cluster: ClusterOptions
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK
+    snapshot: SnapshotFile = None
+
+
+class ResultOptions(NamedTuple):
+    """The options for the format and the file of a result."""
+
+    output: Output = OutputFormat.TABLE
+    output_file: OutputFile = None

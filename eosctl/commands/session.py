@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from eosctl.commands.invocation import note, tell
+from eosctl.commands.invocation import Invocation, note, tell
 from eosctl.render.progress import show_progress
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
@@ -18,12 +18,21 @@ if TYPE_CHECKING:
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.settings.client_resolution import ResolvedClient
 
+Q = TypeVar("Q")
+R = TypeVar("R")
+
 
 @contextmanager
 def callbacks(now_ms: Callable[[], int]) -> Iterator[Callbacks]:
     """Yield callbacks that write to standard error; on a terminal, progress is one line that disappears."""
     with show_progress() as progress:
         yield Callbacks(now_ms, note, progress, tell)
+
+
+def perform(service: Callable[[Q, Callbacks], R], request: Q, invocation: Invocation) -> R:
+    """Return what a service answers to a request; remarks, progress, and errors go to standard error."""
+    with callbacks(invocation.now_ms) as shown:
+        return service(request, shown)
 
 
 def resolve_connection(connection: Connection) -> ResolvedClient:

@@ -154,9 +154,9 @@ def _sources(
 ) -> tuple[Sources, list[str]]:
     from eosctl.analysis.blame.report import explain_blame
     from eosctl.analysis.timeline import Sources, relevant_ids
-    from eosctl.commands.txn.blame import read_events
+    from eosctl.services.log_events import read_events
 
-    events: Sequence[LogEvent] = read_events(logs)
+    events: Sequence[LogEvent] = read_events(logs, lambda text: None)
     if data_dirs:
         if connection.is_given or snapshot is not None:
             raise UsageError(

@@ -10,7 +10,7 @@ from typing import TextIO
 
 @contextmanager
 def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is going on; the line appears with the first text and disappears at the end."""
+    """Yield a function that shows what is going on; the line disappears at the end, and with an empty text."""
     stream = sys.stderr if stream is None else stream
     if not stream.isatty():
         yield lambda text: None
@@ -22,7 +22,10 @@ def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None
 
     def show(text: str) -> None:
         status.update(Text(text))
-        status.start()
+        if text:
+            status.start()
+        else:
+            status.stop()
 
     try:
         yield show

@@ -24,7 +24,8 @@ class Callbacks(NamedTuple):
     Attributes:
         now_ms: The clock, in ms since the epoch.
         remark: Called with a line that a person should read: the cluster's address, warnings, files written.
-        progress: Called with the step that begins, in words; a display may overwrite the one before.
+        progress: Called with the step that begins, in words; a display may overwrite the one before, and
+            an empty text removes it.
         report_error: Called with an error that does not stop the use case, such as one unreadable file of many.
     """
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -21,6 +18,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
+from eosctl.services.event_loop import run
 from eosctl.settings.client_resolution import ResolvedClient
 
 
@@ -70,9 +68,8 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
     Raises:
         EosctlError: No broker answered.
     """
-    collected: list[ClusterSnapshot] = []
 
-    async def collect() -> None:
+    async def collect() -> ClusterSnapshot:
         observer = Observer(
             callbacks.now_ms,
             second_look_after_ms=request.second_look_after_ms,
@@ -82,24 +79,7 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
             describing=request.describing,
         )
         async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            collected.append(
-                await collect_snapshot(client, observer, EVERYTHING if request.kinds is None else request.kinds)
-            )
+            return await collect_snapshot(client, observer, EVERYTHING if request.kinds is None else request.kinds)
 
     callbacks.progress("connecting")
-    _run(collect)
-    return replace(collected[0], command_config=str(resolved.command_config or ""))
-
-
-def _run(work: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Run to the end, also where an event loop runs already, as in a notebook.
-
-    The work returns nothing: asyncio.run, while it restores the signal handler, has every result printed by repr().
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(work())
-        return
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(lambda: asyncio.run(work())).result()
+    return replace(run(collect), command_config=str(resolved.command_config or ""))

@@ -32,7 +32,7 @@ BY_PURPOSE = {
 # Commands whose client may send more than reads: what they run is an attempt, or a package of the list above.
 UNLIMITED_CLIENTS = {
     "eosctl/commands/capacity/capacity.py": "calibration writes with eosctl.lab",
-    "eosctl/commands/txn/attempt.py": "carries out an attempt",
+    "eosctl/services/change_transaction.py": "carries out an attempt",
     "eosctl/commands/verify/application.py": "runs eosctl.lab.verify",
     "eosctl/commands/verify/canary.py": "runs eosctl.lab.verify",
 }

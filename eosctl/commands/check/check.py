@@ -96,7 +96,7 @@ def run_checks(
     overrides: Overrides = None,
     profile: Profile = None,
     timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     snapshot: SnapshotFile = None,
     save_snapshot: SaveSnapshot = None,
     output: FindingOutput = FindingFormat.TABLE,

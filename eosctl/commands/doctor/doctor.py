@@ -50,7 +50,7 @@ def doctor(
     overrides: Overrides = None,
     profile: Profile = None,
     timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     snapshot: SnapshotFile = None,
     logs: LogPaths = None,
     zone: LogZone = None,

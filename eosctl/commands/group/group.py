@@ -59,7 +59,7 @@ def show_lag(
     overrides: Overrides = None,
     profile: Profile = None,
     timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     snapshot: SnapshotFile = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
@@ -74,10 +74,10 @@ def show_lag(
     from eosctl.analysis.hanging import classify_open_transactions
     from eosctl.analysis.lag import measure_lag
     from eosctl.collect.transactions import TransactionQuery
-    from eosctl.commands.txn.evidence import EXPLAINED, NEEDS_ACTION
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.lag import LAG_COLUMNS, lag_item, render_holders
+    from eosctl.services.hanging import EXPLAINED, NEEDS_ACTION
 
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
@@ -112,7 +112,7 @@ def show_pending(
     overrides: Overrides = None,
     profile: Profile = None,
     timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     snapshot: SnapshotFile = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
@@ -130,10 +130,10 @@ def show_pending(
     from eosctl.analysis.lag import find_pins
     from eosctl.collect.transactions import TransactionQuery
     from eosctl.commands.group.stale import find_stale
-    from eosctl.commands.txn.evidence import EXPLAINED, NEEDS_ACTION
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.lag import PIN_COLUMNS, pin_item, render_holders, render_stale, stale_item
+    from eosctl.services.hanging import EXPLAINED, NEEDS_ACTION
 
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)

@@ -91,7 +91,7 @@ def run_runbook(
     overrides: Overrides = None,
     profile: Profile = None,
     timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:

@@ -49,7 +49,7 @@ def capture_snapshot(
     overrides: Overrides = None,
     profile: Profile = None,
     timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     include: Annotated[
         str | None,
         typer.Option("--include", metavar="PARTS", help="Of data-dirs, logs and jmx, comma separated."),

@@ -5,22 +5,22 @@ from eosctl.commands.lazy import Entry
 COMMANDS = (
     Entry(
         "list",
-        "txn.txn:list_transactions",
+        "txn.list:list_transactions",
         "List the transactions of all coordinators, open ones first, the oldest at the top.",
     ),
     Entry(
         "describe",
-        "txn.txn:describe_transactions",
+        "txn.describe:describe_transactions",
         "Show transactional ids in full: state, producers on their partitions, last steps in the transaction log.",
     ),
     Entry(
         "hanging",
-        "txn.txn:hanging_transactions",
+        "txn.hanging:hanging_transactions",
         "Find transactions that hold readers back, with cause, evidence and blast radius.",
     ),
     Entry(
         "producers",
-        "txn.txn:producers",
+        "txn.producers:producers",
         "List the producers of partitions as their leaders know them, with the transactional id behind each.",
     ),
     Entry(

@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NamedTuple, NoReturn, TypeVar
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.options import (
-    DEFAULT_SECOND_LOOK,
-    Bootstrap,
-    CommandConfig,
-    Output,
-    OutputFile,
-    Overrides,
-    Profile,
-    SecondLookAfter,
-    Timeout,
-)
-from eosctl.errors import UsageError
-from eosctl.model.transaction import TopicPartition
+from eosctl.commands.invocation import Invocation, note, write_file, write_result
+from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
+from eosctl.commands.session import callbacks
+from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 from eosctl.render.formats import OutputFormat
-from eosctl.services.connection import Connection
+from eosctl.render.transactions.fence import fence_item, render_fence
+from eosctl.render.transactions.plan import marker_item, render_marker
+from eosctl.services import change_transaction as service
+from eosctl.services.change_transaction import Changed, Dialog, Terms
 
-if TYPE_CHECKING:
-    from eosctl.commands.txn.attempt import Result
-
-Topic = Annotated[str, typer.Option("--topic", help="Topic of the hanging transaction.")]
-Partition = Annotated[int, typer.Option("--partition", min=0, help="Partition of the hanging transaction.")]
-ProducerId = Annotated[int | None, typer.Option("--producer-id", help="Its producer id, where several are open there.")]
-StartOffset = Annotated[
-    int | None, typer.Option("--start-offset", help="Its first offset, where several are open there.")
-]
+P = TypeVar("P", FencePlan, MarkerPlan)
+R = TypeVar("R", FenceOutcome, MarkerOutcome)
 Yes = Annotated[bool, typer.Option("--yes", help="Carry it out.")]
-ConfirmPartition = Annotated[
-    str | None,
-    typer.Option("--confirm", metavar="TOPIC-PARTITION", help="The partition again; protected profiles ask for it."),
-]
-ConfirmId = Annotated[
-    str | None,
-    typer.Option("--confirm", metavar="TRANSACTIONAL-ID", help="The id again; protected profiles ask for it."),
-]
 AcceptDataLoss = Annotated[
     str | None,
     typer.Option(
@@ -53,26 +34,40 @@ AcceptDataLoss = Annotated[
 Script = Annotated[
     Path | None, typer.Option("--script", metavar="FILE", help="Write the official command that does the same.")
 ]
+ConfirmPartition = Annotated[
+    str | None,
+    typer.Option("--confirm", metavar="TOPIC-PARTITION", help="The partition again; protected profiles ask for it."),
+]
+ConfirmId = Annotated[
+    str | None,
+    typer.Option("--confirm", metavar="TRANSACTIONAL-ID", help="The id again; protected profiles ask for it."),
+]
+
+
+class TargetOptions(NamedTuple):
+    """The options that name one open transaction."""
+
+    topic: Annotated[str, typer.Option("--topic", help="Topic of the hanging transaction.")]
+    partition: Annotated[int, typer.Option("--partition", min=0, help="Partition of the hanging transaction.")]
+    producer_id: Annotated[
+        int | None, typer.Option("--producer-id", help="Its producer id, where several are open there.")
+    ] = None
+    start_offset: Annotated[
+        int | None, typer.Option("--start-offset", help="Its first offset, where several are open there.")
+    ] = None
 
 
 def abort_transaction(
-    context: typer.Context,
-    topic: Topic,
-    partition: Partition,
-    producer_id: ProducerId = None,
-    start_offset: StartOffset = None,
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    invocation: Invocation,
+    target: TargetOptions,
+    cluster: ClusterOptions,
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     yes: Yes = False,
     confirm: ConfirmPartition = None,
     accept_data_loss: AcceptDataLoss = None,
     script: Script = None,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
+    *,
+    result: ResultOptions,
 ) -> None:
     """Abort one hanging transaction: plan by default, carried out with --yes.
 
@@ -80,102 +75,94 @@ def abort_transaction(
     afterwards the leader is asked whether the transaction is gone and the last stable offset has moved. On a terminal
     the plan can be confirmed by typing the partition.
     """
-    from eosctl.actions.abort import Target
-    from eosctl.actions.consent import Consent
-    from eosctl.actions.request import request_abort
-    from eosctl.commands.txn.attempt import Terms, carry_out_request
-    from eosctl.render.transactions.plan import marker_text
-
-    request = request_abort(Target(TopicPartition(topic, partition), producer_id, start_offset), accept_data_loss)
-    _check_target(confirm, request.target)
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    terms = Terms(Consent(yes, confirm is not None), script, second_look_after, output)
-    invocation = invocation_of(context)
-    render = marker_text(request.name, invocation.now_ms, invocation.style)
-    _end(carry_out_request(request, connection, terms, invocation, render), output_file)
+    terms = Terms(cluster.connection, yes, confirm, second_look_after, accept_data_loss)
+    render = _marker(invocation, "txn abort")
+    with callbacks(invocation.now_ms) as shown:
+        changed = service.abort_transaction(service.target_of(*target), terms, _dialog(render, script), shown)
+    _end(render, changed, result)
 
 
 def complete_transaction(
-    context: typer.Context,
-    topic: Topic,
-    partition: Partition,
-    producer_id: ProducerId = None,
-    start_offset: StartOffset = None,
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    invocation: Invocation,
+    target: TargetOptions,
+    cluster: ClusterOptions,
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     yes: Yes = False,
     confirm: ConfirmPartition = None,
     script: Script = None,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
+    *,
+    result: ResultOptions,
 ) -> None:
     """Write the COMMIT marker that a coordinator skipped (KAFKA-20734): plan by default, carried out with --yes.
 
     Only where the transaction log holds the decision to commit this very transaction; there is no override. The state
     is read again just before, and the leader is asked afterwards.
     """
-    from eosctl.actions.abort import Target
-    from eosctl.actions.consent import Consent
-    from eosctl.actions.request import request_complete
-    from eosctl.commands.txn.attempt import Terms, carry_out_request
-    from eosctl.render.transactions.plan import marker_text
-
-    request = request_complete(Target(TopicPartition(topic, partition), producer_id, start_offset))
-    _check_target(confirm, request.target)
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    terms = Terms(Consent(yes, confirm is not None), script, second_look_after, output)
-    invocation = invocation_of(context)
-    render = marker_text(request.name, invocation.now_ms, invocation.style)
-    _end(carry_out_request(request, connection, terms, invocation, render), output_file)
+    terms = Terms(cluster.connection, yes, confirm, second_look_after)
+    render = _marker(invocation, "txn complete")
+    with callbacks(invocation.now_ms) as shown:
+        changed = service.complete_transaction(service.target_of(*target), terms, _dialog(render, script), shown)
+    _end(render, changed, result)
 
 
 def fence_transaction(
-    context: typer.Context,
+    invocation: Invocation,
     transactional_id: Annotated[str, typer.Argument(metavar="TRANSACTIONAL-ID", help="The id to fence.")],
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
+    cluster: ClusterOptions,
     yes: Yes = False,
     confirm: ConfirmId = None,
     accept_data_loss: AcceptDataLoss = None,
     script: Script = None,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
+    *,
+    result: ResultOptions,
 ) -> None:
     """Fence a transactional id: its coordinator aborts what is open, its producer is refused. Plan by default.
 
     For transactions that their coordinator knows; what hangs needs an abort instead. The id is described first, an
     unknown one is refused, and its timeout stays what it is.
     """
-    from eosctl.actions.consent import Consent
-    from eosctl.actions.request import request_fence
-    from eosctl.commands.txn.attempt import Terms, carry_out_request
-    from eosctl.render.transactions.fence import fence_text
+    terms = Terms(cluster.connection, yes, confirm, 0, accept_data_loss)
 
-    request = request_fence(transactional_id, accept_data_loss)
-    _check_target(confirm, request.target)
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    terms = Terms(Consent(yes, confirm is not None), script, 0, output)
-    invocation = invocation_of(context)
-    render = fence_text(invocation.now_ms, invocation.style)
-    _end(carry_out_request(request, connection, terms, invocation, render), output_file)
+    def render(plan: FencePlan, official: str, outcome: FenceOutcome | None, output: OutputFormat) -> str:
+        return render_fence(fence_item(plan, official, outcome), invocation.now_ms(), output, invocation.style())
+
+    with callbacks(invocation.now_ms) as shown:
+        changed = service.fence_transaction(transactional_id, terms, _dialog(render, script), shown)
+    _end(render, changed, result)
 
 
-def _check_target(confirm: str | None, target: str) -> None:
-    if confirm is not None and confirm != target:
-        raise UsageError(
-            f"--confirm says {confirm!r}, but the target is {target}.", "They must agree.", "Check the target."
-        )
+def _marker(
+    invocation: Invocation, command: str
+) -> Callable[[MarkerPlan, str, MarkerOutcome | None, OutputFormat], str]:
+    def render(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None, output: OutputFormat) -> str:
+        item = marker_item(plan, official, outcome)
+        return render_marker(item, command, invocation.now_ms(), output, invocation.style())
+
+    return render
 
 
-def _end(result: Result, output_file: Path | None) -> NoReturn:
-    write_result(result.text, output_file)
-    if result.warning:
-        note(result.warning)
-    raise typer.Exit(result.exit_code)
+def _dialog(render: Callable[[P, str, None, OutputFormat], str], script: Path | None) -> Dialog[P]:
+    def confirm(plan: P, official: str, target: str) -> bool:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("CI"):
+            return False
+        note(render(plan, official, None, OutputFormat.TABLE).rstrip())
+        sys.stderr.write(f"\nType {target} to carry it out, or press Enter to leave it: ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip() == target
+
+    def keep(path: Path, command: str) -> None:
+        write_file(f"#!/bin/sh\n{command}\n", path)
+        note(f"script: {path}")
+
+    return Dialog(confirm, None if script is None else lambda command: keep(script, command))
+
+
+def _end(
+    render: Callable[[P, str, R | None, OutputFormat], str], changed: Changed[P, R], result: ResultOptions
+) -> NoReturn:
+    outcome = changed.outcome
+    write_result(render(changed.plan, changed.official, outcome, result.output), result.output_file)
+    if outcome is not None and not changed.verified:
+        note(f"not verified: {outcome.detail}")
+        raise typer.Exit(1)
+    raise typer.Exit

@@ -8,7 +8,9 @@ import msgspec
 
 from eosctl.model.blame import Blame, BlameVerdict, Tenure
 from eosctl.model.verdict import Evidence
+from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
+from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem
 from eosctl.text import time_text
@@ -127,7 +129,21 @@ def _identity(item: TenureItem) -> str:
     return f"{item.producer_id}/{epochs}" + (f" {name}" if name else "")
 
 
-def render_blame(view: BlameView, last: int, style: Style = PLAIN) -> str:
+def render_blame(blame: Blame, last: int, now_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render what is known of one id; ``last`` is how many steps of the timeline people see."""
+    view = blame_view(blame, "txn blame", now_ms)
+    match output:
+        case OutputFormat.JSON:
+            return render_json(view)
+        case OutputFormat.YAML:
+            return render_yaml(view)
+        case OutputFormat.TSV:
+            return render_tsv([column.cell(item) for column in BLAME_COLUMNS] for item in view.items)
+        case _:
+            return _page(view, last, style)
+
+
+def _page(view: BlameView, last: int, style: Style) -> str:
     """Render, for people, owners, verdicts (the newest first) and the last steps of the timeline."""
     blocks: list[Block] = [Line(view.transactional_id, "bold")]
     if view.tenures:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from eosctl.model.plan import FenceOutcome, FencePlan
@@ -74,17 +72,6 @@ def fence_item(plan: FencePlan, official_command: str, outcome: FenceOutcome | N
         new_producer_id=None if outcome is None else outcome.producer_id,
         new_producer_epoch=None if outcome is None else outcome.producer_epoch,
     )
-
-
-def fence_text(
-    now_ms: Callable[[], int], style: Callable[[], Style]
-) -> Callable[[FencePlan, str, FenceOutcome | None, OutputFormat], str]:
-    """Return what renders plans and outcomes of fences, dated by a clock."""
-
-    def render(plan: FencePlan, official: str, outcome: FenceOutcome | None, output: OutputFormat) -> str:
-        return render_fence(fence_item(plan, official, outcome), now_ms(), output, style())
-
-    return render
 
 
 def render_fence(item: FenceItem, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:

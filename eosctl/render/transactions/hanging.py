@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.analysis.bootstrap import abort_line
+from eosctl.analysis.bootstrap import abort_line, bootstrap_of
 from eosctl.checks.impact import impact_text
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.envelope import listing
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.render.listing import render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.render.transactions.listing import HANG_COLUMNS, hang_items
 
 
-def render_verdicts(verdicts: Sequence[HangVerdict], bootstrap: str, style: Style = PLAIN) -> str:
-    """Render cause, impact and next command of every verdict that is not simply open."""
+def render_hanging(
+    snapshot: ClusterSnapshot,
+    verdicts: Sequence[HangVerdict],
+    now_ms: int,
+    output: OutputFormat,
+    style: Style = PLAIN,
+    *,
+    empty: str,
+) -> str:
+    """Render a list of open transactions; for people also cause, impact and next command of what is not simply open."""
+    result = listing("open-transactions", "txn hanging", now_ms, hang_items(verdicts), snapshot)
+    text = render_listing(result, HANG_COLUMNS, output, style, empty=empty)
+    return text + _verdicts(verdicts, bootstrap_of(snapshot), style) if output in FOR_PEOPLE else text
+
+
+def _verdicts(verdicts: Sequence[HangVerdict], bootstrap: str, style: Style) -> str:
     blocks: list[Block] = []
     for verdict in verdicts:
         if verdict.status is not HangStatus.OPEN:

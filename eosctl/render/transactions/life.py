@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
+from eosctl.analysis.transactions import KnownProducer, TransactionLife
 from eosctl.model.history import TransactionLogEntry
-from eosctl.model.transaction import PartitionProducers
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.render.transactions.listing import PartitionItem, TransactionItem
+from eosctl.render.transactions.listing import PartitionItem, TransactionItem, transaction_item
 from eosctl.text import duration_text, time_text
 
 
@@ -50,26 +55,30 @@ class LifeItem(msgspec.Struct, frozen=True):
     history: tuple[StepItem, ...]
 
 
-def producer_items(looks: Sequence[PartitionProducers], producer_id: int) -> tuple[ProducerItem, ...]:
-    """Pick one producer id out of all partitions."""
-    return tuple(
-        ProducerItem(
-            where.partition.topic,
-            where.partition.partition,
-            where.broker_id,
-            state.producer_epoch,
-            state.last_sequence,
-            state.coordinator_epoch,
-            state.current_txn_start_offset,
-        )
-        for where in looks
-        for state in where.producers
-        if state.producer_id == producer_id
+def life_item(life: TransactionLife) -> LifeItem:
+    """Shape everything that is known of one id."""
+    return LifeItem(
+        transaction=transaction_item(life.judged),
+        log_partition=life.log_partition,
+        producers=tuple(map(_producer_item, life.producers)),
+        history=tuple(map(_step_item, life.steps)),
     )
 
 
-def step_item(entry: TransactionLogEntry) -> StepItem:
-    """Shape one record of the log."""
+def _producer_item(known: KnownProducer) -> ProducerItem:
+    where, state, _ = known
+    return ProducerItem(
+        where.partition.topic,
+        where.partition.partition,
+        where.broker_id,
+        state.producer_epoch,
+        state.last_sequence,
+        state.coordinator_epoch,
+        state.current_txn_start_offset,
+    )
+
+
+def _step_item(entry: TransactionLogEntry) -> StepItem:
     return StepItem(
         entry.log_partition,
         entry.offset,
@@ -85,8 +94,13 @@ def step_item(entry: TransactionLogEntry) -> StepItem:
     )
 
 
-def render_lives(items: Sequence[LifeItem], style: Style = PLAIN) -> str:
-    """Render ids for people, one block each."""
+def render_lives(
+    snapshot: ClusterSnapshot, lives: Iterable[TransactionLife], now_ms: int, output: OutputFormat, style: Style = PLAIN
+) -> str:
+    """Render ids: for people one block each, else as a list."""
+    items = tuple(map(life_item, lives))
+    if output not in (OutputFormat.TABLE, OutputFormat.WIDE):
+        return render_listing(listing("transaction-lives", "txn describe", now_ms, items, snapshot), _COLUMNS, output)
     blocks: list[Block] = []
     for item in items:
         if blocks:
@@ -117,6 +131,12 @@ def _blocks(item: LifeItem) -> list[Block]:
     return blocks
 
 
+_COLUMNS: Final = (
+    Column[LifeItem]("TRANSACTIONAL-ID", lambda life: life.transaction.transactional_id),
+    Column[LifeItem]("STATE", lambda life: life.transaction.state),
+    Column[LifeItem]("PRODUCER-ID", lambda life: str(life.transaction.producer_id)),
+    Column[LifeItem]("EPOCH", lambda life: str(life.transaction.producer_epoch)),
+)
 _PRODUCER_HEADER = ("PARTITION", "LEADER", "EPOCH", "LAST-SEQUENCE", "COORDINATOR-EPOCH", "OPEN-SINCE-OFFSET")
 _HISTORY_HEADER = ("TIME", "OFFSET", "STATE", "PRODUCER-ID", "EPOCH", "PARTITIONS")
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
-from eosctl.model.hang import HangVerdict, TransactionVerdict
+from eosctl.analysis.transactions import JudgedTransaction
+from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.transaction import TopicPartition, Transaction
-from eosctl.render.listing import Column
+from eosctl.model.transaction import TopicPartition
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import Style
 from eosctl.text import duration_text
 
 
@@ -70,15 +74,9 @@ class HangItem(msgspec.Struct, frozen=True):
     abort_refusal: str
 
 
-def transaction_items(snapshot: ClusterSnapshot, verdicts: Iterable[TransactionVerdict]) -> tuple[TransactionItem, ...]:
-    """Shape every transaction of the newest look; open ones first, the oldest at the top."""
-    by_id = {verdict.transaction.transactional_id: verdict for verdict in verdicts}
-    items = [_transaction_item(transaction, by_id) for transaction in snapshot.transactions]
-    return tuple(sorted(items, key=lambda item: (item.age_ms is None, -(item.age_ms or 0), item.transactional_id)))
-
-
-def _transaction_item(transaction: Transaction, verdicts: Mapping[str, TransactionVerdict]) -> TransactionItem:
-    verdict = verdicts.get(transaction.transactional_id)
+def transaction_item(judged: JudgedTransaction) -> TransactionItem:
+    """Shape a transaction with the verdict on it."""
+    transaction, verdict = judged
     return TransactionItem(
         transactional_id=transaction.transactional_id,
         coordinator_id=transaction.coordinator_id,
@@ -87,7 +85,7 @@ def _transaction_item(transaction: Transaction, verdicts: Mapping[str, Transacti
         state=transaction.state,
         timeout_ms=transaction.timeout_ms,
         start_time_ms=transaction.start_time_ms,
-        age_ms=None if verdict is None else verdict.age_ms,
+        age_ms=judged.age_ms,
         partitions=tuple(PartitionItem(p.topic, p.partition) for p in transaction.partitions),
         status="" if verdict is None else verdict.status.value,
         cause="" if verdict is None else verdict.cause.value,
@@ -180,3 +178,12 @@ HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
     Column("GROUPS", lambda item: ",".join(item.groups) or "-", wide=True),
     Column("EXPLANATION", lambda item: item.explanation, wide=True),
 )
+
+
+def render_transactions(
+    snapshot: ClusterSnapshot, found: Iterable[JudgedTransaction], now_ms: int, output: OutputFormat, style: Style
+) -> str:
+    """Render a list of transactions with the evidence that it comes from."""
+    items = tuple(map(transaction_item, found))
+    result = listing("transactions", "txn list", now_ms, items, snapshot)
+    return render_listing(result, TRANSACTION_COLUMNS, output, style, empty="No transactions.")

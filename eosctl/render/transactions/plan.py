@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
@@ -80,23 +78,6 @@ class MarkerView(msgspec.Struct, frozen=True):
     command: str
     generated_at: str
     items: tuple[MarkerItem, ...]
-
-
-def marker_text(
-    command: str, now_ms: Callable[[], int], style: Callable[[], Style]
-) -> Callable[[MarkerPlan, str, MarkerOutcome | None, OutputFormat], str]:
-    """Return what renders the plans and outcomes of one command.
-
-    Args:
-        command: ``txn abort`` or ``txn complete``.
-        now_ms: The clock that dates the result.
-        style: Width and colour, asked for when it is needed.
-    """
-
-    def render(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None, output: OutputFormat) -> str:
-        return render_marker(marker_item(plan, official, outcome), command, now_ms(), output, style())
-
-    return render
 
 
 def render_marker(

@@ -7,9 +7,12 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.coordinators import view_of
+from eosctl.analysis.transactions import KnownProducer
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.render.listing import Column
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import Style
 from eosctl.text import time_text
 
 
@@ -34,28 +37,22 @@ class ProducerRow(msgspec.Struct, frozen=True):
     coordinator_producer_epoch: int | None
 
 
-def producer_rows(snapshot: ClusterSnapshot) -> Iterable[ProducerRow]:
-    """Walk through the producers of the newest look, by partition and producer id."""
-    if not snapshot.looks:
-        return
-    owners = view_of(snapshot.looks[-1]).by_producer_id
-    for where in snapshot.producers:
-        for state in where.producers:
-            owner = next(iter(owners.get(state.producer_id, ())), None)
-            yield ProducerRow(
-                topic=where.partition.topic,
-                partition=where.partition.partition,
-                broker_id=where.broker_id,
-                producer_id=state.producer_id,
-                producer_epoch=state.producer_epoch,
-                last_sequence=state.last_sequence,
-                last_timestamp_ms=state.last_timestamp_ms,
-                coordinator_epoch=state.coordinator_epoch,
-                open_since_offset=state.current_txn_start_offset,
-                transactional_id=None if owner is None else owner.transactional_id,
-                coordinator_state="" if owner is None else owner.state,
-                coordinator_producer_epoch=owner.producer_epoch if owner is not None and owner.described else None,
-            )
+def _row(known: KnownProducer) -> ProducerRow:
+    where, state, owner = known
+    return ProducerRow(
+        topic=where.partition.topic,
+        partition=where.partition.partition,
+        broker_id=where.broker_id,
+        producer_id=state.producer_id,
+        producer_epoch=state.producer_epoch,
+        last_sequence=state.last_sequence,
+        last_timestamp_ms=state.last_timestamp_ms,
+        coordinator_epoch=state.coordinator_epoch,
+        open_since_offset=state.current_txn_start_offset,
+        transactional_id=None if owner is None else owner.transactional_id,
+        coordinator_state="" if owner is None else owner.state,
+        coordinator_producer_epoch=owner.producer_epoch if owner is not None and owner.described else None,
+    )
 
 
 def _number(number: int | None) -> str:
@@ -75,3 +72,11 @@ PRODUCER_COLUMNS: Final[tuple[Column[ProducerRow], ...]] = (
     Column("ID-EPOCH", lambda row: _number(row.coordinator_producer_epoch), wide=True),
     Column("LEADER", lambda row: str(row.broker_id), wide=True),
 )
+
+
+def render_producers(
+    snapshot: ClusterSnapshot, producers: Iterable[KnownProducer], now_ms: int, output: OutputFormat, style: Style
+) -> str:
+    """Render a list of producers with the evidence that it comes from."""
+    result = listing("producers", "txn producers", now_ms, tuple(map(_row, producers)), snapshot)
+    return render_listing(result, PRODUCER_COLUMNS, output, style, empty="No producers.")

@@ -9,6 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.analysis.watching import Moment
+from eosctl.render.formats import OutputFormat
+from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.text import duration_text, time_text
 
@@ -68,6 +70,13 @@ def sparkline(values: Sequence[float | None], width: int = SPARK_WIDTH) -> str:
 
 def _bar(value: float, most: float) -> str:
     return _BARS[max(0, int(value * (len(_BARS) - 1) / most))] if most > 0 else _BARS[0]
+
+
+def render_look(moments: Sequence[Moment], rows: int, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render the newest of some moments: a line of JSON, or a frame as `render_frame`."""
+    if output is OutputFormat.JSON:
+        return render_json_line(watch_item(moments[-1]))
+    return render_frame(moments, rows, style)
 
 
 def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> str:

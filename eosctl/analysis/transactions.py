@@ -1,0 +1,76 @@
+"""Transactions joined with the verdicts on them, with their steps in the log, and with the producers on partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from eosctl.analysis.coordinators import view_of
+from eosctl.analysis.lifetime import classify_transactions
+from eosctl.analysis.locate import locate_transactional_id
+from eosctl.analysis.state_log import history_by_id
+from eosctl.model.hang import TransactionVerdict
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import PartitionProducers, ProducerState, Transaction
+
+
+class JudgedTransaction(NamedTuple):
+    """A transaction, and the verdict on it; None when nothing is open."""
+
+    transaction: Transaction
+    verdict: TransactionVerdict | None
+
+    @property
+    def age_ms(self) -> int | None:
+        """The age in milliseconds; None when nothing is open, or when it is not known."""
+        return None if self.verdict is None else self.verdict.age_ms
+
+
+class KnownProducer(NamedTuple):
+    """A producer as a partition's leader knows it, and the transaction of its id; None where none is listed."""
+
+    where: PartitionProducers
+    state: ProducerState
+    owner: Transaction | None
+
+
+class TransactionLife(NamedTuple):
+    """A transactional id, its partition of the transaction log, its producers, and its last steps, oldest first."""
+
+    judged: JudgedTransaction
+    log_partition: int | None
+    producers: tuple[KnownProducer, ...]
+    steps: tuple[TransactionLogEntry, ...]
+
+
+def judge_transactions(snapshot: ClusterSnapshot) -> tuple[JudgedTransaction, ...]:
+    """Return every transaction of the newest look with its verdict: open ones first, the oldest at the top."""
+    verdicts = {verdict.transaction.transactional_id: verdict for verdict in classify_transactions(snapshot)}
+    found = (JudgedTransaction(one, verdicts.get(one.transactional_id)) for one in snapshot.transactions)
+    return tuple(sorted(found, key=lambda j: (j.age_ms is None, -(j.age_ms or 0), j.transaction.transactional_id)))
+
+
+def known_producers(snapshot: ClusterSnapshot) -> Iterator[KnownProducer]:
+    """Yield the producers of the newest look, by partition and producer id."""
+    owners = view_of(snapshot.looks[-1]).by_producer_id if snapshot.looks else {}
+    for where in snapshot.producers if snapshot.looks else ():
+        for state in where.producers:
+            yield KnownProducer(where, state, next(iter(owners.get(state.producer_id, ())), None))
+
+
+def describe_lives(snapshot: ClusterSnapshot, step_count: int) -> dict[str, TransactionLife]:
+    """Return what is known of every transactional id, with at most this many of its last steps."""
+    steps, producers = history_by_id(snapshot), tuple(known_producers(snapshot))
+    lives = {}
+    for judged in judge_transactions(snapshot):
+        name, producer_id = judged.transaction.transactional_id, judged.transaction.producer_id
+        home = locate_transactional_id(snapshot, name)
+        all_steps = tuple(steps.get(name, ()))
+        lives[name] = TransactionLife(
+            judged,
+            None if home is None else home.partition.partition,
+            tuple(known for known in producers if known.state.producer_id == producer_id),
+            all_steps[max(0, len(all_steps) - step_count) :],
+        )
+    return lives

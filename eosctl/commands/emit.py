@@ -1,0 +1,43 @@
+"""How commands end: the result, what is missing from it, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
+
+from eosctl.commands.incomplete import note_gaps
+from eosctl.commands.invocation import write_result
+from eosctl.commands.options import ResultOptions
+from eosctl.errors import EosctlError, ExitCode
+from eosctl.model.evidence import EvidenceGap
+
+
+def emit(
+    text: str,
+    result: ResultOptions,
+    gaps: Sequence[EvidenceGap] = (),
+    code: ExitCode = ExitCode.DONE,
+    *,
+    complete: bool = False,
+    error: EosctlError | None = None,
+) -> NoReturn:
+    """Write a result, and end the command.
+
+    Args:
+        text: The result.
+        result: Where it goes.
+        gaps: The evidence that is missing; named on standard error where the format has no room for it.
+        code: The exit code.
+        complete: Whether missing evidence ends in `ExitCode.INCOMPLETE`, unless the code says something already.
+        error: Raised after the result is written, if there is one.
+
+    Raises:
+        EosctlError: The file cannot be written.
+    """
+    write_result(text, result.output_file)
+    note_gaps(result.output, gaps)
+    if error is not None:
+        raise error
+    raise typer.Exit(ExitCode.INCOMPLETE if complete and gaps and code is ExitCode.DONE else code)

@@ -1,0 +1,37 @@
+"""``eosctl txn describe``: everything that is known of a transactional id."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.emit import emit
+from eosctl.commands.gate import RequireComplete
+from eosctl.commands.invocation import Invocation
+from eosctl.commands.options import EvidenceOptions, ResultOptions
+from eosctl.commands.session import perform
+from eosctl.render.transactions.life import render_lives
+from eosctl.services import transactions
+
+
+def describe_transactions(
+    invocation: Invocation,
+    ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="The ids to describe.")],
+    evidence: EvidenceOptions,
+    history: Annotated[
+        int, typer.Option("--history", min=0, help="How many of the last records of the transaction log to show.")
+    ] = 20,
+    *,
+    result: ResultOptions,
+    require_complete: RequireComplete = False,
+) -> None:
+    """Show transactional ids in full: state, producers on their partitions, last steps in the transaction log.
+
+    Exit code 1 when one of the ids is unknown; the others are shown all the same.
+    """
+    connection, snapshot_file = evidence.cluster.connection, evidence.snapshot
+    request = transactions.LivesRequest(tuple(ids), connection, snapshot_file, history, require_complete)
+    snapshot, lives, error = perform(transactions.describe_transactions, request, invocation)
+    text = render_lives(snapshot, lives, invocation.now_ms(), result.output, invocation.style())
+    emit(text, result, snapshot.gaps, complete=require_complete, error=error)

@@ -1,0 +1,39 @@
+"""``eosctl txn hanging``: open transactions that hold readers back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.emit import emit
+from eosctl.commands.gate import RequireComplete
+from eosctl.commands.invocation import Invocation
+from eosctl.commands.options import FILTER, LooksOptions, ResultOptions
+from eosctl.commands.session import perform
+from eosctl.errors import ExitCode
+from eosctl.render.transactions.hanging import render_hanging
+from eosctl.services.hanging import HangingRequest, find_hanging
+
+
+def hanging_transactions(
+    invocation: Invocation,
+    looks: LooksOptions,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Also transactions that are open and well.", rich_help_panel=FILTER)
+    ] = False,
+    *,
+    result: ResultOptions,
+    require_complete: RequireComplete = False,
+) -> None:
+    """Find transactions that hold readers back, with cause, evidence and blast radius.
+
+    Every open producer on every partition leader is compared with what the coordinators know, twice. Exit code 3 when
+    one hangs, is stalled, or is past its timeout.
+    """
+    request = HangingRequest(looks.cluster.connection, looks.snapshot, looks.second_look_after, show_all)
+    snapshot, verdicts, needs_action = perform(find_hanging, request, invocation)
+    empty = "No open transactions." if show_all else "Nothing hangs."
+    text = render_hanging(snapshot, verdicts, invocation.now_ms(), result.output, invocation.style(), empty=empty)
+    code = ExitCode.FINDINGS if needs_action else ExitCode.DONE
+    emit(text, result, snapshot.gaps, code, complete=require_complete)

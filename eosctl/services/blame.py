@@ -1,0 +1,112 @@
+"""Find out who took a transactional id from whom, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.blame.report import explain_blame, resolve_id
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
+from eosctl.client.client import connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.collect.group_commits import collect_group_commits
+from eosctl.collect.history_files import read_history
+from eosctl.collect.reader import ReadOnly
+from eosctl.errors import EosctlError, UsageError
+from eosctl.model.blame import Blame
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.group_commit import GroupCommit
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
+from eosctl.services.connect import resolve_connection
+from eosctl.services.connection import Connection
+from eosctl.services.event_loop import run
+from eosctl.services.log_events import read_events
+
+KINDS: Final = frozenset(
+    {
+        EvidenceKind.TRANSACTIONS,
+        EvidenceKind.PRODUCERS,
+        EvidenceKind.OFFSETS,
+        EvidenceKind.TRANSACTION_HISTORY,
+        EvidenceKind.ABORTED_RANGES,
+    }
+)
+_Evidence = tuple[ClusterSnapshot, Sequence[GroupCommit]]
+
+
+class BlameRequest(msgspec.Struct, frozen=True):
+    """The transactional id, and where to search.
+
+    Attributes:
+        name: The id, or one of its producer ids.
+        connection: The cluster.
+        snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
+        data_dirs: Data directories of brokers, whose transaction log is read instead.
+        logs: Logs of applications and brokers, which name the instances.
+    """
+
+    name: str
+    connection: Connection = Connection()
+    snapshot_file: Path | None = None
+    data_dirs: tuple[str, ...] = ()
+    logs: tuple[Path, ...] = ()
+
+
+class Blamed(NamedTuple):
+    """What is known of the id, and the evidence that is missing: of the transaction log, and of all else."""
+
+    blame: Blame
+    history_gaps: tuple[EvidenceGap, ...]
+    other_gaps: tuple[EvidenceGap, ...]
+
+
+def blame(request: BlameRequest, callbacks: Callbacks = SILENT) -> Blamed:
+    """Return who owned a transactional id, when, and why each owner lost it.
+
+    Raises:
+        UsageError: More than one place to search is named, or a path does not exist.
+        EosctlError: The evidence cannot be read, or holds nothing about the id.
+    """
+    snapshot, commits = _evidence(request, callbacks)
+    transactional_id = resolve_id(snapshot, request.name)
+    if transactional_id is None:
+        raise EosctlError(
+            f"Nothing is known of {request.name}.",
+            "No coordinator lists it, and the newest part of the transaction log does not name it: it never existed, "
+            "expired, or may not be described by this principal.",
+            "List the known ids: eosctl txn list",
+        )
+    events = read_events(request.logs, callbacks.progress)
+    found = explain_blame(snapshot, transactional_id, events=events, commits=commits)
+    of_history = tuple(gap for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTION_HISTORY)
+    return Blamed(found, of_history, tuple(gap for gap in snapshot.gaps if gap not in of_history))
+
+
+def _evidence(request: BlameRequest, callbacks: Callbacks) -> _Evidence:
+    if request.data_dirs:
+        if request.connection.is_given or request.snapshot_file is not None:
+            raise UsageError(
+                "--data-dir and a cluster or snapshot were both given.",
+                "The transaction log is read from one of them.",
+                "Leave one of them out.",
+            )
+        return read_history(request.data_dirs, callbacks.now_ms()), ()
+    if request.snapshot_file is not None:
+        return collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks), ()
+    resolved = resolve_connection(request.connection, callbacks.remark)
+
+    async def collect() -> _Evidence:
+        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+            observer = Observer(callbacks.now_ms, progress=callbacks.progress)
+            snapshot = await collect_snapshot(client, observer, KINDS)
+            topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
+            commits = await collect_group_commits(ReadOnly(client), () if topic is None else topic.partitions)
+            return snapshot, commits.value
+
+    return run(collect)

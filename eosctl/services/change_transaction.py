@@ -1,0 +1,204 @@
+"""Abort or complete a hanging transaction, or fence a transactional id: planned, confirmed, verified, and audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from eosctl.actions.abort import Target
+from eosctl.actions.audit import AuditLog, audit_file
+from eosctl.actions.consent import Consent, require_confirmation
+from eosctl.actions.protocol import Attempt, State, carry_out
+from eosctl.actions.request import Request, request_abort, request_complete, request_fence
+from eosctl.analysis.bootstrap import connection_words
+from eosctl.client.client import Client, connect
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.errors import PlanRefused, UsageError
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.connect import resolve_connection
+from eosctl.services.connection import Connection
+from eosctl.services.event_loop import run
+from eosctl.settings.client_resolution import ResolvedClient
+
+
+class _Plan(Protocol):
+    @property
+    def cluster_id(self) -> str: ...
+
+
+class _Outcome(Protocol):
+    @property
+    def verified(self) -> bool: ...
+    @property
+    def detail(self) -> str: ...
+
+
+P = TypeVar("P", bound=_Plan)
+R = TypeVar("R", bound=_Outcome)
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """How to carry a change out.
+
+    Attributes:
+        connection: The cluster.
+        yes: Whether the change is ordered; without it, the dialog decides.
+        confirm: The target, given again; this is an order too, and protected profiles want it. None if not given.
+        second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
+        accept_data_loss: The transactional id, where its application would not repeat what is lost; else None.
+    """
+
+    connection: Connection = Connection()
+    yes: bool = False
+    confirm: str | None = None
+    second_look_after_ms: int = 500
+    accept_data_loss: str | None = None
+
+
+class Dialog(NamedTuple, Generic[P]):
+    """What happens between the plan and the change.
+
+    Attributes:
+        confirm: Called with the plan, the official command (empty if none), and the target; returns whether to go on.
+        keep_official: Called with the official command of the first plan, if it is to be kept; else None.
+    """
+
+    confirm: Callable[[P, str, str], bool]
+    keep_official: Callable[[str], None] | None = None
+
+
+class Changed(NamedTuple, Generic[P, R]):
+    """The plan, the command of Kafka's own tools for it, and the outcome; None when nothing was changed."""
+
+    plan: P
+    official: str
+    outcome: R | None
+    verified: bool
+
+
+def abort_transaction(
+    target: Target, terms: Terms, dialog: Dialog[MarkerPlan], callbacks: Callbacks = SILENT
+) -> Changed[MarkerPlan, MarkerOutcome]:
+    """Abort one hanging transaction.
+
+    Raises:
+        UsageError: The confirmation names something else, or a protected profile wants one.
+        PlanRefused: The transaction does not hang, or changed in the meantime.
+        EosctlError: The cluster cannot be read, or the change failed.
+    """
+    return _change(request_abort(target, terms.accept_data_loss), terms, dialog, callbacks)
+
+
+def complete_transaction(
+    target: Target, terms: Terms, dialog: Dialog[MarkerPlan], callbacks: Callbacks = SILENT
+) -> Changed[MarkerPlan, MarkerOutcome]:
+    """Write the COMMIT marker of one transaction whose commit is decided; raises as `abort_transaction`."""
+    return _change(request_complete(target), terms, dialog, callbacks)
+
+
+def fence_transaction(
+    transactional_id: str, terms: Terms, dialog: Dialog[FencePlan], callbacks: Callbacks = SILENT
+) -> Changed[FencePlan, FenceOutcome]:
+    """Fence a transactional id; raises as `abort_transaction`."""
+    return _change(request_fence(transactional_id, terms.accept_data_loss), terms, dialog, callbacks)
+
+
+def target_of(topic: str, partition: int, producer_id: int | None, start_offset: int | None) -> Target:
+    """Return the transaction on a partition, by its producer id or first offset where several are open there."""
+    return Target(TopicPartition(topic, partition), producer_id, start_offset)
+
+
+def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: Callbacks) -> Changed[P, R]:
+    if terms.confirm is not None and terms.confirm != request.target:
+        raise UsageError(
+            f"--confirm says {terms.confirm!r}, but the target is {request.target}.",
+            "They must agree.",
+            "Check the target.",
+        )
+    resolved = resolve_connection(terms.connection, callbacks.remark)
+
+    async def change() -> Changed[P, R]:
+        async with connect(resolved.config) as client:
+            port = _Port(request, _Cluster(client, callbacks, terms.second_look_after_ms), resolved, terms, dialog)
+            attempt = await carry_out(request.action, client, port)
+            return Changed(attempt.plan, port.official(attempt.plan), attempt.outcome, attempt.verified)
+
+    return run(change)
+
+
+class _Cluster(NamedTuple):
+    client: Client
+    callbacks: Callbacks
+    second_look_after_ms: int
+
+    async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+        observer = Observer(
+            self.callbacks.now_ms, second_look_after_ms=self.second_look_after_ms, progress=self.callbacks.progress
+        )
+        try:
+            return await collect_snapshot(self.client, observer, kinds)
+        finally:
+            self.callbacks.progress("")
+
+
+class _Port(Generic[P, R]):
+    """Plans from a live cluster, takes the consent of the terms or of the dialog, and writes the audit file."""
+
+    def __init__(
+        self, request: Request[P, R], cluster: _Cluster, resolved: ResolvedClient, terms: Terms, dialog: Dialog[P]
+    ) -> None:
+        self.target = request.target
+        self.inspect = request.inspect
+        self._request = request
+        self._cluster = cluster
+        self._resolved = resolved
+        self._consent = Consent(terms.yes, terms.confirm is not None)
+        self._dialog = dialog
+        self._remark = cluster.callbacks.remark
+        self._audit = AuditLog(audit_file(), cluster.callbacks.now_ms, request.name)
+
+    def official(self, plan: P) -> str:
+        addresses = ",".join(str(endpoint) for endpoint in self._resolved.config.bootstrap)
+        words = connection_words(addresses, str(self._resolved.command_config or ""))
+        return self._request.official(plan, words)
+
+    async def plan(self) -> P:
+        plan = await self.plan_again()
+        if self._dialog.keep_official is not None:
+            command = self.official(plan)
+            if not command:
+                raise UsageError(
+                    f"There is no official command for {self._request.name}.",
+                    "Kafka's tools cannot do it.",
+                    "Leave --script out.",
+                )
+            self._dialog.keep_official(command)
+        return plan
+
+    async def plan_again(self) -> P:
+        return await self._request.prepare(self._cluster)
+
+    async def confirm(self, plan: P) -> bool:
+        require_confirmation(self._consent, self.target, self._resolved.profile if self._resolved.protected else None)
+        return self._consent.is_given or self._dialog.confirm(plan, self.official(plan), self.target)
+
+    def changed(self) -> PlanRefused:
+        return PlanRefused(
+            f"{self.target} changed while the plan was being confirmed: nothing was changed.",
+            "The second reading does not show the same transaction.",
+            f"Look again: {self.inspect}",
+        )
+
+    async def is_effective(self, plan: P, outcome: R) -> bool:
+        return outcome.verified
+
+    def record(self, attempt: Attempt[P, R]) -> None:
+        if attempt.state is State.INTERRUPTED:
+            self._remark(f"interrupted: the change to {self.target} may have been made; check with: {self.inspect}")
+        self._audit.record(attempt)

@@ -1,0 +1,69 @@
+"""Watch open transactions: collect repeatedly, and sum up each look."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.analysis.watching import Moment, observe
+from eosctl.client.client import connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.model.evidence import EvidenceKind
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.connect import resolve_connection
+from eosctl.services.connection import Connection
+from eosctl.services.event_loop import run
+
+KINDS: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS})
+
+
+class TransactionWatchRequest(msgspec.Struct, frozen=True):
+    """What to watch.
+
+    Attributes:
+        connection: The cluster.
+        interval_ms: The pause between two looks, in milliseconds.
+        count: The number of looks; None until the process is interrupted.
+        kept: The number of looks before the newest one that are kept for the course of values.
+    """
+
+    connection: Connection = Connection()
+    interval_ms: int = 2_000
+    count: int | None = None
+    kept: int = 120
+
+
+def watch_transactions(
+    request: TransactionWatchRequest, show: Callable[[Sequence[Moment]], None], callbacks: Callbacks = SILENT
+) -> None:
+    """Look at the open transactions of a cluster repeatedly.
+
+    Args:
+        request: What to watch.
+        show: Called after each look with the kept looks, the newest last.
+        callbacks: Called while the watch runs.
+
+    Raises:
+        EosctlError: The cluster cannot be reached.
+    """
+    resolved = resolve_connection(request.connection, callbacks.remark)
+
+    async def watch() -> None:
+        moments: list[Moment] = []
+        seen = 0
+        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+            while True:
+                # One pass is enough: nothing here is called hanging.
+                observer = Observer(callbacks.now_ms, second_look_after_ms=0)
+                moments = [*moments[-request.kept :], observe(await collect_snapshot(client, observer, KINDS))]
+                seen += 1
+                show(moments)
+                if request.count is not None and seen >= request.count:
+                    return
+                await asyncio.sleep(request.interval_ms / 1000)
+
+    run(watch)

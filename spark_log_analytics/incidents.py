@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 INCIDENT_COLUMNS: Final = (
     "kind string, root_cause string, severity string, confidence double, subject map<string,array<string>>, "
-    "subject_lists array<string>, t_start_ms long, t_end_ms long, evidence array<struct<file:string,offset:long>>, "
+    "subject_lists array<string>, t_start_ms long, t_end_ms long, "
+    "evidence array<struct<file:string,offset:long,line:long>>, "
     "explanation string, next_step string"
 )
 """The columns of incidents; ``subject_lists`` names what of the subject is a list even where it has one value."""
@@ -63,7 +64,7 @@ def incident_of(row: Mapping[str, Any]) -> Incident:
         subject={name: tuple(values) if name in lists else values[0] for name, values in row["subject"].items()},
         t_start_ms=row["t_start_ms"],
         t_end_ms=row["t_end_ms"],
-        evidence=tuple(EvidenceLine(place["file"], place["offset"]) for place in row["evidence"]),
+        evidence=tuple(EvidenceLine(place["file"], place["offset"], place["line"]) for place in row["evidence"]),
         explanation=row["explanation"],
         next_step=row["next_step"],
     )
@@ -89,7 +90,7 @@ def _arrow_schema() -> pa.Schema:
             *((name, text) for name in ("kind", "root_cause", "severity")),
             *(("confidence", pa.float64()), ("subject", pa.map_(text, pa.list_(text)))),
             *(("subject_lists", pa.list_(text)), ("t_start_ms", number), ("t_end_ms", number)),
-            ("evidence", pa.list_(pa.struct([("file", text), ("offset", number)]))),
+            ("evidence", pa.list_(pa.struct([("file", text), ("offset", number), ("line", number)]))),
             *(("explanation", text), ("next_step", text)),
         ]
     )

@@ -35,7 +35,7 @@ def with_logs(snapshot: ClusterSnapshot, findings: LogFindings) -> ClusterSnapsh
 def _record(place: EvidenceLine, events: Mapping[tuple[str, int], LogEvent]) -> LoggedRecord:
     event = events.get((place.file, place.offset))
     if event is None:
-        return LoggedRecord(place.file, None, "record", f"at byte {place.offset}")
+        return LoggedRecord(place.text, None, "record", f"at byte {place.offset}")
     return quote_record(event)
 
 

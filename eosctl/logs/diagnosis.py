@@ -92,7 +92,7 @@ def incident_finding(incident: Incident) -> Finding:
         resource=resource,
         message=incident.explanation,
         confidence=Confidence.CERTAIN if incident.confidence >= _CERTAIN else is_likely,
-        evidence=tuple(Evidence("record", f"offset {one.offset}", one.file) for one in incident.evidence),
+        evidence=tuple(Evidence("record", f"offset {one.offset}", one.text) for one in incident.evidence),
         remedy=(incident.next_step,) if incident.next_step else (),
         incident=":".join((incident.root_cause, *(f"{name}={value}" for name, value in sorted(subject.items())))),
         facts=(

@@ -9,10 +9,20 @@ from eosctl.model.severity import Severity
 
 
 class EvidenceLine(NamedTuple):
-    """A place in a log: the file, and the byte at which the record starts."""
+    """A place in a log: the file, the byte at which the record starts, and the line, from 1.
+
+    The record of a topic has its partition as file, its own offset, and the line within the record. Snapshots of
+    earlier releases have no lines; there it is 0.
+    """
 
     file: str
     offset: int
+    line: int = 0
+
+    @property
+    def text(self) -> str:
+        """The place as editors and ``grep -n`` write it: ``server.log:812``."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 class Incident(NamedTuple):

@@ -1,9 +1,9 @@
 """Evidence from log files: events and judged incidents, for every command that takes logs next to a cluster.
 
 ``collect_log_findings(paths, zone)`` returns a ``LogFindings``: ``incidents`` (each with kind, root cause, severity,
-confidence, subject, times, ``evidence`` as file and offset, explanation and next step), ``events`` (whose ``file`` and
-``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped``, ``unexplained`` (records
-that call for action, and unknown errors, that no incident explains) and ``is_complete``.
+confidence, subject, times, ``evidence`` as file, offset, and line, explanation and next step), ``events`` (whose
+``file`` and ``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped``,
+``unexplained`` (records that call for action, and unknown errors, that no incident explains) and ``is_complete``.
 """
 
 from __future__ import annotations

@@ -337,7 +337,7 @@ def incident(
 
 def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], EvidenceLine]]:
     for event in events:
-        yield (time_of(event), event.file, event.offset), EvidenceLine(event.file, event.offset)
+        yield (time_of(event), event.file, event.offset), EvidenceLine(event.file, event.offset, event.line)
 
 
 def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:

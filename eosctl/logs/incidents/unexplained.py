@@ -98,7 +98,7 @@ class _Explained:
         self._servers = story.servers()
         found: dict[tuple[_Key, str], list[Incident]] = {}
         for one in incidents:
-            records = [known[place.file, place.offset] for place in one.evidence if tuple(place) in known]
+            records = [known[place.file, place.offset] for place in one.evidence if (place.file, place.offset) in known]
             keys = {_CLUSTER} if one.kind in _WIDE else _names_of(one) | {self._log(record) for record in records}
             for category in ECHOES | {UNCLASSIFIED} | {record.category for record in records}:
                 for key in keys:

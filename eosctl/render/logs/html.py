@@ -116,7 +116,7 @@ def _card(one: Incident, events: dict[tuple[str, int], LogEvent]) -> Card:
         event = events.get((place.file, place.offset))
         if event is not None:
             moment = "" if event.time_ms is None else time_text(event.time_ms)
-            quotes.append(Quote(f"{place.file}:{place.offset}", moment, event.message[:QUOTED_CHARS]))
+            quotes.append(Quote(place.text, moment, event.message[:QUOTED_CHARS]))
     return Card(
         one,
         time_text(one.t_start_ms),

@@ -54,7 +54,7 @@ def _section(one: Incident) -> list[str]:
     subject = ", ".join(
         f"{markdown_text(name)} {markdown_code(subject_text(value))}" for name, value in one.subject.items()
     )
-    places = [f"- {markdown_code(f'{place.file}:{place.offset}')}" for place in one.evidence[:SHOWN_EVIDENCE]]
+    places = [f"- {markdown_code(place.text)}" for place in one.evidence[:SHOWN_EVIDENCE]]
     rest = len(one.evidence) - SHOWN_EVIDENCE
     return [
         f"## {markdown_text(one.kind)}: {markdown_text(one.root_cause)}",

@@ -60,10 +60,11 @@ class EventView(msgspec.Struct, frozen=True):
 
 
 class PlaceView(msgspec.Struct, frozen=True):
-    """Where a record starts."""
+    """Where a record starts: the byte, and the line from 1."""
 
     file: str
     offset: int
+    line: int
 
 
 class IncidentView(msgspec.Struct, frozen=True):
@@ -296,7 +297,7 @@ def skipped_texts(skipped: Sequence[SkippedFile]) -> list[str]:
 
 def _evidence_lines(incident: Incident) -> Iterator[str]:
     for place in incident.evidence[:SHOWN_EVIDENCE]:
-        yield f"{place.file}:{place.offset}"
+        yield place.text
     if len(incident.evidence) > SHOWN_EVIDENCE:
         yield f"and {len(incident.evidence) - SHOWN_EVIDENCE} more"
 

@@ -36,7 +36,6 @@ from benchmarks.replicas import sandbox, table_by_connections
 from benchmarks.sandbox_throughput import Server, measure
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import START_MS, Harness
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.internal import transaction_log
 from eosctl.wire.internal.transaction_log import TransactionKey, TransactionPartitions, TransactionValue
@@ -44,6 +43,7 @@ from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.records.batch import encode_batch, with_offset
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
+from tests.sandbox.harness import START_MS, Harness
 
 TOLERANCE: Final = 0.15
 MB: Final = 1 << 20

@@ -23,7 +23,6 @@ from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.storage.scan import scan_log
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter
@@ -40,6 +39,7 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.records.batch import decode_header, decode_records, encode_batch, iter_headers, with_offset
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
+from tests.sandbox.harness import Harness
 
 LIMITS = Path(__file__).with_name("hot_paths.toml")
 TOLERANCE = 1.02

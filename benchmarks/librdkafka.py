@@ -25,7 +25,7 @@ import psutil
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.lab.bench.rivals import ENGINES, Rival, check_engines, running, workplace
+from benchmarks.peers.rivals import ENGINES, Rival, check_engines, running, workplace
 
 TOPIC: Final = "librdkafka"
 PARTITIONS: Final = 12

@@ -36,7 +36,6 @@ from eosctl.render.profiles import ProfileItem
 from eosctl.render.runbooks.recovery import CarriedItem
 from eosctl.render.runbooks.rehearsal import RehearsalItem
 from eosctl.render.runbooks.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
-from eosctl.render.sandbox.bench import BenchRun
 from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
 from eosctl.render.sandbox.listing import PlayedItem, SandboxItem
 from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
@@ -60,7 +59,6 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "access-rules": (Listing[AccessItem], "check acl"),
     "abort": (MarkerView, "txn abort"),
-    "bench": (Listing[BenchRun], "sandbox bench"),
     "blame": (BlameView, "txn blame, fencing explain"),
     "application-verification": (Listing[AppItem], "verify app, verify dlq"),
     "bugs": (Listing[BugItem], "bugs"),

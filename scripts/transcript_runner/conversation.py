@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from eosctl.sandbox.harness import Harness, HarnessClient, Pending
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec, is_flexible, versions
 from eosctl.wire.generated.index import APIS
@@ -14,6 +13,7 @@ from scripts.transcript_runner.matching import Names, UnboundNameError, compare,
 from scripts.transcript_runner.plain import build, describe
 from scripts.transcript_runner.scenario import Scenario, Target, expectation
 from scripts.transcript_runner.sockets import SocketClient, SocketCluster
+from tests.sandbox.harness import Harness, HarnessClient, Pending
 
 PATIENCE_MS = 15_000
 POLL_MS = 20

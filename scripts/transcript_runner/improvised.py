@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from eosctl.sandbox.harness import Harness
 from scripts.transcript_runner.recording import Recorder
 from scripts.transcript_runner.scenario import DEFAULT_PROFILE, Scenario, Target
+from tests.sandbox.harness import Harness
 
 Step = dict[str, Any]
 Makers = Mapping[Callable[[], Step], float]

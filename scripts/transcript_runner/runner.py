@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -15,6 +14,7 @@ from eosctl.wire.messages.offset_fetch import OffsetFetchRequest
 from scripts.transcript_runner.conversation import BROKER, Conversation, Outcome
 from scripts.transcript_runner.scenario import DEFAULT_PROFILE, PROFILES, SETTINGS, Scenario, Target
 from scripts.transcript_runner.sockets import SocketCluster
+from tests.sandbox.harness import Harness
 
 GROUP, TRANSACTION = 0, 1
 ENOUGH_KEYS = 30  # to meet each of the five partitions of both topics

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from eosctl.sandbox.harness import Pending
 from eosctl.wire.frames import FrameSplitter, decode_response, encode_request, response_correlation_id
+from tests.sandbox.harness import Pending
 
 WAIT_LIMIT_MS = 60_000
 CHUNK_BYTES = 65_536

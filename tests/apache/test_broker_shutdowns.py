@@ -13,11 +13,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.records import replay_batches
 from eosctl.sandbox.ports import Emulation
 from tests.apache.test_mounted import PATIENCE_S, wait
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 pytestmark = pytest.mark.apache
 

@@ -9,13 +9,13 @@ import pytest
 from eosctl.lab.apache.java import Runtime, prepare_runtime, run_tool
 from eosctl.lab.engine import MissingTool
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.log import METADATA_PARTITION
 from eosctl.sandbox.metadata.snapshot import find_snapshots
 from eosctl.sandbox.ports import Emulation
 from eosctl.storage.names import partition_directory_name
 from tests.apache.libraries import library
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 pytestmark = pytest.mark.apache
 

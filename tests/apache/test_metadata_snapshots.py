@@ -12,7 +12,6 @@ from msgspec.structs import asdict
 
 from eosctl.lab.apache.properties import HOST
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.image import ClusterImage
 from eosctl.sandbox.metadata.log import METADATA_PARTITION
 from eosctl.sandbox.metadata.snapshot import MetadataSnapshot, find_snapshots
@@ -29,6 +28,7 @@ from eosctl.wire.messages.alter_client_quotas import (
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from tests.apache.test_mounted import PATIENCE_S, real_broker, wait
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 pytestmark = pytest.mark.apache
 

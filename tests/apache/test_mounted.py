@@ -26,7 +26,6 @@ from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.log.cleaning.cleaner import LogCleaning
 from eosctl.sandbox.log.cleaning.plan import plan_cleaning
 from eosctl.sandbox.log.directory import LogDirectory
@@ -51,6 +50,7 @@ from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
 from tests.apache.conftest import KafkaTool
 from tests.sandbox.eos_client import EosClient, Handle
+from tests.sandbox.harness import Harness
 
 pytestmark = pytest.mark.apache
 

@@ -9,10 +9,10 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from tests.apache.conftest import KafkaTool
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 pytestmark = pytest.mark.apache
 

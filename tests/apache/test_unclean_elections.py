@@ -13,7 +13,6 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreateTopicsRequest
@@ -25,6 +24,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
 from tests.apache.test_broker_shutdowns import decisions
 from tests.apache.test_mounted import PATIENCE_S, wait
 from tests.sandbox.group.migration_members import Client
+from tests.sandbox.harness import Harness
 
 pytestmark = pytest.mark.apache
 

@@ -15,7 +15,6 @@ from eosctl.collect.data_dirs import Inspected, inspect_data_dirs, is_in_use
 from eosctl.model.fsck import FsckSeverity
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.storage.gentle_reading import GentleReader
 from eosctl.storage.scan import LogBatch, scan_log
@@ -25,6 +24,7 @@ from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.decode.running import run
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 from tests.storage.cases import FIXTURES
 
 LOG = f"{0:020d}.log"

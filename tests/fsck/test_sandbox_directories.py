@@ -9,7 +9,6 @@ import pytest
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -22,6 +21,7 @@ from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.fsck.test_recorded_cases import check
 from tests.sandbox.eos_client import EosClient, Handle
+from tests.sandbox.harness import Harness
 
 ORDERS = TopicPartition("orders", 0)
 TABLE = TopicPartition("table", 0)

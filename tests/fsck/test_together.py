@@ -16,7 +16,6 @@ from eosctl.analysis.fsck.replicas import LogPrint, Replica, compare_replicas, t
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.storage.checkpoints import EpochStart, write_epoch_checkpoint, write_offset_checkpoint
 from eosctl.storage.names import HIGH_WATERMARK_CHECKPOINT, LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA
@@ -29,6 +28,7 @@ from tests.decode.running import run
 from tests.fsck.damage import _patch, _seal_batch
 from tests.fsck.test_recorded_cases import check
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 from tests.storage.cases import FIXTURES
 
 ORDERS = TopicPartition("orders", 0)

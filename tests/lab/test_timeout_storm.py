@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.internal import transaction_log
 from eosctl.wire.internal.partitioner import partition_for
@@ -25,6 +24,7 @@ from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsR
 from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 from eosctl.wire.records.batch import encode_batch, with_offset
 from eosctl.wire.records.record import Record
+from tests.sandbox.harness import Harness
 
 COUNT = 10_000
 PARTITIONS = 10

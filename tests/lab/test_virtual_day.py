@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 HOURS = float(os.environ.get("EOSCTL_VIRTUAL_HOURS", "1.5"))
 WARM_UP_HOURS = 0.75

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.harness import Harness
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
@@ -25,6 +24,7 @@ from eosctl.wire.messages.produce import (
 from eosctl.wire.records.batch import decode_records, encode_batch, iter_headers
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 from eosctl.wire.records.record import Record
+from tests.sandbox.harness import Harness
 
 GROUP, TRANSACTION = 0, 1
 ACKS_ALL = -1

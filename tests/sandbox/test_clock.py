@@ -16,10 +16,10 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TransactionState
 from eosctl.sandbox.clock import AdjustableClock, advance
 from eosctl.sandbox.cluster import EmbeddedCluster
-from eosctl.sandbox.harness import VirtualLoop
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.ticks import Ticks
 from eosctl.settings.endpoints import parse_endpoints
+from tests.sandbox.harness import VirtualLoop
 
 
 def test_what_is_due_on_the_way_happens_in_order_and_at_its_time() -> None:

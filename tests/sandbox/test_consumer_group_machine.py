@@ -24,7 +24,6 @@ from hypothesis.stateful import (
 )
 
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -34,6 +33,7 @@ from eosctl.wire.messages.consumer_group_heartbeat import (
 )
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.sandbox.eos_client import RETRIED, EosClient
+from tests.sandbox.harness import Harness
 from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS, SETTINGS
 
 GROUP = "g"

@@ -26,12 +26,12 @@ from hypothesis.stateful import (
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient, Handle
+from tests.sandbox.harness import Harness
 
 PARTITIONS = [TopicPartition("orders", 0), TopicPartition("orders", 1)]
 IDS = ("a", "b")

@@ -18,13 +18,13 @@ import pytest
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.registry import client_versions
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness, HarnessClient
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.generated.index import APIS
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness, HarnessClient
 from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS
 from tests.sandbox.test_group_machine import Groups, GroupsOn39
 from tests.wire.vectors import load_vectors

@@ -26,7 +26,6 @@ from hypothesis.stateful import (
 )
 
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness, HarnessClient
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -54,6 +53,7 @@ from eosctl.wire.messages.txn_offset_commit import (
 )
 from tests.sandbox.eos_client import RETRIED, EosClient, Handle
 from tests.sandbox.group.offset_requests import SUBSCRIBED_TO_ORDERS
+from tests.sandbox.harness import Harness, HarnessClient
 from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS, SETTINGS
 
 GROUP = "g"

@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from eosctl.sandbox.harness import VirtualLoop
 from eosctl.sandbox.network import FaultAction, Frame, LinkFault, Network, Passed, Port
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.ticks import Ticks
+from tests.sandbox.harness import VirtualLoop
 
 
 @pytest.fixture

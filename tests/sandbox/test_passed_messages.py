@@ -12,13 +12,13 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.network import FaultAction, Frame, LinkFault, Network, Passed
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.frames import decode_request, decode_response, encode_request, encode_response
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = [TopicPartition("orders", index) for index in range(3)]
 

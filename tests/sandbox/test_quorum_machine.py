@@ -19,9 +19,9 @@ from hypothesis.stateful import (
 
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
+from tests.sandbox.harness import Harness
 from tests.sandbox.test_exactly_once_machine import SETTINGS
 
 CONTROLLERS = (100, 101, 102)

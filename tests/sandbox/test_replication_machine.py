@@ -25,7 +25,6 @@ from hypothesis.stateful import (
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.sandbox.ports import TRANSACTION_STATE_TOPIC, Emulation
 from eosctl.sandbox.replication.partition import Partition
@@ -36,6 +35,7 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.records.batch import decode_records, encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient, Handle
+from tests.sandbox.harness import Harness
 from tests.sandbox.test_exactly_once_machine import SETTINGS
 
 ORDERS = TopicPartition("orders", 0)

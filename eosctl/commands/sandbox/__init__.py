@@ -23,11 +23,6 @@ COMMANDS = (
         "Play fault schedules on a simulated cluster and check what its clients saw.",
     ),
     Entry(
-        "bench",
-        "sandbox.bench:bench",
-        "Measure the sandbox beside real Kafka and kfake: CPU per transaction, rate and latency.",
-    ),
-    Entry(
         "fault",
         "sandbox.faults:inject_fault",
         "Let something go wrong with a sandbox; without words, show what lasts and what has happened.",

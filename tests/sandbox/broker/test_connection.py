@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.harness import Harness
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.frames import encode_request
@@ -22,6 +21,7 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import pytest
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.controller import topics
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.records import encode_leader_change, encode_metadata_batch, replay_batches
 from eosctl.sandbox.metadata.replay import replay
@@ -26,6 +25,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
 from eosctl.wire.messages.internal.metadata.topic_record import TopicRecord
 from eosctl.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 CONTROLLER = 100
 

@@ -11,7 +11,6 @@ import pytest
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.image import RECOVERED, RECOVERING, PartitionState
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
@@ -28,6 +27,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from tests.sandbox.harness import Harness
 
 CONTROLLER = 100
 TOPIC_RESOURCE, SET = 2, 0

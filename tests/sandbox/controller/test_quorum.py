@@ -11,7 +11,6 @@ import pytest
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.log import METADATA_PARTITION
 from eosctl.sandbox.ports import METADATA_TOPIC, Emulation
 from eosctl.storage.errors import DamagedFile
@@ -20,6 +19,7 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, RequestPartitionData, RequestTopicData
 from eosctl.wire.messages.internal.metadata.feature_level_record import FeatureLevelRecord
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 CONTROLLERS = (100, 101, 102)
 ORDERS = TopicPartition("orders", 0)

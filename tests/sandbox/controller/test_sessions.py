@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.wire.messages.internal.metadata.broker_registration_change_record import BrokerRegistrationChangeRecord
+from tests.sandbox.harness import Harness
 
 CONTROLLER = 100
 SETTINGS = {"broker.session.timeout.ms": "2000", "broker.heartbeat.interval.ms": "500"}

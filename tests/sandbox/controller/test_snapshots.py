@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.metadata.replay import replay
@@ -31,6 +30,7 @@ from eosctl.wire.messages.fetch_snapshot import (
 from eosctl.wire.messages.internal.metadata.client_quota_record import EntityData
 from tests.sandbox.controller.test_metadata_log import described
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 CONTROLLER = 100
 #: Something new is in a snapshot a second later; only the last snapshot is kept, and its log in segments of a second.

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.harness import VirtualLoop
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.partition_log import PartitionLog, replay_producer
 from eosctl.sandbox.log.producer_state import ProducerStateManager
@@ -18,6 +17,7 @@ from eosctl.sandbox.ticks import Ticks
 from eosctl.wire.records.batch import decode_header, encode_batch
 from eosctl.wire.records.control import EndTxnMarker, encode_marker_batch
 from eosctl.wire.records.record import Record
+from tests.sandbox.harness import VirtualLoop
 
 ORDERS = TopicPartition("orders", 0)
 TOPIC_ID = bytes(range(16))

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.metadata.image import directory_of
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResult
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 PARTITIONS = [TopicPartition("orders", index) for index in range(6)]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.harness import VirtualLoop
 from eosctl.sandbox.log.cleaning.cleaner import LogCleaning
 from eosctl.sandbox.log.cleaning.plan import plan_cleaning
 from eosctl.sandbox.log.directory import LogDirectory
@@ -16,6 +15,7 @@ from eosctl.sandbox.ticks import Ticks
 from eosctl.wire.records.batch import decode_header, decode_records, encode_batch
 from eosctl.wire.records.control import EndTxnMarker, decode_control, encode_marker_batch
 from eosctl.wire.records.record import Record
+from tests.sandbox.harness import VirtualLoop
 
 TABLE = TopicPartition("table", 0)
 TOPIC_ID = bytes(range(16))

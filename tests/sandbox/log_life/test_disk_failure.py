@@ -15,12 +15,12 @@ from eosctl.errors import EosctlError
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.cluster import EmbeddedCluster
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = TopicPartition("orders", 0)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -17,6 +16,7 @@ from eosctl.wire.messages.offset_commit import (
 )
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = TopicPartition("orders", 0)
 SETTINGS = {

@@ -9,7 +9,6 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import START_MS, Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -22,6 +21,7 @@ from eosctl.wire.messages.list_offsets import (
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import START_MS, Harness
 
 TIMES = TopicPartition("times", 0)
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.log.directories import directory_paths
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -19,6 +18,7 @@ from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 from tests.sandbox.log_life.directories import PARTITIONS, describe, fail, second, shape, three_brokers, within
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.storage.errors import DamagedFile
 from eosctl.wire.records.batch import iter_headers
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 SHAPE = ClusterShape(1, Emulation("4.3"), fast=True)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.harness import Harness, VirtualLoop
 from eosctl.sandbox.log import moving
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.moving import ReplicaMove
@@ -26,6 +25,7 @@ from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from eosctl.wire.records.batch import decode_header, encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness, VirtualLoop
 from tests.sandbox.log_life.directories import PARTITIONS, describe, fail, second, three_brokers, told
 from tests.sandbox.log_life.logs import NOW, TABLE, TOPIC_ID, Disk, Sent
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.log.retention import SegmentFacts, count_deletable
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.ports import Emulation
@@ -28,6 +27,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 EVENTS = TopicPartition("events", 0)
 CHECK_MS = 300_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eosctl.sandbox.harness import VirtualLoop
 from eosctl.sandbox.logging.log_files import KEPT_FILE_COUNT, LogFiles
 from eosctl.sandbox.logging.reading import LogReader
 from eosctl.sandbox.ticks import Ticks
+from tests.sandbox.harness import VirtualLoop
 
 NOON_MS = 1_795_262_591_123  # 2026-11-21 12:03:11.123 UTC
 

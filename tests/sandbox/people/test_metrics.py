@@ -21,7 +21,6 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metrics.endpoint import respond
 from eosctl.sandbox.metrics.node_samples import node_samples, request_name
 from eosctl.sandbox.metrics.samples import Sample, render_samples, sample
@@ -38,6 +37,7 @@ from eosctl.wire.messages.end_txn import EndTxnResponse
 from eosctl.wire.messages.fetch import FetchResponse
 from eosctl.wire.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "metrics" / "jmx-exporter-4.3.1.txt"
 #: Beans of a real broker that the recording leaves out, since it was cut to what exactly-once is about.

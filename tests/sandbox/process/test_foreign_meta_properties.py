@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import UsageError
-from eosctl.sandbox.harness import VirtualLoop
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.ticks import Ticks
 from eosctl.storage.errors import DamagedFile
+from tests.sandbox.harness import VirtualLoop
 
 META = "version=1\nnode.id=1\ncluster.id=abc\n"
 MALFORMED = ["directory.id=foo\n", "directory.id=ä\n", "directory.id=\n", "", "directory.id=AAAAAAAAAAAAAAAAAAAAAB\n"]

@@ -15,7 +15,6 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api import fetch
 from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
@@ -24,6 +23,7 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = TopicPartition("orders", 0)
 FETCH_COUNT, ROUNDS = 10_000, 4

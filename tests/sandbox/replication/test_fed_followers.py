@@ -13,7 +13,6 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api import fetch
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.network import FaultAction, LinkFault, Port
 from eosctl.sandbox.replication import feeding
 from eosctl.sandbox.replication.fetch_sessions import FetchSession
@@ -26,6 +25,7 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.records.batch import encode_batch, iter_headers
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import ACKS_ALL, EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = [TopicPartition("orders", index) for index in range(3)]
 SETTINGS = {

@@ -10,7 +10,6 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness, VirtualLoop
 from eosctl.sandbox.replication.fetch_sessions import FetchSession
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.ticks import Ticks
@@ -22,6 +21,7 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness, VirtualLoop
 
 ORDERS = TopicPartition("orders", 0)
 LAG_MS = 5_000

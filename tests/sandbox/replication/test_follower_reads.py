@@ -9,13 +9,13 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness, Pending
 from eosctl.sandbox.ports import Emulation
 from eosctl.sandbox.replication.selection import RACK_AWARE_SELECTOR
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness, Pending
 
 ORDERS = TopicPartition("orders", 0)
 RACKS = ("a", "b", "c")

@@ -10,7 +10,6 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.wire.api_keys import ApiKey
@@ -25,6 +24,7 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = TopicPartition("orders", 0)
 SETTINGS = {

@@ -9,11 +9,11 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = TopicPartition("orders", 0)
 STRICT = {"min.insync.replicas": "2"}

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.harness import VirtualLoop
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import PartitionState
@@ -18,6 +17,7 @@ from eosctl.sandbox.ticks import Ticks
 from eosctl.wire.messages.fetch import FetchPartition, PartitionData
 from eosctl.wire.records.batch import decode_header, encode_batch
 from eosctl.wire.records.record import Record
+from tests.sandbox.harness import VirtualLoop
 
 ORDERS = TopicPartition("orders", 0)
 TOPIC_ID = bytes(range(16))

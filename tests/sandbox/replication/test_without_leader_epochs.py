@@ -13,11 +13,11 @@ import pytest
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.bugs import find_bug
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.storage.checkpoints import EpochStart, read_epoch_checkpoint
 from eosctl.wire.error_codes import ErrorCode
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = TopicPartition("orders", 0)
 OLD_RULE = pytest.mark.parametrize("old_rule", [True, False], ids=["high watermark", "leader epoch"])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.sandbox.harness import Harness
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import alter_client_quotas as quotas
 from eosctl.wire.messages.alter_user_scram_credentials import (
@@ -16,6 +15,7 @@ from eosctl.wire.messages.alter_user_scram_credentials import (
     ScramCredentialUpsertion,
 )
 from eosctl.wire.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
+from tests.sandbox.harness import Harness
 
 USER = (("user", "a"),)
 

@@ -11,7 +11,6 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -23,6 +22,7 @@ from eosctl.wire.messages.add_partitions_to_txn import (
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 from tests.sandbox.eos_client import EosClient, Handle
+from tests.sandbox.harness import Harness
 
 OPEN_COUNT = 10_000
 CONNECTIONS = 200

@@ -9,12 +9,12 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import TRANSACTION_STATE_TOPIC, Emulation
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal import transaction_log
 from eosctl.wire.records.batch import decode_records, iter_headers
 from tests.sandbox.eos_client import EosClient
+from tests.sandbox.harness import Harness
 
 ORDERS = [TopicPartition("orders", index) for index in (0, 1)]
 ONGOING, PREPARE_COMMIT, COMPLETE_COMMIT = 1, 2, 4

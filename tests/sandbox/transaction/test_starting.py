@@ -10,11 +10,11 @@ from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
 from eosctl.sandbox.coordinator.transaction import state_manager
 from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.harness import Harness
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
+from tests.sandbox.harness import Harness
 
 
 @pytest.mark.parametrize("clean", [False, True])

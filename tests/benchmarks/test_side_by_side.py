@@ -1,4 +1,4 @@
-"""``sandbox bench``: what it prints and keeps, what it refuses, and what it does with an engine that fails."""
+"""Side-by-side measurements: what is printed and kept, what is refused, and engines that fail."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-import jsonschema
 import pytest
 
-from eosctl.commands.sandbox import bench as command
+from benchmarks import side_by_side
+from benchmarks.peers import measuring, rivals
+from benchmarks.peers.measuring import Clocks, Rival, Sample, Shape, alternate, process_cpu_s, run_once, spread
+from benchmarks.peers.report import BenchRun, render_bench
 from eosctl.errors import EosctlError
-from eosctl.lab.bench import measuring, rivals
-from eosctl.lab.bench.measuring import Clocks, Rival, Sample, Shape, alternate, process_cpu_s, run_once, spread
 from eosctl.lab.workloads.latency import Percentiles
 from eosctl.lab.workloads.load import Load, LoadReport, Profile
-from eosctl.render.sandbox.bench import BenchRun, render_bench
-from tests.commands.conftest import eosctl
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "bench.json").read_text())
 CLOCKS = Clocks(lambda: 0, lambda: 0.0)
 CLOSED, OPEN = Shape(Profile.TV1, 16, 1), Shape(Profile.TV2, 64, 4, 1_000.0)
 
@@ -31,21 +28,23 @@ def report(shape: Shape, completed: int, backlog: int = 0, errors: dict[str, int
     return LoadReport(load, 1_000.0, completed, waits, waits, 0, errors or {}, backlog, 20.0)
 
 
-def test_the_sandbox_is_measured_and_the_result_is_kept(tmp_path: Path) -> None:
+def test_the_sandbox_is_measured_and_the_result_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     kept = tmp_path / "result.json"
     # Long enough for a busy machine: processor time is counted in ticks of 10 ms.
     load = ("--profile", "tv2", "--shape", "2x2", "--rounds", "1", "--seconds", "1")
-    done = eosctl("sandbox", "bench", "--engine", "sandbox", *load, "--save", str(kept), "-o", "json")
-    assert done.code == 0, done.err
-    jsonschema.validate(done.json, SCHEMA)
-    assert json.loads(kept.read_text())["items"] == done.json["items"]
-    (run,) = done.json["items"]
-    (result,) = run["results"]
+    code = side_by_side.main(("--engine", "sandbox", *load, "--save", str(kept)))
+    shown = capsys.readouterr()
+    assert code == 0, shown.err
+    (result,) = json.loads(kept.read_text())["results"]
     assert (result["engine"], result["load"], result["runs"]) == ("sandbox", "TV2 2x2", 1)
     assert result["errors"] == []
     assert result["server_cpu_us"]["median"] > 0
     assert result["rate_per_s"]["median"] > 0
-    assert "round 1 of 1: TV2 2x2 on sandbox" in done.err
+    assert "TV2 2x2" in shown.out
+    assert "round 1 of 1: TV2 2x2 on sandbox" in shown.err
 
 
 @pytest.mark.parametrize(
@@ -57,11 +56,13 @@ def test_the_sandbox_is_measured_and_the_result_is_kept(tmp_path: Path) -> None:
         (("--engine", "sandbux"), "sandbox"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(options: tuple[str, ...], word: str) -> None:
-    done = eosctl("sandbox", "bench", *options)
-    assert done.code == 2
-    assert word in done.err
-    assert "starting" not in done.err
+def test_what_cannot_be_measured_is_refused(
+    options: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert side_by_side.main(options) == 2
+    shown = capsys.readouterr()
+    assert word in shown.err
+    assert "starting" not in shown.err
 
 
 def test_loads_take_turns_and_the_first_run_of_each_engine_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,8 +101,8 @@ def test_a_cluster_that_does_not_answer_is_a_result(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_failed_is_told_in_the_table_and_by_the_exit_code() -> None:
-    good = command._item("good", OPEN, [Sample(100.0, report(OPEN, 1_000)), Sample(300.0, report(OPEN, 900, 500))])
-    bad = command._item("bad", OPEN, [Sample(0.0, report(OPEN, 0, errors={"X": 2}), "X x2")])
+    good = side_by_side._item("good", OPEN, [Sample(100.0, report(OPEN, 1_000)), Sample(300.0, report(OPEN, 900, 500))])
+    bad = side_by_side._item("bad", OPEN, [Sample(0.0, report(OPEN, 0, errors={"X": 2}), "X x2")])
     run = BenchRun(
         "1", "c0ffee00", False, "3.11", "Linux", 2, 0.5, 0.7, 2, 5.0, {"kfake": "there is no go"}, (good, bad)
     )
@@ -119,21 +120,20 @@ def broken(engine: str, directory: Path, kafka: str, rng: Random) -> Iterator[Ri
     yield Rival(engine, "here:1", 1)
 
 
-def test_an_engine_that_does_not_start_is_left_out_unless_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_does_not_start_is_left_out_unless_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str, clocks: Clocks) -> Sample:
         return Sample(100.0, report(shape, 1_000))
 
     monkeypatch.setattr(measuring, "run_once", run)
     monkeypatch.setattr(rivals, "running", broken)
     monkeypatch.setattr(rivals, "missing_for", lambda engine: "java" if engine == "apache" else "")
-    done = eosctl("sandbox", "bench", "--shape", "1x1", "--rounds", "1", "-o", "json")
-    assert done.code == 0, done.err
-    (result,) = done.json["items"]
-    assert {found["engine"] for found in result["results"]} == {"sandbox"}
-    assert result["left_out"] == {"apache": "there is no java", "kfake": "kfake does not compile."}
-    asked = eosctl("sandbox", "bench", "--engine", "kfake")
-    assert asked.code == 1
-    assert "kfake does not compile." in asked.err
+    result = side_by_side.measure(side_by_side.parse_options(("--shape", "1x1", "--rounds", "1")))
+    assert {found.engine for found in result.results} == {"sandbox"}
+    assert result.left_out == {"apache": "there is no java", "kfake": "kfake does not compile."}
+    assert side_by_side.main(("--engine", "kfake")) == 1
+    assert "kfake does not compile." in capsys.readouterr().err
 
 
 def test_an_engine_without_its_tools_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from benchmarks.peers.measuring import Rival
 from eosctl.errors import EosctlError, UsageError, unknown_name
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.process import read_record
-from eosctl.lab.bench.measuring import Rival
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
 

@@ -1,0 +1,1 @@
+"""Clusters of eosctl and its peers under one load generator, in turns."""

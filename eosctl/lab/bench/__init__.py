@@ -1,1 +1,0 @@
-"""The sandbox measured beside its peers."""

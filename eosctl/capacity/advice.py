@@ -124,10 +124,12 @@ def _threads(workload: Workload, application: ApplicationSpec, plan: Application
         application.producer_count
     ):
         return
+    is_streams = application.kind is ApplicationKind.STREAMS
+    shares = "tasks, one for each partition that is read" if is_streams else "partitions of the topic that has most"
     yield Advice(
         f"{application.name}: producers",
         str(plan.task_count),
-        f"{application.producer_count} producers share {plan.task_count} partitions: "
+        f"{application.producer_count} producers share {plan.task_count} {shares}: "
         f"{application.producer_count - plan.task_count} of them have nothing to do",
         False,
     )

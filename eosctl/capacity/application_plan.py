@@ -14,7 +14,7 @@ from eosctl.capacity.record_sizes import (
     transaction_state_bytes,
     transaction_state_tag_bytes,
 )
-from eosctl.capacity.recovery import restore_ms
+from eosctl.capacity.recovery import restore_ms, task_count
 from eosctl.capacity.transactions import (
     marker_rate,
     partition_waves,
@@ -104,6 +104,7 @@ def plan_application(
     stall = STALL_MS.get(application.kind, STREAMS_STALL_MS)
     return ApplicationPlan(
         name=application.name,
+        producers=application.producer_count,
         transactions_per_s=rhythm.transactions_per_s,
         data_partitions=rhythm.data_partitions,
         partition_waves=waves,
@@ -124,9 +125,21 @@ def plan_application(
         restore_ms=restore_ms(application.state_bytes / application.instance_count, application.restore_rate)
         if application.state_bytes
         else 0.0,
-        task_count=max((workload.topic(name).partition_count for name in application.reads), default=0),
+        task_count=_task_count(workload, application),
         abort_ratio=application.abort_ratio,
     )
+
+
+def _task_count(workload: Workload, application: ApplicationSpec) -> int:
+    """Return the most tasks or shares that the application's input splits into.
+
+    A Streams application has the tasks of all its sub-topologies; each topic may be the input of one of its own. A
+    plain consumer's default assignor, ``RangeAssignor``, gives the partitions of every topic to the same members.
+    """
+    partitions = [workload.topic(name).partition_count for name in application.reads]
+    if application.kind is ApplicationKind.STREAMS:
+        return task_count(tuple(partitions))
+    return max(partitions, default=0)
 
 
 def _waves(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:

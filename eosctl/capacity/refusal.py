@@ -123,7 +123,7 @@ def _timeouts(workload: Workload, application: ApplicationSpec) -> Told:
             ),
         )
     interval = application.commit_interval_ms
-    if interval is not None and interval >= timeout:
+    if interval is not None and interval > timeout:
         reason = (
             "Streams refuses to start"
             if application.kind is ApplicationKind.STREAMS
@@ -132,7 +132,7 @@ def _timeouts(workload: Workload, application: ApplicationSpec) -> Told:
         yield (
             "commit_interval",
             (
-                f"commit_interval {milliseconds_text(interval)} is not below transaction_timeout "
+                f"commit_interval {milliseconds_text(interval)} is above transaction_timeout "
                 f"{milliseconds_text(timeout)}: {reason}"
             ),
         )

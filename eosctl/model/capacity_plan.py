@@ -61,9 +61,11 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
     ``data_partitions`` and ``partition_waves`` are per transaction; ``readable_p50_ms`` and ``readable_p99_ms`` are
     from writing a record to its being readable with read_committed, over all chained applications up to this one
     (``stage_count``). ``throughput_share`` is what remains of at-least-once throughput, from published measurements.
+    ``task_count`` is how many of the ``producers`` (Streams: threads) can have work at the same time, at most.
     """
 
     name: str
+    producers: int
     transactions_per_s: float
     data_partitions: float
     partition_waves: float

@@ -145,7 +145,7 @@ def test_longer_intervals_cost_less_and_wait_longer(factor: float) -> None:
         ("brokers: 6", "brokers: 6, brokers_lost: 6", "leaves no broker"),
         ("zones: 3", "zones: 7", "7 zones"),
         ("brokers: 6", 'brokers: 6, kafka_version: "3.9"', "needs Kafka 4.0"),
-        ("commit_interval: 100 ms", "commit_interval: 30 s", "Streams refuses to start"),
+        ("commit_interval: 100 ms", "commit_interval: 31 s", "Streams refuses to start"),
         ("transaction_timeout: 30 s", "transaction_timeout: 1 h", "INVALID_TRANSACTION_TIMEOUT"),
         ("commit_interval: 100 ms", "commit_interval: 5 ms", "takes at least 13 ms"),
         ("changelog: 1}", "changelog: 33}", "cannot reach 33 of 32"),
@@ -224,3 +224,29 @@ def test_growth_compounds_and_ends_at_the_date() -> None:
         grow(workload(), date(2026, 1, 1), date(2026, 1, 1))
     with pytest.raises(UsageError, match="too far"):
         grow(workload(), date(2026, 1, 1), date.max)
+
+
+def test_an_interval_equal_to_the_timeout_is_what_streams_starts_with() -> None:
+    plan = plan_capacity(parse_workload(STREAMS.replace("interval: 100 ms", "interval: 30 s"), "w.yaml"))
+    (advice,) = [advice for advice in plan.advice if advice.setting == "enrich: producer.transaction.timeout.ms"]
+    assert advice.urgent
+
+
+@pytest.mark.parametrize(
+    ("reads", "kind", "producers", "expected"),
+    [
+        ("[orders, enriched]", "streams", 64, ""),
+        ("[orders, enriched]", "streams", 65, "65 producers share 64 tasks"),
+        ("[orders]", "streams", 33, "33 producers share 32 tasks"),
+        ("[orders, changelog]", "consume-process-produce", 33, "33 producers share 32 partitions"),
+    ],
+)
+def test_threads_are_measured_against_the_tasks_of_all_sub_topologies(
+    reads: str, kind: str, producers: int, expected: str
+) -> None:
+    text = STREAMS.replace("reads: [orders]", f"reads: {reads}").replace("kind: streams", f"kind: {kind}")
+    text = text.replace("producers: 32", f"producers: {producers}")
+    if kind != "streams":
+        text = text.replace("    state: 50 GB\n", "")
+    advice = [one.reason for one in plan_capacity(parse_workload(text, "w.yaml")).advice if "share" in one.reason]
+    assert [one.startswith(expected) for one in advice] == ([True] if expected else [])

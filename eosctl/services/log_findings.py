@@ -49,7 +49,7 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
     """Judge a scan and return the events of a period, with causes that may lie before it."""
     skipped = tuple(SkippedFile(*one) for one in scan.unread)
     advice = _advice()
-    judged = judge_logs(scan.events, scan.sources, frozenset(advice))
+    judged = judge_logs(scan.events, scan.sources)
     events = tuple(event for event in scan.events if period.holds(event.time_ms))
     told = tuple(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
     unexplained = [one for one in judged.unexplained if period.holds(one.time_ms)]

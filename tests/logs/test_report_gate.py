@@ -61,12 +61,12 @@ def test_junit_fails_for_what_was_found_and_passes_nothing_unread(project: Path)
         assert (done.code, passed, int(root.get("errors")) > 0) == (4, [], True)
 
 
-def test_records_without_a_known_cause_are_findings(project: Path) -> None:
+def test_records_that_call_for_action_are_findings(project: Path) -> None:
     (project / "server.log").write_text(UNEXPLAINED, "utf-8")
     (run,) = eosctl("logs", "report", "server.log", "-o", "sarif").json["runs"]
     (result,) = run["results"]
-    assert result["ruleId"] == "logs/COORDINATOR_LOAD_FAILED"
-    assert "::error title=logs/COORDINATOR_LOAD_FAILED" in eosctl("logs", "report", "server.log", "-o", "github").out
+    assert result["ruleId"] == "logs/coordinator_load_failed"
+    assert "::error title=logs/coordinator_load_failed" in eosctl("logs", "report", "server.log", "-o", "github").out
 
 
 @pytest.mark.parametrize("output", list(FindingFormat))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
-from eosctl.logs.classifier.catalogue import Weight, load_catalogue
+from eosctl.logs.classifier.catalogue import Weight, acting_categories, load_catalogue, load_incidents
 from eosctl.logs.incidents.unexplained import ECHOES
+from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.severity import Severity
 from eosctl.services.log_findings import collect_log_findings
@@ -38,46 +40,55 @@ def test_an_incident_explains_all_that_follows_from_its_fault(scenario: Path) ->
     assert collect_log_findings([scenario]).unexplained == ()
 
 
+def told(folder: Path, **files: str) -> list[Incident]:
+    """Return the incidents of some files; whatever calls for action is in one."""
+    assert unexplained(folder, **files) == []
+    return list(collect_log_findings([folder]).incidents)
+
+
 def test_records_of_one_subject_are_one_thing_to_do(tmp_path: Path) -> None:
     text = "".join(at(f"10:00:{second:02}", UNCLEAN.format("orders-0 with topic ID x")) for second in range(9))
     text += at("10:01:00", UNCLEAN.format("orders-1 with topic ID x"))
-    first, second = unexplained(tmp_path, controller=text)
-    assert (first.category, str(first.resource), first.record_count) == ("UNCLEAN_ELECTION", "partition orders-0", 9)
-    assert (first.severity, str(second.resource)) == (Severity.CRITICAL, "partition orders-1")
-    assert first.first_ms is not None and first.last_ms is not None
-    assert first.last_ms - first.first_ms == 8_000
-    log = tmp_path / "controller.log"
-    assert [record.place for record in first.records] == [f"{log}:{line}" for line in (1, 2, 3, 7, 8, 9)]
-    assert "committed data may be gone" in first.meaning
+    first, second = told(tmp_path, controller=text)
+    assert (first.kind, first.subject["topic-partition"], len(first.evidence)) == ("unclean_election", "orders-0", 9)
+    assert (first.severity, second.subject["topic-partition"]) == (Severity.CRITICAL, "orders-1")
+    assert first.t_end_ms - first.t_start_ms == 8_000
+    assert [place.line for place in first.evidence] == list(range(1, 10))
+    assert "committed records" in first.explanation
 
 
-def test_the_worst_comes_first_and_a_call_to_act_is_a_warning(tmp_path: Path) -> None:
-    denied = (
-        "INFO Principal = User:app is Denied operation = CREATE from host = 10.0.0.1 on resource = "
-        "Cluster:LITERAL:kafka-cluster for request = CreateTopics with resourceRefCount = 1 (kafka.authorizer.logger)\n"
-    )
-    log = at("09:00:00", denied) + at("10:00:00", UNCLEAN.format("orders-0"))
-    found = unexplained(tmp_path, server=log)
-    assert [(one.category, one.severity) for one in found] == [
-        ("UNCLEAN_ELECTION", Severity.CRITICAL),
-        ("AUTHZ_CLUSTER", Severity.WARNING),
-    ]
+def test_what_happens_again_much_later_is_another_incident(tmp_path: Path) -> None:
+    text = "".join(at(time, UNCLEAN.format("orders-0")) for time in ("10:00:00", "10:09:00", "12:00:00"))
+    assert [len(one.evidence) for one in told(tmp_path, controller=text)] == [2, 1]
 
 
 def test_a_cause_next_to_an_incident_is_not_its_echo(tmp_path: Path) -> None:
     """An unclean election loses records, whatever else happens at the same time in the same log."""
-    found = unexplained(tmp_path, pay=FENCED + at("10:00:01", UNCLEAN.format("orders-0")))
-    assert [one.category for one in found] == ["UNCLEAN_ELECTION"]
+    found = told(tmp_path, pay=FENCED + at("10:00:01", UNCLEAN.format("orders-0")))
+    assert [one.kind for one in found] == ["producer_fenced", "unclean_election"]
+
+
+LATE = (
+    "ERROR [Producer clientId=a, transactionalId=pay-1] Aborting producer batches due to fatal error "
+    "(org.apache.kafka.clients.producer.internals.Sender)\n"
+)
 
 
 def test_an_echo_ends_with_its_incident(tmp_path: Path) -> None:
-    late = (
-        "ERROR [Producer clientId=a, transactionalId=pay-1] Aborting producer batches due to fatal error "
-        "(org.apache.kafka.clients.producer.internals.Sender)\n"
+    assert [one.kind for one in told(tmp_path, pay=FENCED + at("10:00:02", LATE))] == ["producer_fenced"]
+    found = told(tmp_path, pay=FENCED + at("11:00:00", LATE))
+    assert [(one.kind, one.subject["transactional.id"]) for one in found[1:]] == [("producer_error", "pay-1")]
+
+
+def test_what_a_program_repeats_in_other_words_joins_its_cause(tmp_path: Path) -> None:
+    cause = (
+        "ERROR [Producer clientId=a, transactionalId=pay-1] Send failed: org.apache.kafka.common.errors."
+        "InvalidPidMappingException: The producer attempted to use a producer id which is not currently assigned to "
+        "its transactional id. (org.apache.kafka.clients.producer.internals.Sender)\n"
     )
-    soon = unexplained(tmp_path, pay=FENCED + at("10:00:02", late))
-    assert soon == []
-    assert [one.category for one in unexplained(tmp_path, pay=FENCED + at("11:00:00", late))] == ["TXN_STATE_ERROR"]
+    (found,) = told(tmp_path, pay=at("10:00:00", LATE) + at("10:00:02", cause))
+    assert (found.kind, found.subject["transactional.id"]) == ("transactional_id_expired", "pay-1")
+    assert [place.line for place in found.evidence] == [1, 2]
 
 
 RETRIED = (
@@ -87,10 +98,8 @@ RETRIED = (
 
 
 def test_what_a_client_retries_has_not_failed_yet(tmp_path: Path) -> None:
-    assert unexplained(tmp_path, app=at("10:00:00", RETRIED.format(2147483646))) == []
-    assert [one.category for one in unexplained(tmp_path, app=at("10:00:00", RETRIED.format(0)))] == [
-        "NOT_ENOUGH_REPLICAS"
-    ]
+    assert told(tmp_path, app=at("10:00:00", RETRIED.format(2147483646))) == []
+    assert [one.kind for one in told(tmp_path, app=at("10:00:00", RETRIED.format(0)))] == ["not_enough_replicas"]
 
 
 def test_a_record_without_a_time_is_reported(tmp_path: Path) -> None:
@@ -101,3 +110,24 @@ def test_a_record_without_a_time_is_reported(tmp_path: Path) -> None:
 def test_echoes_are_categories_that_call_for_action() -> None:
     serious = {one.id for one in load_catalogue().categories if one.weight in (Weight.ACT, Weight.CRITICAL)}
     assert serious > ECHOES
+
+
+def test_every_catalogued_incident_is_of_a_category_and_all_that_call_for_action_have_one() -> None:
+    known = load_incidents()
+    categories = {one.id for one in load_catalogue().categories}
+    assert known.keys() <= categories
+    # Detectors judge these, in company or alone.
+    judged = {
+        *("AUTHZ_TXN_ID", "AUTHZ_GROUP", "AUTHZ_OTHER", "AUTHZ_CLUSTER", "INVALID_STREAMS_CONFIG", "READER_STUCK"),
+        *("INVALID_TXN_TIMEOUT", "TXN_TIMEOUT_ABORT", "POLL_TIMEOUT", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"),
+        *("OUT_OF_ORDER_SEQUENCE", "STATE_STORE_CORRUPT"),
+    }
+    assert acting_categories() - known.keys() == judged
+
+
+def test_the_sentences_of_catalogued_incidents_name_what_their_subjects_can_have() -> None:
+    names = {"who", "topic-partition", "group", "topic", "producerId", "log.dir"}
+    for one in load_incidents().values():
+        for text in (one.what, one.next_step):
+            assert {name for _, name, _, _ in Formatter().parse(text) if name} <= names
+            assert text.endswith(".")

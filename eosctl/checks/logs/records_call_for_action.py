@@ -6,12 +6,32 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, without_logs
+from eosctl.checks.logs import (
+    brokers_failed,
+    hanging_transaction_logged,
+    producers_refused,
+    requests_refused,
+    sequence_numbers_refused,
+    stopped_uncleanly,
+    streams_applications_failed,
+    transactions_timed_out,
+)
+from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence
 from eosctl.text import count_text, time_text
 
+_OTHERS: Final = frozenset().union(
+    *(
+        module.KINDS
+        for module in (
+            *(brokers_failed, hanging_transaction_logged, producers_refused, requests_refused),
+            *(sequence_numbers_refused, stopped_uncleanly, streams_applications_failed, transactions_timed_out),
+        )
+    )
+)
+"""The kinds of incidents that other checks report; all others are this check's, so that none is silent."""
 _FACTS: Final = {"group": "group_id", "coordinator_partition": "partition"}
 
 
@@ -26,11 +46,12 @@ _FACTS: Final = {"group": "group_id", "coordinator_partition": "partition"}
     applies=without_logs,
 )
 def records_call_for_action(case: Case) -> Iterator[Problem]:
-    """Find log records that report a fault and that no known incident explains.
+    """Find log records that report a fault by themselves.
 
     What it checks:
         Logs of brokers and applications: records of the categories that the catalogue rates critical or act
-        (eosctl logs patterns), grouped by category and subject. Evidence and echoes of an incident are left out.
+        (eosctl logs patterns), grouped by what they are about, and incidents of such records that no other check
+        reports. Evidence and echoes of an incident are left out.
 
     Why it matters for exactly-once:
         Such a record is a fault by itself: committed records that are gone, a coordinator without its state, a write
@@ -45,6 +66,8 @@ def records_call_for_action(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl doctor --logs with logs written since then: EOS-LOG-009 passes.
     """
+    kinds = frozenset(one.incident.kind for one in case.snapshot.logged_incidents)
+    yield from problems_of(case, kinds - _OTHERS)
     for one in case.snapshot.logged_records:
         if one.is_unknown:
             continue

@@ -1,12 +1,15 @@
-"""The catalogue of log categories: data in ``catalogue.toml``, read once."""
+"""The catalogue: log categories in ``catalogue.toml``, what they are by themselves in ``incidents.toml``, read once."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
+
+from eosctl.model.severity import Severity
 
 
 class Weight(StrEnum):
@@ -55,6 +58,49 @@ class Catalogue(NamedTuple):
         return next((category for category in self.categories if category.id == category_id), None)
 
 
+class CataloguedIncident(NamedTuple):
+    """What records of a category are where no detector finds a cause in other records.
+
+    Attributes:
+        kind: What happened, e.g. ``transactional_id_expired``.
+        cause: The likely cause, as a slug.
+        severity: How much it matters.
+        confidence: How much one such record shows, from 0 to 1.
+        is_echo: Whether such records only repeat a failure that another record of the same program reports.
+        at_least: So many records make an incident; fewer are left alone.
+        what: The verdict; ``{who}`` and names of the subject stand for their values.
+        next_step: What to do, in the same form.
+    """
+
+    kind: str
+    cause: str
+    severity: Severity
+    confidence: float
+    is_echo: bool
+    at_least: int
+    what: str
+    next_step: str
+
+
+@cache
+def load_incidents() -> Mapping[str, CataloguedIncident]:
+    """Read the incidents of categories, by category."""
+    data = tomllib.loads(files("eosctl.logs.classifier").joinpath("incidents.toml").read_text("utf-8"))
+    return {
+        category: CataloguedIncident(
+            kind=entry["kind"],
+            cause=entry["cause"],
+            severity=Severity(entry["severity"]),
+            confidence=entry["confidence"],
+            is_echo=entry.get("echo", False),
+            at_least=entry.get("at_least", 1),
+            what=entry["what"],
+            next_step=entry["next"],
+        )
+        for category, entry in data.items()
+    }
+
+
 @cache
 def load_catalogue() -> Catalogue:
     """Read the catalogue that is shipped."""
@@ -74,3 +120,9 @@ def load_catalogue() -> Catalogue:
         for name, entry in data["category"].items()
     )
     return Catalogue(categories, tuple(data["common"]["fields"]))
+
+
+@cache
+def acting_categories() -> frozenset[str]:
+    """Return the categories whose records call for action by themselves."""
+    return frozenset(one.id for one in load_catalogue().categories if one.weight in (Weight.ACT, Weight.CRITICAL))

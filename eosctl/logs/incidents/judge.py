@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
+from eosctl.logs.classifier.catalogue import acting_categories, load_incidents
 from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
+from eosctl.logs.incidents.catalogued import find_catalogued
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, Spans
 from eosctl.logs.incidents.failovers import find_crashes
 from eosctl.logs.incidents.fencing import find_fenced_producers
@@ -24,7 +26,7 @@ from eosctl.logs.incidents.writes import (
     find_zombie_writers,
 )
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
 
 _BY_PRODUCER: Final = frozenset(
     ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]
@@ -32,31 +34,41 @@ _BY_PRODUCER: Final = frozenset(
 
 
 class Judgement(NamedTuple):
-    """What logs show: incidents, earliest first, and serious records that no incident explains."""
+    """What logs show: incidents, earliest first, and records that call for action and that no incident explains."""
 
     incidents: tuple[Incident, ...]
     unexplained: tuple[LogEvent, ...]
 
 
-def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary], serious: frozenset[str]) -> Judgement:
+def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> Judgement:
     """Find what went wrong in a set of logs.
 
     Args:
         events: The events of a scan, in any order; those without a time are evidence of no incident.
         sources: The summaries of the same files.
-        serious: The categories of records that call for action by themselves.
     """
     story = LogStory(events, sources)
+    known, acting = load_incidents(), acting_categories()
     found = [_doubted(one, story.guessed_ids) for one in _all(story)]
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
-    incidents = tuple(sorted(_merged(kept), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
-    return Judgement(incidents, tuple(find_unexplained(story, events, found, serious)))
+    left = tuple(find_unexplained(story, events, found, acting | known.keys()))
+    catalogued = [(_doubted(one, story.guessed_ids), records) for one, records in find_catalogued(story, left, known)]
+    told = {(one.file, one.offset) for _, records in catalogued for one in records}
+    incidents = sorted(
+        (*_merged(kept), *(one for one, _ in catalogued)), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
+    )
+    return Judgement(tuple(incidents), tuple(one for one in left if _is_open(one, acting, told)))
+
+
+def _is_open(event: LogEvent, acting: Set[str], told: Set[tuple[str, int]]) -> bool:
+    """Whether a record still calls for action: no incident stands for it."""
+    return (event.category in acting or event.category == UNCLASSIFIED) and (event.file, event.offset) not in told
 
 
 def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> tuple[Incident, ...]:
     """Return the incidents that no other one explains, earliest first; see ``judge_logs``."""
-    return judge_logs(tuple(events), sources, frozenset()).incidents
+    return judge_logs(tuple(events), sources).incidents
 
 
 def _doubted(one: Incident, guessed_ids: Set[str]) -> Incident:

@@ -1,0 +1,139 @@
+"""Incidents that the catalogue describes: records that call for action by themselves and that no detector explains.
+
+A record is an incident of its category, about the transaction, group, partition, or program that it names. Categories
+that only repeat a failure of another layer (``echo`` in the catalogue) join the incident of the same program and time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import Formatter
+from typing import Final
+
+from eosctl.logs.classifier.catalogue import CataloguedIncident
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, evidence_of, incident, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+EPISODE_MS: Final = 600_000
+"""What is repeated within ten minutes has not ended."""
+ECHO_MS: Final = 30_000
+_SUBJECT: Final = (
+    ("group", "group"),
+    ("partition", "topic-partition"),
+    ("coordinator_partition", "topic-partition"),
+    ("topic", "topic"),
+    ("principal", "principal"),
+    ("operation", "operation"),
+    ("store", "store"),
+    ("log_dir", "log.dir"),
+    ("producer_id", "producerId"),
+    ("producer_epoch", "producerEpoch"),
+)
+"""Fields of records, and what they are called in the subject of an incident."""
+_OWNERS: Final = ("group", "partition", "coordinator_partition", "topic", "principal", "store", "log_dir")
+
+
+def find_catalogued(
+    story: LogStory, records: Iterable[LogEvent], known: Mapping[str, CataloguedIncident]
+) -> Iterator[tuple[Incident, Sequence[LogEvent]]]:
+    """Yield an incident for each fault among records, with all records that it stands for.
+
+    Args:
+        story: The logs.
+        records: Records that no other incident explains; those without a time are left out.
+        known: The incidents of categories, by category.
+    """
+    timed = sorted((one for one in records if one.time_ms is not None and one.category in known), key=time_of)
+    faults = [
+        faults
+        for events in by_key((_owner(story, one), one) for one in timed).values()
+        for faults in episodes(events, EPISODE_MS)
+        if len(faults) >= known[faults[0].category].at_least
+    ]
+    for events in _joined(story, faults, known):
+        head = events[0]
+        yield _incident(story, known[head.category], events), events
+
+
+def _owner(story: LogStory, event: LogEvent) -> str:
+    """Return what an event is about, apart from its category: a name in it, or the program that wrote it."""
+    named = transactional_id_of(story, event) or next(filter(None, map(event.fields.get, _OWNERS)), "")
+    return "\0".join((event.category, named or story.log_of(event)))
+
+
+def transactional_id_of(story: LogStory, event: LogEvent) -> str:
+    """Return the transactional id that an event names, or the only one that its client can mean."""
+    if event.application in story.servers():
+        return event.fields.get("transactional_id", "")
+    return story.transactional_id(event)
+
+
+def _joined(
+    story: LogStory, faults: Iterable[Sequence[LogEvent]], known: Mapping[str, CataloguedIncident]
+) -> Iterator[Sequence[LogEvent]]:
+    """Yield faults with their echoes: records of the same program and time that only repeat it."""
+    of_log: dict[str, list[list[LogEvent]]] = {}
+    # Causes first; among echoes, the one that the catalogue rates worst leads.
+    ranked = sorted(
+        faults,
+        key=lambda events: (
+            known[events[0].category].is_echo,
+            known[events[0].category].severity.rank,
+            time_of(events[0]),
+        ),
+    )
+    for events in ranked:
+        told = of_log.setdefault(story.log_of(events[0]), [])
+        is_echo = known[events[0].category].is_echo and events[0].application not in story.servers()
+        home = next((one for one in told if is_echo and _is_near(one, events)), None)
+        if home is None:
+            told.append(list(events))
+        else:
+            home += events
+    yield from (events for told in of_log.values() for events in told)
+
+
+def _is_near(home: Sequence[LogEvent], events: Sequence[LogEvent]) -> bool:
+    begin, end = min(map(time_of, home)) - ECHO_MS, max(map(time_of, home)) + ECHO_MS
+    return time_of(events[0]) <= end and time_of(events[-1]) >= begin
+
+
+def _incident(story: LogStory, known: CataloguedIncident, events: Sequence[LogEvent]) -> Incident:
+    head = events[0]
+    own = [one for one in events if one.category == head.category]
+    subject = _subject(story, own)
+    who = str(subject.get("transactional.id") or subject.get("group") or subject.get("application") or head.application)
+    values = {name: str(value) for name, value in subject.items()} | {"who": who}
+    count = f" ({len(own)} times)" if len(own) > 1 else ""
+    return incident(
+        known.kind,
+        known.cause,
+        subject,
+        events,
+        f"{_filled(known.what, values)}{count}",
+        _filled(known.next_step, values),
+        severity=known.severity,
+        confidence=known.confidence,
+    )._replace(evidence=evidence_of([*own, *events]))
+
+
+def _subject(story: LogStory, events: Sequence[LogEvent]) -> dict[str, str]:
+    head = events[0]
+    is_client = head.application not in story.servers()
+    subject = {"transactional.id": next(filter(None, (transactional_id_of(story, one) for one in events)), "")}
+    for field, name in _SUBJECT:
+        values = {value for one in events if (value := one.fields.get(field))}
+        if len(values) == 1 and not subject.get(name):
+            subject[name] = values.pop()
+    if is_client and not subject.get("group"):
+        subject["group"] = story.value_in_log(head, "group")
+    subject["application"] = head.application if is_client else ""
+    subject["broker"] = "" if is_client else head.fields.get("broker", "") or story.node_of(head.application)
+    return {name: value for name, value in subject.items() if value}
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """Fill a sentence of the catalogue; what nothing is known of is named in general."""
+    parts = Formatter().parse(text)
+    return "".join(before + (values.get(name, f"the {name}") if name else "") for before, name, _, _ in parts)

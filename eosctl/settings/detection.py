@@ -14,7 +14,9 @@ from eosctl.knowledge.parameter_tables import java_names, only_librdkafka
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of, keywords
+from eosctl.settings.connectors import connector_role
 from eosctl.settings.documents import parse_documents, parse_properties_tree
+from eosctl.settings.environment import environment_of
 from eosctl.settings.quarkus_profiles import as_built
 from eosctl.settings.recognition import (
     CLIENT_KEYS,
@@ -30,7 +32,7 @@ from eosctl.settings.recognition import (
 )
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
-from eosctl.settings.structures import connector_role, environment_of, find_sources
+from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 

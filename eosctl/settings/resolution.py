@@ -6,7 +6,6 @@ Connect's ``Worker.baseProducerConfigs``, Flink's ``KafkaSinkBuilder``, Spring B
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Final
@@ -16,7 +15,8 @@ from msgspec.structs import replace
 from eosctl.knowledge.parameter_tables import FRAMEWORKS, load_tables, parse_release
 from eosctl.model.deployment import PYTHON_CLIENTS, Client, Component, Role, Value, table_name
 from eosctl.model.parameter import ParameterTable, Release
-from eosctl.settings.sources import INSTANCES, Releases, Source
+from eosctl.settings.sources import Releases, Source
+from eosctl.settings.spring_names import spring_settings
 
 NEWEST: Final[Release] = (4, 3)
 UNKNOWN: Final = Releases()
@@ -253,135 +253,19 @@ def _flink(source: Source, release: Release) -> Iterator[Component]:
         yield _component(source, Role.CONSUMER, client, release, inside=Role.FLINK)
 
 
-_SPRING_NAMES: Final = {
-    Role.PRODUCER: {
-        "acks": "acks",
-        "retries": "retries",
-        "transactionidprefix": "transactional.id",
-        "batchsize": "batch.size",
-        "buffermemory": "buffer.memory",
-        "clientid": "client.id",
-        "compressiontype": "compression.type",
-    },
-    Role.CONSUMER: {
-        "isolationlevel": "isolation.level",
-        "enableautocommit": "enable.auto.commit",
-        "autocommitinterval": "auto.commit.interval.ms",
-        "autooffsetreset": "auto.offset.reset",
-        "groupid": "group.id",
-        "heartbeatinterval": "heartbeat.interval.ms",
-        "maxpollrecords": "max.poll.records",
-        "maxpollinterval": "max.poll.interval.ms",
-        "clientid": "client.id",
-    },
-    Role.STREAMS: {
-        "applicationid": "application.id",
-        "statedir": "state.dir",
-        "replicationfactor": "replication.factor",
-        "statestorecachemaxsize": "statestore.cache.max.bytes",
-    },
-}
-_SPRING_COMMON: Final = {"securityprotocol": "security.protocol", "clientid": "client.id"}
-"""What stands under ``spring.kafka`` itself for all clients, and under each of them."""
-_SPRING_KEY: Final = re.compile(
-    r"^spring\.kafka\.(?:(producer|consumer|streams|listener|admin)\.)?(.+)$", re.IGNORECASE
-)
-# A key of a map with dots in it stands in brackets, with or without a dot before them.
-_SPRING_MAP: Final = re.compile(r"^properties(?:\.|(?=\[))(.+)$", re.IGNORECASE)
-_BINDER_MAP: Final = re.compile(r"(?:onfiguration|roperties)(?:\.|(?=\[))(.+)$")
-_BINDER_KEY: Final = re.compile(r"^spring\.cloud\.stream\.kafka\.(streams\.)?binder\.(.+)$", re.IGNORECASE)
-
-
 def _spring(source: Source, release: Release) -> Iterator[Component]:
-    """Spring Boot's and Spring Cloud Stream's names, in any of their relaxed spellings."""
-    named: dict[str, Value] = {}
-    given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
-    shared: dict[str, Value] = {}
-    for key, value in source.values.items():
-        if match := _SPRING_KEY.match(key):
-            section, rest = (match[1] or "").lower(), match[2]
-            named[f"{section}.{_uniform(rest)}" if section else _uniform(rest)] = value
-            target = next((given[role] for role in given if role.value == section), shared if not section else None)
-            if target is None:
-                continue
-            if inner := _SPRING_MAP.match(rest):
-                name = inner[1].replace("[", "").replace("]", "")
-                target[name] = _named(name, value)
-            elif kafka := _spring_name(section, rest):
-                target.setdefault(kafka, _bound(kafka, value))
-        elif key == INSTANCES:
-            named[key] = value
-        elif match := _BINDER_KEY.match(key):
-            _binder(match[2], bool(match[1]), value, named, given, shared)
-    yield _component(source, Role.SPRING, named, release)
+    """Yield the application, and Kafka's clients inside it."""
+    spring = spring_settings(source.values)
+    yield _component(source, Role.SPRING, spring.named, release)
     for role in (Role.PRODUCER, Role.CONSUMER):
-        if given[role] or shared:
+        own = {**spring.shared, **spring.clients[role]}
+        if own:
             # spring-kafka's listener container commits itself unless told otherwise (since 2.3).
             framework = {"enable.auto.commit": "false"} if role is Role.CONSUMER else {}
-            yield _component(source, role, {**shared, **given[role]}, release, framework=framework, inside=Role.SPRING)
-    if given[Role.STREAMS]:
-        streams = Source(source.place, {**shared, **given[Role.STREAMS]}, source.label, Role.STREAMS, source.client)
-        yield from _streams(streams, release)
-
-
-def _spring_name(section: str, rest: str) -> str | None:
-    """Return the client's setting that a name of Spring's own stands for."""
-    uniform = _uniform(rest).replace(".", "")
-    own = _SPRING_NAMES[Role(section)].get(uniform) if section else None
-    return own or _SPRING_COMMON.get(uniform)
-
-
-def _binder(
-    rest: str,
-    streams: bool,
-    value: Value,
-    named: dict[str, Value],
-    given: dict[Role, dict[str, Value]],
-    shared: dict[str, Value],
-) -> None:
-    named[f"binder.{_uniform(rest)}"] = value
-    uniform = _uniform(rest)
-    inner = _BINDER_MAP.search(rest)
-    name = inner[1].replace("[", "").replace("]", "") if inner else ""
-    if uniform.startswith("transaction.transactionidprefix"):
-        given[Role.PRODUCER]["transactional.id"] = _named("transactional.id", value)
-    elif uniform == "requiredacks":
-        given[Role.PRODUCER]["acks"] = _named("acks", value)
-    elif name:
-        section = (
-            Role.PRODUCER if "producer" in uniform.split(".") else Role.CONSUMER if "consumer" in uniform else None
-        )
-        section = section or (Role.PRODUCER if uniform.startswith("producerproperties") else None)
-        target = given[Role.STREAMS] if streams else given[section] if section else shared
-        target[name] = _named(name, value)
-
-
-_AMOUNT: Final = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h|d|b|kb|mb|gb)", re.IGNORECASE)
-_UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_SIZES: Final = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
-_DURATIONS: Final = frozenset({"heartbeat.interval.ms", "auto.commit.interval.ms", "max.poll.interval.ms"})
-
-
-def _bound(name: str, value: Value) -> Value:
-    """Return a value as Spring Boot binds it to its own properties: durations and sizes with units, choices relaxed."""
-    text = value.text
-    amount = _AMOUNT.fullmatch(text.strip()) if text else None
-    if text is not None and name == "isolation.level":
-        text = text.strip().lower().replace("-", "_")
-    elif amount is not None:
-        units = _UNITS if name in _DURATIONS else _SIZES
-        unit = amount[2].lower()
-        text = str(int(amount[1]) * units[unit]) if unit in units else text
-    return Value(name, text, value.key, value.place, value.source, value.resolved)
-
-
-def _named(name: str, value: Value) -> Value:
-    return Value(name, value.text, value.key, value.place, value.source, value.resolved)
-
-
-def _uniform(name: str) -> str:
-    """Return Spring's uniform form: lower case without dashes and underscores."""
-    return name.lower().replace("-", "").replace("_", "")
+            yield _component(source, role, own, release, framework=framework, inside=Role.SPRING)
+    if spring.clients[Role.STREAMS]:
+        values = {**spring.shared, **spring.clients[Role.STREAMS]}
+        yield from _streams(Source(source.place, values, source.label, Role.STREAMS, source.client), release)
 
 
 _PARTS: Final[Mapping[Role, Callable[[Source, Release], Iterator[Component]]]] = {

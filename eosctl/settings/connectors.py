@@ -1,0 +1,33 @@
+"""Connectors: sinks and sources, and the bodies of Connect's REST API."""
+
+from __future__ import annotations
+
+from eosctl.model.deployment import Client, Place, Role
+from eosctl.settings.sources import Source, values_of
+from eosctl.settings.tree import Branch, flatten
+
+
+def connector_role(class_name: str, has_topics: bool) -> Role:
+    """Tell a sink from a source: by the name of the class, else by ``topics``, which sinks alone must have."""
+    lower = class_name.lower()
+    if "sink" in lower:
+        return Role.SINK_CONNECTOR
+    if "source" in lower or "debezium" in lower or "mirror" in lower:
+        return Role.SOURCE_CONNECTOR
+    return Role.SINK_CONNECTOR if has_topics else Role.SOURCE_CONNECTOR
+
+
+def connect_rest(document: Branch, file: str) -> list[Source] | None:
+    """Read the body of POST /connectors, or of PUT /connectors/NAME/config."""
+    config = document.branch("config")
+    name = document.text("name") or ""
+    if config is not None and config.text("connector.class") is None:
+        config = None
+    body = config or (document if document.text("connector.class") is not None else None)
+    if body is None:
+        return None
+    values = values_of(flatten(body), file)
+    has_topics = "topics" in values or "topics.regex" in values
+    role = connector_role(values["connector.class"].text or "", has_topics)
+    place = Place(file, body.line)
+    return [Source(place, values, name, role, Client.JAVA, recognized_by="connector.class")]

@@ -1,0 +1,124 @@
+"""The resources of Kafka's operators: Strimzi, and Confluent for Kubernetes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.connectors import connector_role
+from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.tree import Branch, Leaf, flatten
+
+
+def strimzi(document: Branch, file: str) -> list[Source] | None:
+    """Read the resources of Strimzi."""
+    kind, group = document.text("kind"), document.text("apiVersion") or ""
+    if not group.startswith("kafka.strimzi.io"):
+        return None
+    name = document.text("metadata", "name") or kind or ""
+    version = document.text("spec", "kafka", "version") or document.text("spec", "version") or ""
+
+    shown = f"kind: {kind}"
+
+    def source(role: Role, label: str, *path: str, extra: Mapping[str, Value] | None = None) -> list[Source]:
+        found = document.branch(*path)
+        values = values_of(flatten(found), file) if found else {}
+        if not values and not extra:
+            return []
+        line = found.line if found else document.line
+        given = {**values, **(extra or {})}
+        return [Source(Place(file, line), given, label, role, Client.JAVA, version, recognized_by=shown)]
+
+    match kind:
+        case "Kafka":
+            level = _named_leaves(document, file, ("metadata.version", ("spec", "kafka", "metadataVersion")))
+            found = source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
+            return [replace(one, cluster=f"{one.place} {name}") for one in found]
+        case "KafkaConnect":
+            return source(Role.CONNECT_WORKER, name, "spec", "config")
+        case "KafkaTopic":
+            extra = _named_leaves(
+                document, file, ("replication.factor", ("spec", "replicas")), ("partitions", ("spec", "partitions"))
+            )
+            return source(Role.TOPIC, document.text("spec", "topicName") or name, "spec", "config", extra=extra)
+        case "KafkaConnector":
+            return _connector_resource(document, file, name, "config")
+        case "KafkaBridge":
+            producer = source(Role.PRODUCER, name, "spec", "producer", "config")
+            return producer + source(Role.CONSUMER, name, "spec", "consumer", "config")
+        case "KafkaMirrorMaker2":
+            return _mirror_maker_resource(document, file, name)
+        case "KafkaUser":
+            return list(_access_rules(document, file, name))
+        case _:
+            return []
+
+
+def confluent(document: Branch, file: str) -> list[Source] | None:
+    """Read the connectors of Confluent for Kubernetes; its other resources hold settings as lists and mappings do."""
+    if (document.text("apiVersion") or "").startswith("platform.confluent.io") and document.text("kind") == "Connector":
+        return _connector_resource(document, file, document.text("metadata", "name") or "", "configs")
+    return None
+
+
+def _connector_resource(document: Branch, file: str, name: str, settings: str) -> list[Source]:
+    """Return a connector whose class stands beside its settings."""
+    config = document.branch("spec", settings)
+    values = values_of(flatten(config), file) if config else {}
+    connector = document.get("spec", "class")
+    if isinstance(connector, Leaf):
+        values["connector.class"] = value_of("connector.class", connector, file)
+    if not values:
+        return []
+    class_name = connector.text if isinstance(connector, Leaf) else None
+    role = connector_role(class_name or "", "topics" in values or "topics.regex" in values)
+    place = Place(file, config.line if config else document.line)
+    shown = f"kind: {document.text('kind')}"
+    return [Source(place, values, name, role, Client.JAVA, recognized_by=shown)]
+
+
+def _named_leaves(document: Branch, file: str, *wanted: tuple[str, tuple[str, ...]]) -> dict[str, Value]:
+    """Return what stands outside of the ``config`` of a resource, under the name that it has as a setting."""
+    found = ((name, document.get(*path)) for name, path in wanted)
+    return {name: value_of(name, leaf, file) for name, leaf in found if isinstance(leaf, Leaf)}
+
+
+def _access_rules(document: Branch, file: str, user: str) -> Iterator[Source]:
+    """Yield each ACL of a user as a source of its own."""
+    for rule in document.items("spec", "authorization", "acls"):
+        if not isinstance(rule, Branch):
+            continue
+        named = _named_leaves(
+            rule,
+            file,
+            ("resource.type", ("resource", "type")),
+            ("resource.name", ("resource", "name")),
+            ("pattern.type", ("resource", "patternType")),
+            ("operations", ("operation",)),
+            ("permission", ("type",)),
+        )
+        if rule.items("operations"):
+            ((_, leaf),) = flatten(Branch((("operations", rule.get("operations") or rule),), rule.line))
+            named["operations"] = value_of("operations", leaf, file)
+        yield Source(
+            Place(file, rule.line), named, user, Role.ACCESS_RULE, Client.JAVA, recognized_by="kind: KafkaUser"
+        )
+
+
+def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Source]:
+    """Give each cluster's worker settings and each mirror's connector settings as MirrorMaker's own properties."""
+    sources: list[Source] = []
+    made = Source(Place(file, document.line), {}, name, None, Client.JAVA, recognized_by="kind: KafkaMirrorMaker2")
+    for mirror in document.items("spec", "mirrors"):
+        if isinstance(mirror, Branch) and (config := mirror.branch("sourceConnector", "config")):
+            values = values_of(flatten(config), file)
+            sources.append(replace(made, place=Place(file, config.line), values=values, role=Role.MIRROR_MAKER))
+    for cluster in document.items("spec", "clusters"):
+        if isinstance(cluster, Branch) and (config := cluster.branch("config")):
+            values = values_of(flatten(config), file)
+            alias = cluster.text("alias") or name
+            worker = replace(made, place=Place(file, config.line), values=values, role=Role.CONNECT_WORKER)
+            sources.append(replace(worker, label=alias))
+    return sources

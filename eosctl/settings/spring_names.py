@@ -1,0 +1,149 @@
+"""What the settings of Spring Boot and Spring Cloud Stream mean for Kafka's clients.
+
+Sources: Spring Boot's ``KafkaProperties``, and ``KafkaBinderConfigurationProperties`` of Spring Cloud Stream.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Role, Value
+from eosctl.settings.sources import INSTANCES
+
+_SPRING_NAMES: Final = {
+    Role.PRODUCER: {
+        "acks": "acks",
+        "retries": "retries",
+        "transactionidprefix": "transactional.id",
+        "batchsize": "batch.size",
+        "buffermemory": "buffer.memory",
+        "clientid": "client.id",
+        "compressiontype": "compression.type",
+    },
+    Role.CONSUMER: {
+        "isolationlevel": "isolation.level",
+        "enableautocommit": "enable.auto.commit",
+        "autocommitinterval": "auto.commit.interval.ms",
+        "autooffsetreset": "auto.offset.reset",
+        "groupid": "group.id",
+        "heartbeatinterval": "heartbeat.interval.ms",
+        "maxpollrecords": "max.poll.records",
+        "maxpollinterval": "max.poll.interval.ms",
+        "clientid": "client.id",
+    },
+    Role.STREAMS: {
+        "applicationid": "application.id",
+        "statedir": "state.dir",
+        "replicationfactor": "replication.factor",
+        "statestorecachemaxsize": "statestore.cache.max.bytes",
+    },
+}
+_SPRING_COMMON: Final = {"securityprotocol": "security.protocol", "clientid": "client.id"}
+"""What stands under ``spring.kafka`` itself for all clients, and under each of them."""
+_SPRING_KEY: Final = re.compile(
+    r"^spring\.kafka\.(?:(producer|consumer|streams|listener|admin)\.)?(.+)$", re.IGNORECASE
+)
+# A key of a map with dots in it stands in brackets, with or without a dot before them.
+_SPRING_MAP: Final = re.compile(r"^properties(?:\.|(?=\[))(.+)$", re.IGNORECASE)
+_BINDER_MAP: Final = re.compile(r"(?:onfiguration|roperties)(?:\.|(?=\[))(.+)$")
+_BINDER_KEY: Final = re.compile(r"^spring\.cloud\.stream\.kafka\.(streams\.)?binder\.(.+)$", re.IGNORECASE)
+
+
+class SpringSettings(NamedTuple):
+    """What a Spring application is given.
+
+    Attributes:
+        named: Spring's own settings, by their uniform names.
+        clients: Kafka's settings of its producer, its consumer, and its Streams application.
+        shared: Kafka's settings of all of them.
+    """
+
+    named: Mapping[str, Value]
+    clients: Mapping[Role, Mapping[str, Value]]
+    shared: Mapping[str, Value]
+
+
+def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
+    """Return what Spring Boot's and Spring Cloud Stream's names mean, in any of their relaxed spellings."""
+    named: dict[str, Value] = {}
+    given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
+    shared: dict[str, Value] = {}
+    for key, value in values.items():
+        if match := _SPRING_KEY.match(key):
+            section, rest = (match[1] or "").lower(), match[2]
+            named[f"{section}.{_uniform(rest)}" if section else _uniform(rest)] = value
+            target = next((given[role] for role in given if role.value == section), shared if not section else None)
+            if target is None:
+                continue
+            if inner := _SPRING_MAP.match(rest):
+                name = inner[1].replace("[", "").replace("]", "")
+                target[name] = _named(name, value)
+            elif kafka := _spring_name(section, rest):
+                target.setdefault(kafka, _bound(kafka, value))
+        elif key == INSTANCES:
+            named[key] = value
+        elif match := _BINDER_KEY.match(key):
+            _binder(match[2], bool(match[1]), value, named, given, shared)
+    return SpringSettings(named, given, shared)
+
+
+def _spring_name(section: str, rest: str) -> str | None:
+    """Return the client's setting that a name of Spring's own stands for."""
+    uniform = _uniform(rest).replace(".", "")
+    own = _SPRING_NAMES[Role(section)].get(uniform) if section else None
+    return own or _SPRING_COMMON.get(uniform)
+
+
+def _binder(
+    rest: str,
+    streams: bool,
+    value: Value,
+    named: dict[str, Value],
+    given: dict[Role, dict[str, Value]],
+    shared: dict[str, Value],
+) -> None:
+    named[f"binder.{_uniform(rest)}"] = value
+    uniform = _uniform(rest)
+    inner = _BINDER_MAP.search(rest)
+    name = inner[1].replace("[", "").replace("]", "") if inner else ""
+    if uniform.startswith("transaction.transactionidprefix"):
+        given[Role.PRODUCER]["transactional.id"] = _named("transactional.id", value)
+    elif uniform == "requiredacks":
+        given[Role.PRODUCER]["acks"] = _named("acks", value)
+    elif name:
+        section = (
+            Role.PRODUCER if "producer" in uniform.split(".") else Role.CONSUMER if "consumer" in uniform else None
+        )
+        section = section or (Role.PRODUCER if uniform.startswith("producerproperties") else None)
+        target = given[Role.STREAMS] if streams else given[section] if section else shared
+        target[name] = _named(name, value)
+
+
+_AMOUNT: Final = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h|d|b|kb|mb|gb)", re.IGNORECASE)
+_UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SIZES: Final = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
+_DURATIONS: Final = frozenset({"heartbeat.interval.ms", "auto.commit.interval.ms", "max.poll.interval.ms"})
+
+
+def _bound(name: str, value: Value) -> Value:
+    """Return a value as Spring Boot binds it to its own properties: durations and sizes with units, choices relaxed."""
+    text = value.text
+    amount = _AMOUNT.fullmatch(text.strip()) if text else None
+    if text is not None and name == "isolation.level":
+        text = text.strip().lower().replace("-", "_")
+    elif amount is not None:
+        units = _UNITS if name in _DURATIONS else _SIZES
+        unit = amount[2].lower()
+        text = str(int(amount[1]) * units[unit]) if unit in units else text
+    return Value(name, text, value.key, value.place, value.source, value.resolved)
+
+
+def _named(name: str, value: Value) -> Value:
+    return Value(name, value.text, value.key, value.place, value.source, value.resolved)
+
+
+def _uniform(name: str) -> str:
+    """Return Spring's uniform form: lower case without dashes and underscores."""
+    return name.lower().replace("-", "").replace("_", "")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.knowledge.parameter_tables import FRAMEWORKS, load_tables
+from eosctl.knowledge.parameter_tables import FRAMEWORKS, java_names, load_tables
 from eosctl.render.configuration.setting import explain_setting
-from eosctl.settings.detection import java_names
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,167 @@
+"""Find the mappings that hold settings of Kafka inside files about anything: charts, applications' own files, tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Place, Role, Value
+from eosctl.settings.camel import CAMEL
+from eosctl.settings.documents import parse_documents, parse_properties_tree
+from eosctl.settings.environment import environment_of
+from eosctl.settings.recognition import decide, streams_prefixes
+from eosctl.settings.setting_names import ANYBODYS, LIBRARY_PREFIXES, SPRING, is_setting
+from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.spellings import respelled
+from eosctl.settings.structures import find_sources
+from eosctl.settings.topic_declarations import topic_declared
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+
+
+def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source]:
+    """Return the settings in a document, by its kind, or else wherever mappings hold mostly settings of Kafka.
+
+    Args:
+        node: The document, or a part of it.
+        file: The file's name.
+        hints: Words of the surroundings.
+    """
+    found = find_sources(node, file)
+    return list(_islands(node, file, hints)) if found is None else found
+
+
+def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> Iterator[Source]:
+    """Yield the mappings that hold mostly Kafka settings, wherever they are; ``key`` is what they stand under."""
+    if isinstance(node, Row):
+        yield from _members(node, file, hints, key)
+    if not isinstance(node, Branch):
+        return
+    nested = find_sources(node, file) if node.text("connector.class") is not None else None
+    if nested is not None:
+        yield from nested
+        return
+    if "env" in key.lower() and (variables := environment_of(node, file, hints)):
+        yield from variables
+        return
+    topic = topic_declared(node, key, file)
+    if topic is not None and decide(_own_values(node, file)) is None:
+        yield topic
+        return
+    leaves = list(flatten(node))
+    keys = [name for name, _ in leaves]
+    if any(CAMEL.match(name) for name in keys):
+        camel = ((name, leaf) for name, leaf in leaves if CAMEL.match(name))
+        yield Source(Place(file, node.line), values_of(camel, file), hints=hints)
+        if not any(SPRING.match(name) for name in keys):
+            return
+    if any(SPRING.match(name) for name in keys):
+        shown = next(name for name in keys if SPRING.match(name))
+        yield Source(
+            Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints, recognized_by=shown
+        )
+        return
+    if _is_flat(node) and (own := _own_prefixes(keys)):
+        yield from _under_prefixes(leaves, own, file, hints)
+        rest = [entry for entry in node.entries if not entry[0].startswith(own)]
+        yield from _islands(Branch(tuple(rest), node.line), file, hints, key)
+        return
+    if (whole := _as_a_whole(node, leaves, file, hints)) is not None:
+        yield whole
+    else:
+        yield from _children(node, file, hints)
+
+
+def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    for name, child in node.entries:
+        if isinstance(child, Leaf):
+            yield from _file_within(child, file, (*hints, name.lower()))
+        else:
+            yield from _islands(child, file, (*hints, name.lower()), name)
+
+
+def _as_a_whole(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return a mapping as one source where it holds mostly settings, or is flat and holds any."""
+    spelled = respelled(leaves, file)
+    known = [name for name, _, _ in spelled if name not in ANYBODYS and is_setting(name)]
+    is_flat = _is_flat(node)
+    if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):
+        values = {name: value_of(key, leaf, file, name) for name, key, leaf in spelled}
+        return Source(Place(file, node.line), values, hints=hints)
+    return None
+
+
+def _own_prefixes(keys: list[str]) -> tuple[str, ...]:
+    return tuple(prefix for prefix in streams_prefixes(keys) if prefix not in LIBRARY_PREFIXES)
+
+
+def _under_prefixes(
+    leaves: list[tuple[str, Leaf]], prefixes: tuple[str, ...], file: str, hints: tuple[str, ...]
+) -> Iterator[Source]:
+    """Yield the Streams applications whose settings stand under prefixes that a program made up."""
+    for prefix in prefixes:
+        own = [(name.removeprefix(prefix), name, leaf) for name, leaf in leaves if name.startswith(prefix)]
+        values = {name: value_of(key, leaf, file, name) for name, key, leaf in own}
+        label = prefix.rstrip(".") if len(prefixes) > 1 else ""
+        yield Source(Place(file, own[0][2].line), values, label, hints=(*hints, "streams"))
+
+
+def _own_values(node: Branch, file: str) -> dict[str, Value]:
+    return values_of(((name, leaf) for name, leaf in node.entries if isinstance(leaf, Leaf)), file)
+
+
+def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[Source]:
+    if "env" in key.lower():
+        yield from environment_of(row, file, hints)
+    elif pairs := _written_as_pairs(row):
+        yield Source(Place(file, row.line), values_of(pairs, file), hints=hints)
+    elif key == "literals" and (variables := environment_of(row, file, hints)):  # of kustomize
+        yield from variables
+    else:
+        for child in row.nodes:
+            found = find_sources(child, file)
+            if found is not None:
+                yield from found
+            elif isinstance(child, Leaf):
+                yield from _file_within(child, file, hints)
+            else:
+                yield from _islands(child, file, hints, key)
+
+
+def _written_as_pairs(row: Row) -> list[tuple[str, Leaf]]:
+    """Return the settings of a sequence that holds them as ``name=value``, or each as a mapping of name and value.
+
+    Nothing is returned when it holds other things.
+    """
+    parts = [(*leaf.text.partition("="), leaf.line) for leaf in row.nodes if isinstance(leaf, Leaf) and leaf.text]
+    parts += [part for node in row.nodes if isinstance(node, Branch) and (part := _named_value(node)) is not None]
+    pairs = [(name.strip(), Leaf(text.strip(), line)) for name, equals, text, line in parts if equals]
+    return pairs if len(pairs) == len(row.nodes) and any(is_setting(name) for name, _ in pairs) else []
+
+
+def _named_value(node: Branch) -> tuple[str, str, str, int] | None:
+    name, value = node.text("key") or node.text("name"), node.text("value")
+    return (name, "=", value, node.line) if name and value is not None and len(node.entries) == 2 else None
+
+
+def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield what the file says that stands as a block of text inside another file, as charts have it."""
+    if leaf.text is None or "\n" not in leaf.text:
+        return
+    try:
+        documents = parse_documents("block.yaml", "\n" * (leaf.line - 1) + leaf.text)
+    except ConfigFileError:
+        documents = ()  # a block of some other text
+    mappings = [document for document in documents if isinstance(document, Branch)]
+    if found := [source for one in mappings for source in sources_within(one, file, hints)]:
+        yield from found
+        return
+    try:
+        tree = parse_properties_tree(file, leaf.text, leaf.line)
+    except ConfigFileError:
+        return  # a block of some other text
+    if any(is_setting(key) for key, _ in tree.entries):
+        yield Source(Place(file, leaf.line), values_of(flatten(tree), file), hints=hints)
+
+
+def _is_flat(node: Branch) -> bool:
+    return all(isinstance(child, Leaf) for _, child in node.entries)

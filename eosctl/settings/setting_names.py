@@ -1,0 +1,60 @@
+"""Which keys are settings of Kafka, of its clients' libraries, or of frameworks around them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from eosctl.knowledge.parameter_tables import java_names, only_librdkafka
+from eosctl.settings.client_family import keywords
+from eosctl.settings.recognition import PREFIXED
+
+SPRING: Final = re.compile(r"^spring\.(kafka|cloud\.stream)\.", re.IGNORECASE)
+# Settings of Kafka that are words of everybody.
+ANYBODYS: Final = frozenset(
+    {
+        *("clusters", "debug", "enabled", "groups", "interceptors", "listeners", "log_level", "name", "opaque"),
+        *("partitioner", "port", "preallocate", "predicates", "retries", "topics", "transforms"),
+    }
+)
+FLINK: Final = re.compile(
+    r"^(execution\.checkpointing\.|sink\.delivery-guarantee|sink\.transactional-id-prefix|sink\.semantic|scan\.startup\.)"
+)
+# Micronaut's clients by name, default among them.
+NAMED: Final = re.compile(r"^kafka\.(producers|consumers)\.([\w-]+)\.(.+)$")
+CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
+LIBRARY_PREFIXES: Final = (
+    "quarkus.kafka-streams.",
+    "kafka-streams.",
+    "kafka.streams.",
+    "ksql.streams.",
+    "streams.",
+    "kafka.",
+)
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """Return the names of all settings of Kafka and of its clients."""
+    return java_names() | only_librdkafka() | keywords()
+
+
+def is_setting(key: str) -> bool:
+    """Tell whether a key is a setting of Kafka, with or without the prefix of a library."""
+    if key in known_names() or FLINK.match(key) or "->" in key or key.startswith("properties."):
+        return True
+    match = NAMED.match(key) or PREFIXED.match(key) or CHANNEL.match(key)
+    if match is not None and match.groups()[-1] in known_names():
+        return True
+    return any(
+        key.startswith(prefix) and (rest := key[len(prefix) :]) in known_names() and rest not in ANYBODYS
+        for prefix in (
+            "main.consumer.",
+            "restore.consumer.",
+            "global.consumer.",
+            "topic.",
+            "admin.",
+            *LIBRARY_PREFIXES,
+        )
+    )

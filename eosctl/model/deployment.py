@@ -130,6 +130,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         release_named: Whether the user or the file named the release; else it is the newest one known.
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
         recognized_by: The key, or the name of the surroundings, that shows the role; empty where no single one does.
+        instances: How many processes run with it, by the description of the platform; None where none shows that.
     """
 
     role: Role
@@ -146,6 +147,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     release_named: bool = False
     cluster: str = ""
     recognized_by: str = ""
+    instances: Value | None = None
 
     def value(self, name: str) -> Value:
         """Return what holds: the given value, the framework's default, or the component's own."""

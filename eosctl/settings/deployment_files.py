@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,6 +17,8 @@ from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
+from eosctl.settings.tree import Branch, Node
+from eosctl.settings.workloads import Workload, generated_by, with_instances, workloads_of
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 _PROFILE: Final = "on-profile"
@@ -38,6 +41,14 @@ class FilesRead(NamedTuple):
     unreadable: tuple[Unreadable, ...]
 
 
+class _File(NamedTuple):
+    """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become."""
+
+    sources: list[Source]
+    workloads: list[Workload]
+    generated: dict[str, str]
+
+
 def read_deployment(
     paths: Sequence[Path], *, roles: Mapping[str, Role] | None = None, releases: Releases = UNKNOWN
 ) -> FilesRead:
@@ -48,7 +59,7 @@ def read_deployment(
         roles: What certain files are, by path or pattern; detection tells the rest.
         releases: The releases whose defaults hold; where nobody says, the one that a file names.
     """
-    components: list[Component] = []
+    found: list[_File] = []
     read: list[str] = []
     without: list[str] = []
     unreadable: list[Unreadable] = []
@@ -60,17 +71,18 @@ def read_deployment(
             unreadable.append(Unreadable(file, error))
             continue
         try:
-            found = read_components(file, text, _role_for(file, roles or {}), releases)
+            one = _read(file, text, _role_for(file, roles or {}))
         except ConfigFileError as error:
             if path in paths or not _is_template(text):
                 unreadable.append(Unreadable(file, error))
                 continue
-            found = []
+            one = _File([], [], {})
         read.append(file)
-        components += found
-        if not found:
+        found.append(one)
+        if not one.sources:
             without.append(file)
-    return FilesRead(Deployment(tuple(components), load_tables()), tuple(read), tuple(without), tuple(unreadable))
+    components = tuple(_components(found, releases))
+    return FilesRead(Deployment(components, load_tables()), tuple(read), tuple(without), tuple(unreadable))
 
 
 def read_components(file: str, text: str, role: Role | None = None, releases: Releases = UNKNOWN) -> list[Component]:
@@ -79,8 +91,47 @@ def read_components(file: str, text: str, role: Role | None = None, releases: Re
     Raises:
         ConfigFileError: The text does not follow its format.
     """
-    sources = [source for document in parse_documents(file, text) for source in sources_of(document, file, role)]
-    return [component for source in _over_base(sources) for component in resolve(source, releases)]
+    return _components([_read(file, text, role)], releases)
+
+
+def read_texts(texts: Mapping[str, str], releases: Releases = UNKNOWN) -> list[Component]:
+    """Return the components that several files' texts configure together, by the name of each file.
+
+    Raises:
+        ConfigFileError: A text does not follow its format.
+    """
+    return _components([_read(file, text, None) for file, text in texts.items()], releases)
+
+
+def _read(file: str, text: str, role: Role | None) -> _File:
+    documents = [part for document in parse_documents(file, text) for part in _members(document)]
+    sources = [source for document in documents for source in sources_of(document, file, role)]
+    workloads = [workload for document in documents for workload in workloads_of(document, file)]
+    generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
+    return _File(_over_base(sources), workloads, generated)
+
+
+def _members(document: Node) -> Iterator[Node]:
+    """Yield the resources of a Kubernetes list, and any other document as it is."""
+    if isinstance(document, Branch) and document.text("kind") == "List" and document.text("apiVersion") is not None:
+        yield from document.items("items")
+    else:
+        yield document
+
+
+def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
+    """Relate the files to each other, and resolve what they configure."""
+    given = list(files)
+    generated = {name: held for file in given for name, held in file.generated.items()}
+    sources = [
+        replace(source, held_by=held)
+        if generated and not source.held_by and (held := generated.get(posixpath.normpath(source.place.file)))
+        else source
+        for file in given
+        for source in file.sources
+    ]
+    workloads = (workload for file in given for workload in file.workloads)
+    return [component for source in with_instances(sources, workloads) for component in resolve(source, releases)]
 
 
 def _over_base(sources: list[Source]) -> list[Source]:

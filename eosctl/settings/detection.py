@@ -27,6 +27,7 @@ from eosctl.settings.recognition import (
 from eosctl.settings.setting_names import CHANNEL, FLINK, LIBRARY_PREFIXES, NAMED, SPRING, is_setting, known_names
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Node, flatten
+from eosctl.settings.workloads import counted_around
 
 # KafkaSource of SmallRye Reactive Messaging, unless somebody sets it.
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
@@ -49,7 +50,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         return [Source(place, values, role=role, hints=_hints(file), recognized_by="--role")]
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
     found = sources_within(document, file, (*_hints(file), kind))
-    parts = (part for source in found for part in _with_roles(source, file))
+    parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
     return [_as_cluster(part) if part.role is Role.BROKER and _is_managed(file) else part for part in parts]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Value
 from eosctl.settings.camel import CAMEL
-from eosctl.settings.documents import parse_documents, parse_properties_tree
-from eosctl.settings.environment import environment_of
+from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
+from eosctl.settings.environment import environment_of, variables_of
 from eosctl.settings.recognition import decide, streams_prefixes
 from eosctl.settings.setting_names import ANYBODYS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
@@ -26,6 +28,11 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         file: The file's name.
         hints: Words of the surroundings.
     """
+    if isinstance(node, Branch) and node.text("kind") in ("ConfigMap", "Secret"):
+        data = node.branch("data") or node.branch("stringData")
+        name, held = node.text("metadata", "name") or "", f"{node.text('kind')} {node.text('metadata', 'name')}"
+        found = list(_config_map(data, file, name)) if data is not None else []
+        return [replace(source, held_by=held) for source in found]
     found = find_sources(node, file)
     return list(_islands(node, file, hints)) if found is None else found
 
@@ -143,25 +150,51 @@ def _named_value(node: Branch) -> tuple[str, str, str, int] | None:
     return (name, "=", value, node.line) if name and value is not None and len(node.entries) == 2 else None
 
 
-def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield what the file says that stands as a block of text inside another file, as charts have it."""
+def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") -> Iterator[Source]:
+    """Yield what a file configures that stands as a block of text inside another file.
+
+    Args:
+        leaf: The text; the file inside begins on its line.
+        file: The name of the file around it.
+        hints: Words of the surroundings.
+        name: What the inner file is called; empty where nothing names it.
+    """
     if leaf.text is None or "\n" not in leaf.text:
         return
+    inner = name if name and format_of(name) is not None else "block.yaml"
+    text = "\n" * (leaf.line - 1) + leaf.text
+    label = name if inner == name else ""
     try:
-        documents = parse_documents("block.yaml", "\n" * (leaf.line - 1) + leaf.text)
+        documents = () if inner.endswith(".properties") else parse_documents(inner, text)
     except ConfigFileError:
         documents = ()  # a block of some other text
     mappings = [document for document in documents if isinstance(document, Branch)]
     if found := [source for one in mappings for source in sources_within(one, file, hints)]:
-        yield from found
+        yield from (replace(source, label=source.label or label) for source in found)
         return
     try:
         tree = parse_properties_tree(file, leaf.text, leaf.line)
     except ConfigFileError:
         return  # a block of some other text
-    if any(is_setting(key) for key, _ in tree.entries):
-        yield Source(Place(file, leaf.line), values_of(flatten(tree), file), hints=hints)
+    if any(is_setting(key) for key, _ in tree.entries) or any(SPRING.match(key) for key, _ in tree.entries):
+        yield Source(Place(file, leaf.line), values_of(flatten(tree), file), label, hints=hints)
 
 
 def _is_flat(node: Branch) -> bool:
     return all(isinstance(child, Leaf) for _, child in node.entries)
+
+
+def _config_map(data: Branch, file: str, name: str) -> Iterator[Source]:
+    """Yield the files that a ConfigMap holds, then what its other keys are as variables or as settings."""
+    plain: list[tuple[str, Leaf]] = []
+    for key, node in data.entries:
+        if not isinstance(node, Leaf) or node.text is None:
+            continue
+        if "\n" in node.text:
+            yield from _file_within(node, file, (key.lower(), name), key)
+        else:
+            plain.append((key, node))
+    if plain:
+        yield from variables_of(plain, "", name, file) or [
+            Source(Place(file, plain[0][1].line), values_of(plain, file), name, hints=(name,))
+        ]

@@ -35,7 +35,7 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
         case "Kafka":
             level = _named_leaves(document, file, ("metadata.version", ("spec", "kafka", "metadataVersion")))
             found = source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
-            return [replace(one, cluster=f"{one.place} {name}") for one in found]
+            return [replace(one, cluster=f"{one.place} {name}", part_of=f"Kafka {name}") for one in found]
         case "KafkaConnect":
             return source(Role.CONNECT_WORKER, name, "spec", "config")
         case "KafkaTopic":

@@ -123,6 +123,7 @@ def _component(
         forced=forced,
         cluster=source.cluster,
         recognized_by=source.recognized_by,
+        instances=source.instances,
     )
 
 
@@ -265,7 +266,7 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
             yield _component(source, role, own, release, framework=framework, inside=Role.SPRING)
     if spring.clients[Role.STREAMS]:
         values = {**spring.shared, **spring.clients[Role.STREAMS]}
-        yield from _streams(Source(source.place, values, source.label, Role.STREAMS, source.client), release)
+        yield from _streams(replace(source, values=values, role=Role.STREAMS, recognized_by=""), release)
 
 
 _PARTS: Final[Mapping[Role, Callable[[Source, Release], Iterator[Component]]]] = {

@@ -16,8 +16,6 @@ from eosctl.settings.tree import Leaf
 _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
 _SECRET: Final = re.compile(r"password|secret|jaas|token$|\.pem$|keystore\.key|credential|basic\.auth", re.IGNORECASE)
 MASK: Final = "********"
-INSTANCES: Final = "deployment.instances"
-"""How many instances run with one configuration, as a setting beside those of the application."""
 
 
 class Releases(NamedTuple):
@@ -44,6 +42,9 @@ class Source(msgspec.Struct, frozen=True):
         hints: Words of the surroundings that tell the role: keys above it, the file's name.
         recognized_by: What shows the role: a key as it stands in the file, or a name of the surroundings; empty where
             no single thing does.
+        part_of: The workload whose container has it as environment: ``Deployment settlement``; else empty.
+        held_by: The resource that holds it: ``ConfigMap settlement``; empty where that is the file itself.
+        instances: How many processes run with it; None where nothing shows that.
     """
 
     place: Place
@@ -57,6 +58,9 @@ class Source(msgspec.Struct, frozen=True):
     framework: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     cluster: str = ""
     recognized_by: str = ""
+    part_of: str = ""
+    held_by: str = ""
+    instances: Value | None = None
 
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from eosctl.model.deployment import Role, Value
-from eosctl.settings.sources import INSTANCES
 
 _SPRING_NAMES: Final = {
     Role.PRODUCER: {
@@ -82,8 +81,6 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
                 target[name] = _named(name, value)
             elif kafka := _spring_name(section, rest):
                 target.setdefault(kafka, _bound(kafka, value))
-        elif key == INSTANCES:
-            named[key] = value
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)
     return SpringSettings(named, given, shared)

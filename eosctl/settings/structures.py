@@ -11,13 +11,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Place, Role
+from eosctl.model.deployment import Place
 from eosctl.settings.connectors import connect_rest
-from eosctl.settings.documents import format_of, parse_documents
 from eosctl.settings.environment import CLIENT_ROLES, container_environment, setting_of, variables_of
 from eosctl.settings.operators import confluent, strimzi
-from eosctl.settings.sources import INSTANCES, Source, value_of, values_of
-from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.sources import Source, value_of
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.workloads import service_name
 
 Reader = Callable[[Branch, str], list[Source] | None]
 
@@ -34,51 +34,18 @@ def find_sources(document: Node, file: str) -> list[Source] | None:
 
 
 def _kubernetes(document: Branch, file: str) -> list[Source] | None:
-    """Read ConfigMaps with files in them, and the environment of containers."""
+    """Read the environment of containers."""
     if document.text("kind") is None or document.text("apiVersion") is None:
         return None
-    if document.text("kind") == "List":
-        return [s for item in document.items("items") for s in (find_sources(item, file) or [])]
     name = document.text("metadata", "name") or ""
+    workload = f"{document.text('kind')} {name}"
     sources: list[Source] = []
-    data = document.branch("data") or document.branch("stringData")
-    if data is not None and document.text("kind") in ("ConfigMap", "Secret"):
-        sources += _config_map(data, file, name)
     for container in _containers(document):
         found = container_environment(
             container.get("env"), container.text("image") or "", container.text("name") or name, file
         )
-        sources += _with_instances(found, document.get("spec", "replicas"), file)
+        sources += [replace(source, part_of=workload) for source in found]
     return sources or None  # a resource of some operator's own may hold settings anywhere
-
-
-def _with_instances(sources: list[Source], count: Node | None, file: str) -> list[Source]:
-    """Add to applications how many instances of them run with the same environment."""
-    if not isinstance(count, Leaf):
-        return sources
-    told = {INSTANCES: value_of("replicas", count, file, INSTANCES)}
-    return [replace(s, values={**s.values, **told}) if s.role is Role.SPRING else s for s in sources]
-
-
-def _config_map(data: Branch, file: str, name: str) -> Iterator[Source]:
-    plain: list[tuple[str, Leaf]] = []
-    for key, node in data.entries:
-        if not isinstance(node, Leaf) or node.text is None:
-            continue
-        if "\n" in node.text and format_of(key) is not None:
-            # The file inside begins on the line of its block's text.
-            for tree in parse_documents(key, "\n" * (node.line - 1) + node.text):
-                inner = find_sources(tree, file)
-                if inner is not None:
-                    yield from inner
-                else:
-                    yield Source(Place(file, node.line), values_of(flatten(tree), file), key, hints=(key, name))
-        else:
-            plain.append((key, node))
-    if plain:
-        yield from variables_of(plain, "", name, file) or [
-            Source(Place(file, plain[0][1].line), values_of(plain, file), name, hints=(name,))
-        ]
 
 
 def _containers(node: Node) -> Iterator[Branch]:
@@ -101,7 +68,7 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
     for name, service in services.entries:
         if isinstance(service, Branch):
             found = container_environment(service.get("environment"), service.text("image") or "", name, file)
-            sources += _with_instances(found, service.get("deploy", "replicas"), file)
+            sources += [replace(source, part_of=service_name(name, file)) for source in found]
     return sources
 
 

@@ -13,7 +13,7 @@ from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment_files import read_texts
 from eosctl.settings.sources import Releases
 from tests.checks.cases import read_yaml
 
@@ -36,9 +36,7 @@ class RuleCase(NamedTuple):
         return f"{self.check_id}-{self.number}-{self.expect}"
 
     def deployment(self) -> Deployment:
-        files = self.files.items()
-        parts = (part for name, text in files for part in read_components(name, text, releases=self.releases))
-        return Deployment(tuple(parts), load_tables())
+        return Deployment(tuple(read_texts(self.files, self.releases)), load_tables())
 
 
 def cases_of(path: Path) -> list[RuleCase]:

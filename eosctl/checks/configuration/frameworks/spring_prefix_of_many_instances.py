@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.instances import counted, processes, runs_many
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -16,18 +17,15 @@ from eosctl.model.severity import Severity
     Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.SPRING,),
-    reads=(
-        "transactional.id",
-        "deployment.instances",
-    ),
+    reads=("transactional.id",),
     references=("KIP-447",),
 )
 def spring_prefix_of_many_instances(case: Case) -> Iterator[Problem]:
     """Find Spring applications of several instances with a fixed transaction-id-prefix.
 
     What it checks:
-        A transaction-id-prefix without a placeholder, given as an environment variable to a workload with two
-        replicas or more (Kubernetes spec.replicas, Compose deploy.replicas).
+        A transaction-id-prefix without a placeholder in the environment or in a file of a workload with two
+        processes or more: replicas of Kubernetes, its autoscalers, Compose, and charts.
 
     Why it matters for exactly-once:
         Spring makes transactional ids of the prefix and a number. With the same prefix two instances make the same
@@ -42,15 +40,13 @@ def spring_prefix_of_many_instances(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    for spring in case.deployment.of(Role.SPRING):
-        count = spring.value("deployment.instances")
-        for producer in case.deployment.beside(spring, Role.PRODUCER):
-            prefix = producer.value("transactional.id")
-            if prefix.is_given and prefix.word and count.number is not None and count.number > 1:
-                yield problem(
-                    producer,
-                    (prefix, count),
-                    f"{prefix.word} is the prefix of all {count.number} instances.",
-                    impact="The instances fence each other.",
-                    remedy="Make the prefix different for each instance, e.g. of the pod's name.",
-                )
+    for producer in case.deployment.of(Role.PRODUCER):
+        prefix = producer.value("transactional.id")
+        if producer.inside is Role.SPRING and prefix.is_given and prefix.word and runs_many(producer):
+            yield problem(
+                producer,
+                (prefix, *counted(producer)),
+                f"{prefix.word} is the prefix of all {processes(producer)}.",
+                impact="The instances fence each other.",
+                remedy="Make the prefix different for each instance, e.g. of the pod's name.",
+            )

@@ -1,0 +1,271 @@
+"""What a platform starts: workloads, how many processes each has, and which files and resources they read.
+
+Kubernetes' controllers with their autoscalers, kustomizations, Strimzi's node pools, and services of Compose.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Place, Role, Value
+from eosctl.settings.sources import Source, value_of
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+COUNT: Final = "replicas"
+ONE_PER_NODE: Final = "one per node"
+_CONTROLLERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Deployment": ("spec", "replicas"),
+    "StatefulSet": ("spec", "replicas"),
+    "ReplicaSet": ("spec", "replicas"),
+    "ReplicationController": ("spec", "replicas"),
+    "DeploymentConfig": ("spec", "replicas"),
+    "Rollout": ("spec", "replicas"),
+    "DaemonSet": (),
+    "Job": ("spec", "parallelism"),
+    "CronJob": ("spec", "jobTemplate", "spec", "parallelism"),
+}
+_SCALERS: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "maxReplicas", "ScaledObject": "maxReplicaCount"}
+# What a pod's template names, and under which key the name stands.
+_REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
+    "configMap": ("ConfigMap", "name"),
+    "configMapRef": ("ConfigMap", "name"),
+    "configMapKeyRef": ("ConfigMap", "name"),
+    "secret": ("Secret", "secretName"),
+    "secretRef": ("Secret", "name"),
+    "secretKeyRef": ("Secret", "name"),
+}
+# Keys of charts, of Nomad's groups, and of ECS: how many processes run with what stands in the same mapping.
+_COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
+
+
+class Workload(NamedTuple):
+    """Processes that a platform starts alike.
+
+    Attributes:
+        name: Its kind and its name: ``Deployment settlement``.
+        count: How many processes; None where this part of the description does not name it.
+        reads: The resources (``ConfigMap settlement``) and the files and folders that each of them reads.
+    """
+
+    name: str
+    count: Value | None
+    reads: frozenset[str] = frozenset()
+
+
+def workloads_of(document: Node, file: str) -> list[Workload]:
+    """Return the workloads that a document describes, or the parts of them."""
+    if not isinstance(document, Branch):
+        return []
+    if isinstance(services := document.get("services"), Branch):
+        return list(_services(document, services, file))
+    if document.get("configMapGenerator") is not None or (document.text("kind") or "Kustomization") == "Kustomization":
+        return list(_kustomization(document, file))
+    return list(_resource(document, file))
+
+
+def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> list[Source]:
+    """Return the sources, each with the number of processes that run with it where a workload shows that."""
+    merged = _merged(workloads)
+    found = list(sources)
+    return [_counted(source, merged) for source in found] if merged else found
+
+
+def counted_around(sources: Iterable[Source], document: Node, file: str) -> list[Source]:
+    """Return the sources of a chart's values, or of another tool's file, with the count of the mapping around them."""
+    found = list(sources)
+    if not any(source.role is not Role.TOPIC and source.instances is None for source in found):
+        return found
+    counts = sorted(_counts(document, file), key=lambda one: one[1] - one[0])
+    if not counts:
+        return found
+
+    def around(source: Source) -> Source:
+        count = next((c for first, last, c in counts if first <= source.place.line <= last), None)
+        is_counted = source.instances is not None or source.role is Role.TOPIC
+        return source if count is None or is_counted else replace(source, instances=count)
+
+    return [around(source) for source in found]
+
+
+def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
+    if source.instances is not None:
+        return source
+    if source.part_of:
+        pools = [w.count for name, w in workloads.items() if name.startswith(f"KafkaNodePool {source.part_of}/")]
+        own = workloads.get(source.part_of)
+        count = _total([c for c in pools if c is not None]) or (own.count if own else None)
+        return source if count is None else replace(source, instances=count)
+    held = source.held_by or source.place.file
+    readers = [w.count for w in workloads.values() if w.count is not None and _is_read(held, w.reads)]
+    count = _total(readers)
+    return source if count is None else replace(source, instances=count)
+
+
+def _is_read(held: str, reads: frozenset[str]) -> bool:
+    if held in reads:
+        return True
+    path = posixpath.normpath(held)
+    return any(path == one or path.startswith(f"{one}/") for one in reads)
+
+
+def _total(counts: list[Value]) -> Value | None:
+    """Return how many processes several counts make; the place is that of the largest."""
+    if len(counts) < 2:
+        return counts[0] if counts else None
+    largest = max(counts, key=lambda one: one.number or 0)
+    total = sum(one.number or 0 for one in counts)
+    return largest if largest.text == ONE_PER_NODE else replace(largest, text=str(total))
+
+
+def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
+    """Join the parts of each workload; of several counts the highest holds: it is the one that some environment has."""
+    found: dict[str, Workload] = {}
+    for one in workloads:
+        other = found.get(one.name)
+        counts = [count for count in (one.count, other.count if other else None) if count is not None]
+        count = max(counts, key=lambda value: value.number or 0) if counts else None
+        found[one.name] = Workload(one.name, count, one.reads | (other.reads if other else frozenset()))
+    return found
+
+
+def _resource(document: Branch, file: str) -> Iterator[Workload]:
+    kind, name = document.text("kind") or "", document.text("metadata", "name") or ""
+    if kind in _SCALERS:
+        limit, target = document.get("spec", _SCALERS[kind]), document.text("spec", "scaleTargetRef", "name")
+        target_kind = document.text("spec", "scaleTargetRef", "kind") or "Deployment"
+        if isinstance(limit, Leaf) and target:
+            yield Workload(f"{target_kind} {target}", value_of(_SCALERS[kind], limit, file, COUNT))
+    elif kind == "Kafka":
+        yield Workload(f"Kafka {name}", _count(document.get("spec", "kafka", "replicas"), document, file, None))
+    elif kind == "KafkaNodePool":
+        cluster = document.text("metadata", "labels", "strimzi.io/cluster") or ""
+        roles = [node.text for node in document.items("spec", "roles") if isinstance(node, Leaf)]
+        if "broker" in roles or not roles:
+            count = _count(document.get("spec", "replicas"), document, file, None)
+            yield Workload(f"KafkaNodePool Kafka {cluster}/{name}", count)
+    elif kind in _CONTROLLERS:
+        path = _CONTROLLERS[kind]
+        one = None if document.get("spec", "template") is None and path[-1:] == ("replicas",) else "1"
+        count = (
+            _count(document.get(*path), document, file, one)
+            if path
+            else Value(COUNT, ONE_PER_NODE, "kind: DaemonSet", Place(file, document.line))
+        )
+        yield Workload(f"{kind} {name}", count, frozenset(_referenced(document)))
+
+
+def _count(node: Node | None, around: Branch, file: str, default: str | None) -> Value | None:
+    if isinstance(node, Leaf) and node.text is not None:
+        return value_of(COUNT, node, file)
+    return None if default is None else Value(COUNT, default, COUNT, Place(file, around.line))
+
+
+def _referenced(node: Node) -> Iterator[str]:
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from _referenced(member)
+    if not isinstance(node, Branch):
+        return
+    for key, child in node.entries:
+        if key in _REFERENCES and isinstance(child, Branch):
+            kind, named = _REFERENCES[key]
+            if name := child.text(named) or child.text("name"):
+                yield f"{kind} {name}"
+        elif not isinstance(child, Leaf):
+            yield from _referenced(child)
+
+
+def _kustomization(document: Branch, file: str) -> Iterator[Workload]:
+    for member in document.items("replicas"):
+        if isinstance(member, Branch) and (name := member.text("name")) and isinstance(member.get("count"), Leaf):
+            count = _count(member.get("count"), member, file, None)
+            for kind in ("Deployment", "StatefulSet"):
+                yield Workload(f"{kind} {name}", count)
+
+
+def generated_by(document: Node, file: str) -> dict[str, str]:
+    """Return the ConfigMap that each file becomes by a kustomization."""
+    if not isinstance(document, Branch) or not document.items("configMapGenerator"):
+        return {}
+    found: dict[str, str] = {}
+    for member in document.items("configMapGenerator"):
+        if isinstance(member, Branch) and (name := member.text("name")):
+            for node in (*member.items("files"), *member.items("envs")):
+                if isinstance(node, Leaf) and node.text:
+                    found[_path(file, node.text.rpartition("=")[2])] = f"ConfigMap {name}"
+    return found
+
+
+def _services(document: Branch, services: Branch, file: str) -> Iterator[Workload]:
+    shared = {
+        f"{key} {name}": _path(file, path)
+        for key in ("configs", "secrets")
+        for name, node in (document.branch(key) or Branch((), 1)).entries
+        if isinstance(node, Branch) and (path := node.text("file"))
+    }
+    for name, service in services.entries:
+        if isinstance(service, Branch):
+            node = service.get("deploy", "replicas") or service.get("scale")
+            count = _count(node, service, file, "1")
+            yield Workload(service_name(name, file), count, frozenset(_files_of(service, file, shared)))
+
+
+def service_name(name: str, file: str) -> str:
+    """Return what a service of Compose is called as a workload: the files of one folder belong together."""
+    return f"service {posixpath.dirname(file)}/{name}"
+
+
+def _files_of(service: Branch, file: str, shared: Mapping[str, str]) -> Iterator[str]:
+    env_file = service.get("env_file")
+    members: Iterable[Node] = env_file.nodes if isinstance(env_file, Row) else (env_file,) if env_file else ()
+    for node in members:
+        text = node.text if isinstance(node, Leaf) else node.text("path") if isinstance(node, Branch) else None
+        if text:
+            yield _path(file, text)
+    for node in service.items("volumes"):
+        text = node.text if isinstance(node, Leaf) else node.text("source") if isinstance(node, Branch) else None
+        if text and text.startswith((".", "/")):
+            yield _path(file, text.partition(":")[0])
+    for key in ("configs", "secrets"):
+        for node in service.items(key):
+            text = node.text if isinstance(node, Leaf) else node.text("source") if isinstance(node, Branch) else None
+            if f"{key} {text}" in shared:
+                yield shared[f"{key} {text}"]
+
+
+def _path(file: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+
+
+def _counts(node: Node, file: str) -> Iterator[tuple[int, int, Value]]:
+    """Yield first line, last line, and count of each mapping that has one."""
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from _counts(member, file)
+    if not isinstance(node, Branch):
+        return
+    own = next((value_of(key, leaf, file, COUNT) for key, leaf in node.entries if _is_count(key, leaf)), None)
+    scaling = node.branch("autoscaling")
+    if scaling is not None and (scaling.text("enabled") or "").lower() == "true":
+        limit = scaling.get("maxReplicas")
+        own = value_of("maxReplicas", limit, file, COUNT) if isinstance(limit, Leaf) else own
+    if own is not None:
+        yield node.line, _last_line(node), own
+    for _, child in node.entries:
+        if not isinstance(child, Leaf):
+            yield from _counts(child, file)
+
+
+def _is_count(key: str, node: Node) -> bool:
+    return key in _COUNTS and isinstance(node, Leaf) and (node.text or "").isdecimal()
+
+
+def _last_line(node: Node) -> int:
+    if isinstance(node, Leaf):
+        return node.line + (node.text or "").count("\n")
+    children = node.nodes if isinstance(node, Row) else tuple(child for _, child in node.entries)
+    return max((_last_line(child) for child in children), default=node.line)

@@ -245,6 +245,9 @@ def _ini(file: str, text: str) -> tuple[Node, ...]:
 
 
 _SQL_WITH: Final = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
+_SQL_TABLE: Final = re.compile(
+    r"\bCREATE\s+(?:TEMPORARY\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.`\"'-]+)", re.IGNORECASE
+)
 _SQL_PAIR: Final = re.compile(r"'((?:[^']|'')*)'\s*=\s*'((?:[^']|'')*)'")
 _SQL_SET: Final = re.compile(r"^\s*SET\s+'?([\w.-]+)'?\s*=\s*'?([^';]+)'?\s*;", re.IGNORECASE | re.MULTILINE)
 
@@ -252,21 +255,28 @@ _SQL_SET: Final = re.compile(r"^\s*SET\s+'?([\w.-]+)'?\s*=\s*'?([^';]+)'?\s*;", 
 def _sql(file: str, text: str) -> tuple[Node, ...]:
     """Read Flink SQL: the options of each CREATE TABLE, and what SET statements say, which holds for all of them."""
     plain = re.sub(r"--[^\n]*", lambda m: " " * len(m[0]), text)
-    shared = [(m[1], Leaf(m[2].strip(), plain.count("\n", 0, m.start(1)) + 1)) for m in _SQL_SET.finditer(plain)]
+    shared: list[tuple[str, Node]] = [
+        (m[1], Leaf(m[2].strip(), plain.count("\n", 0, m.start(1)) + 1)) for m in _SQL_SET.finditer(plain)
+    ]
     trees: list[Node] = []
+    previous = 0
     for match in _SQL_WITH.finditer(plain):
         end = plain.find(")", match.end())
         while end != -1 and plain.count("'", match.end(), end) % 2:
             end = plain.find(")", end + 1)
         if end == -1:
             raise _malformed(file, plain.count("\n", 0, match.start()) + 1, "WITH ( is not closed")
-        pairs: list[tuple[str, Node]] = list(shared)
+        pairs = list(shared)
         pairs += [
             (pair[1], Leaf(pair[2].replace("''", "'"), plain.count("\n", 0, pair.start()) + 1))
             for pair in _SQL_PAIR.finditer(plain, match.end(), end)
         ]
-        trees.append(Branch(tuple(pairs), plain.count("\n", 0, match.start()) + 1))
-    return tuple(trees)
+        line = plain.count("\n", 0, match.start()) + 1
+        name = next((m[1] for m in _SQL_TABLE.finditer(plain, 0, match.start()) if m.end() > previous), "")
+        table = Branch(tuple(pairs), line)
+        trees.append(Branch(((name.strip("`\"'"), table),), line) if name else table)
+        previous = match.start()
+    return tuple(trees) if trees or not shared else (Branch(tuple(shared), shared[0][1].line),)
 
 
 def _malformed(file: str, line: int, reason: str, next_step: str = "Correct the file.") -> ConfigFileError:

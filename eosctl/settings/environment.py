@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,7 +14,11 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
-_IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect)[\w.-]*):v?(?P<version>\d+\.\d+)")
+_IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect|cp-)[\w.-]*):(?P<tag>[\w.-]+)$")
+_KAFKA_IMAGES: Final = ("kafka", "kafka-native")
+_BROKER_IMAGES: Final = ("kafka", "kafka-native", "cp-kafka", "cp-server", "cp-enterprise-kafka")
+# Whose tags count releases of their own.
+_OTHER_VERSIONS: Final = ("debezium", "lensesio", "landoop", "redpanda", "spotify", "strimzi")
 _CONFLUENT: Final = {"7.0": "3.0", "7.1": "3.1", "7.2": "3.2", "7.3": "3.3", "7.4": "3.4", "7.5": "3.5", "7.6": "3.6"}
 _CONFLUENT_LATER: Final = {"7.7": "3.7", "7.8": "3.8", "7.9": "3.9", "8.0": "4.0", "8.1": "4.1", "8.2": "4.2"}
 # Environment variables of images: prefix, role, and what is left out because it is no setting.
@@ -25,6 +30,10 @@ _ENVIRONMENTS: Final = (
     ("KAFKA_", Role.BROKER),
 )
 
+# The image of Debezium takes these without a prefix.
+_WORKER_VARIABLES: Final = frozenset(
+    {"BOOTSTRAP_SERVERS", "GROUP_ID", "CONFIG_STORAGE_TOPIC", "OFFSET_STORAGE_TOPIC", "STATUS_STORAGE_TOPIC"}
+)
 # What people give the script of a broker's image where a container runs tools alone.
 _NO_BROKER: Final = "ignored"
 _STREAMS_VARIABLE: Final = re.compile(r"^(?:[A-Z0-9]+_)*?STREAMS?_(?:PROPERTIES_|CONFIG_)?(?P<name>[A-Z0-9_]+)$")
@@ -76,6 +85,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
     by_role: dict[Role, dict[str, Value]] = {}
     if any(leaf.text == _NO_BROKER for _, leaf in given):
         return []
+    if "connect" in image and any(key in _WORKER_VARIABLES for key, _ in given):
+        given = [(f"CONNECT_{key}" if key in _WORKER_VARIABLES else key, leaf) for key, leaf in given]
     streams = _streams_variables(given, file)
     for key, leaf in given:
         if any(value.key == key for value in streams.values()):
@@ -90,6 +101,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         if Role.BROKER in by_role and _is_application(by_role[Role.BROKER]):
             streams = {**by_role.pop(Role.BROKER), **streams}
         by_role[Role.STREAMS] = {**by_role.get(Role.STREAMS, {}), **streams}
+    if Role.BROKER in by_role and not (_is_brokers(by_role[Role.BROKER], image) or _is_clients(by_role[Role.BROKER])):
+        del by_role[Role.BROKER]  # variables of some tool: KAFKA_CLUSTERS_0_NAME
     return [
         Source(
             min(v.place for v in values.values() if v.place),
@@ -125,6 +138,12 @@ def _is_application(names: Iterable[str]) -> bool:
     return not set(names) & (tables["broker"].parameters.keys() - clients)
 
 
+def _is_brokers(names: Iterable[str], image: str) -> bool:
+    """Tell whether brokers have some of the settings, or the image is that of a broker."""
+    own = load_tables()["broker"].parameters.keys() - {"bootstrap.servers", "client.id"}
+    return bool(own & set(names)) or image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _BROKER_IMAGES
+
+
 def _is_clients(names: Iterable[str]) -> bool:
     """Tell whether ``KAFKA_`` variables are those of an application: clients know some of them, brokers none alone."""
     tables = load_tables()
@@ -132,6 +151,15 @@ def _is_clients(names: Iterable[str]) -> bool:
     clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}
     plain = {_CLIENT_PREFIX.sub("", name) for name in names}
     return bool(plain & (clients - brokers)) and not plain & (brokers - clients)
+
+
+@cache
+def _releases() -> frozenset[str]:
+    """Return the releases of Kafka from 0.10 to the newest known."""
+    table = load_tables()["broker"]
+    minor = {3: 9, 2: 8, 1: 1}
+    known = {f"{major}.{number}" for major, last in minor.items() for number in range(last + 1)}
+    return frozenset({*known, *(f"{table.last[0]}.{number}" for number in range(table.last[1] + 1)), "0.10", "0.11"})
 
 
 def setting_of(text: str) -> str:
@@ -144,12 +172,25 @@ def _spring_name(text: str) -> str:
 
 
 def _version_of(image: str) -> str:
-    found = _IMAGE.search(image)
+    """Return the release of Kafka that an image's tag names; empty where the tag counts something else.
+
+    >>> _version_of("apache/kafka:3.9.0"), _version_of("quay.io/strimzi/kafka:0.45.0-kafka-3.9.0")
+    ('3.9', '3.9')
+    >>> _version_of("wurstmeister/kafka:2.13-2.8.1"), _version_of("quay.io/debezium/kafka:3.1")
+    ('2.8', '')
+    """
+    found = _IMAGE.search(image.partition("@")[0])
     if found is None:
         return ""
-    version = found["version"]
-    if "confluent" in found["name"] or "cp-" in found["name"]:
-        return {**_CONFLUENT, **_CONFLUENT_LATER}.get(version, "")
-    # Strimzi writes its own version first and Kafka's last: kafka:0.45.0-kafka-3.9.0.
-    later = re.search(r"kafka-(\d+\.\d+)", image)
-    return later[1] if later else version
+    name, tag = found["name"], found["tag"]
+    if "confluentinc/" in name or name.startswith("cp-"):
+        version = re.match(r"\d+\.\d+", tag)
+        return {**_CONFLUENT, **_CONFLUENT_LATER}.get(version[0], "") if version else ""
+    # Strimzi writes its own version first and Kafka's last, others that of Scala: kafka:0.45.0-kafka-3.9.0, 2.13-2.8.1.
+    later = re.search(r"kafka-(\d+\.\d+)", tag) or re.match(r"2\.1[0-3]-(\d+\.\d+)", tag)
+    if later:
+        return later[1]
+    own = re.match(r"v?(\d+\.\d+)(?:\.\d+)?(?![\d.])", tag)
+    if own is None or any(other in name for other in _OTHER_VERSIONS):
+        return ""
+    return own[1] if name.rpartition("/")[2] in _KAFKA_IMAGES and own[1] in _releases() else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,6 +19,8 @@ from eosctl.settings.spellings import respelled
 from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+
+ALPAKKA_INTERVAL: Final = "eos-commit-interval"
 
 
 def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source]:
@@ -54,7 +57,16 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if topic is not None and decide(_own_values(node, file)) is None:
         yield topic
         return
-    leaves = list(flatten(node))
+    if (clients := node.branch("kafka-clients")) is not None:
+        yield from _alpakka(node, clients, file, (*hints, key.lower()))
+        return
+    yield from _by_leaves(node, list(flatten(node)), file, hints, key)
+
+
+def _by_leaves(
+    node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...], key: str
+) -> Iterator[Source]:
+    """Yield what a mapping with everything below it configures, else what the mappings in it do."""
     keys = [name for name, _ in leaves]
     if any(CAMEL.match(name) for name in keys):
         camel = ((name, leaf) for name, leaf in leaves if CAMEL.match(name))
@@ -67,15 +79,28 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
             Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints, recognized_by=shown
         )
         return
+    if (flink := _flink_cluster(leaves, file, hints)) is not None:
+        yield flink
+        return
     if _is_flat(node) and (own := _own_prefixes(keys)):
         yield from _under_prefixes(leaves, own, file, hints)
         rest = [entry for entry in node.entries if not entry[0].startswith(own)]
         yield from _islands(Branch(tuple(rest), node.line), file, hints, key)
         return
-    if (whole := _as_a_whole(node, leaves, file, hints)) is not None:
+    if (whole := _as_a_whole(node, leaves, file, hints, key)) is not None:
         yield whole
     else:
         yield from _children(node, file, hints)
+
+
+def _alpakka(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield a client of Alpakka or Pekko: Kafka's settings stand in ``kafka-clients``, its own next to them."""
+    given = dict(flatten(clients))
+    own = node.get(ALPAKKA_INTERVAL)
+    if isinstance(own, Leaf):
+        given[ALPAKKA_INTERVAL] = own
+    if given:
+        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints)
 
 
 def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
@@ -86,15 +111,38 @@ def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Sourc
             yield from _islands(child, file, (*hints, name.lower()), name)
 
 
-def _as_a_whole(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+def _flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return what a cluster's own file says of checkpoints: flink-conf.yaml, config.yaml, ``flinkConfiguration``."""
+    own = [(name, leaf) for name, leaf in leaves if name.startswith("execution.checkpointing.")]
+    is_table = any(name.startswith(("sink.", "scan.", "properties.")) for name, _ in leaves)
+    if not own or is_table or len(own) == len(leaves):
+        return None
+    place = Place(file, own[0][1].line)
+    return Source(place, values_of(own, file), role=Role.FLINK, hints=hints, recognized_by=own[0][0])
+
+
+def _as_a_whole(
+    node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...], key: str
+) -> Source | None:
     """Return a mapping as one source where it holds mostly settings, or is flat and holds any."""
     spelled = respelled(leaves, file)
     known = [name for name, _, _ in spelled if name not in ANYBODYS and is_setting(name)]
+    # A single word is a setting of everybody's: Kafka must be named around it.
+    if all("." not in name for name in known) and not _speaks_of_kafka(file, hints, leaves):
+        known = []
     is_flat = _is_flat(node)
     if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):
-        values = {name: value_of(key, leaf, file, name) for name, key, leaf in spelled}
-        return Source(Place(file, node.line), values, hints=hints)
+        values = {name: value_of(written, leaf, file, name) for name, written, leaf in spelled}
+        return Source(Place(file, node.line), values, key if file.endswith(".sql") else "", hints=hints)
     return None
+
+
+def _speaks_of_kafka(file: str, hints: tuple[str, ...], leaves: list[tuple[str, Leaf]]) -> bool:
+    """Tell whether the words around a mapping, or its other keys, are about Kafka; properties are Kafka's own."""
+    if file.lower().endswith((".properties", ".sql")):
+        return True
+    words = " ".join((file, *hints, *(name for name, _ in leaves))).lower()
+    return any(word in words for word in ("kafka", "producer", "consumer", "rdkafka", "streams", "redpanda"))
 
 
 def _own_prefixes(keys: list[str]) -> tuple[str, ...]:

@@ -258,12 +258,17 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
     """Yield the application, and Kafka's clients inside it."""
     spring = spring_settings(source.values)
     yield _component(source, Role.SPRING, spring.named, release)
-    for role in (Role.PRODUCER, Role.CONSUMER):
-        own = {**spring.shared, **spring.clients[role]}
-        if own:
+    producer = {**spring.shared, **spring.clients[Role.PRODUCER]}
+    if producer:
+        yield _component(source, Role.PRODUCER, producer, release, framework=spring.defaults, inside=Role.SPRING)
+    consumer = {**spring.shared, **spring.clients[Role.CONSUMER]}
+    for own in tuple(spring.inputs.values()) or ({},):
+        if consumer or own:
             # spring-kafka's listener container commits itself unless told otherwise (since 2.3).
-            framework = {"enable.auto.commit": "false"} if role is Role.CONSUMER else {}
-            yield _component(source, role, own, release, framework=framework, inside=Role.SPRING)
+            framework = {"enable.auto.commit": "false"}
+            yield _component(
+                source, Role.CONSUMER, {**consumer, **own}, release, framework=framework, inside=Role.SPRING
+            )
     if spring.clients[Role.STREAMS]:
         values = {**spring.shared, **spring.clients[Role.STREAMS]}
         yield from _streams(replace(source, values=values, role=Role.STREAMS, recognized_by=""), release)

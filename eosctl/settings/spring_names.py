@@ -57,11 +57,15 @@ class SpringSettings(NamedTuple):
         named: Spring's own settings, by their uniform names.
         clients: Kafka's settings of its producer, its consumer, and its Streams application.
         shared: Kafka's settings of all of them.
+        inputs: Kafka's settings of each input binding of Spring Cloud Stream, over those of the consumer.
+        defaults: What the binder gives a transactional producer where nothing else is written.
     """
 
     named: Mapping[str, Value]
     clients: Mapping[Role, Mapping[str, Value]]
     shared: Mapping[str, Value]
+    inputs: Mapping[str, Mapping[str, Value]]
+    defaults: Mapping[str, str]
 
 
 def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
@@ -69,6 +73,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     named: dict[str, Value] = {}
     given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
     shared: dict[str, Value] = {}
+    inputs: dict[str, dict[str, Value]] = {}
     for key, value in values.items():
         if match := _SPRING_KEY.match(key):
             section, rest = (match[1] or "").lower(), match[2]
@@ -83,7 +88,13 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
                 target.setdefault(kafka, _bound(kafka, value))
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)
-    return SpringSettings(named, given, shared)
+        elif match := _BINDING_KEY.match(key):
+            _binding(match[1], match[2], value, inputs)
+    required = named.get("binder.requiredacks")
+    if required is not None:
+        given[Role.PRODUCER].setdefault("acks", _named("acks", required))
+    is_transactional = any(name.startswith("binder.transaction.transactionidprefix") for name in named)
+    return SpringSettings(named, given, shared, inputs, {"acks": "1"} if is_transactional else {})
 
 
 def _spring_name(section: str, rest: str) -> str | None:
@@ -91,6 +102,20 @@ def _spring_name(section: str, rest: str) -> str | None:
     uniform = _uniform(rest).replace(".", "")
     own = _SPRING_NAMES[Role(section)].get(uniform) if section else None
     return own or _SPRING_COMMON.get(uniform)
+
+
+def _binding(binding: str, rest: str, value: Value, inputs: dict[str, dict[str, Value]]) -> None:
+    """Add a setting of an input binding: its topic and group, or one that the consumer is given."""
+    uniform = _uniform(rest)
+    if "-out-" in binding or binding == "output" or uniform.startswith("producer."):
+        return
+    own = inputs.setdefault(binding, {})
+    if uniform in ("destination", "group"):
+        name = "topic" if uniform == "destination" else "group.id"
+        own[name] = _named(name, value)
+    elif uniform.startswith("consumer.") and (inner := _BINDER_MAP.search(rest)):
+        name = inner[1].replace("[", "").replace("]", "")
+        own[name] = _named(name, value)
 
 
 def _binder(
@@ -107,8 +132,6 @@ def _binder(
     name = inner[1].replace("[", "").replace("]", "") if inner else ""
     if uniform.startswith("transaction.transactionidprefix"):
         given[Role.PRODUCER]["transactional.id"] = _named("transactional.id", value)
-    elif uniform == "requiredacks":
-        given[Role.PRODUCER]["acks"] = _named("acks", value)
     elif name:
         section = (
             Role.PRODUCER if "producer" in uniform.split(".") else Role.CONSUMER if "consumer" in uniform else None
@@ -118,6 +141,8 @@ def _binder(
         target[name] = _named(name, value)
 
 
+# A binding by its name, of the binder or of Spring Cloud Stream itself.
+_BINDING_KEY: Final = re.compile(r"^spring\.cloud\.stream\.(?:kafka\.)?bindings\.([\w-]+)\.(.+)$", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h|d|b|kb|mb|gb)", re.IGNORECASE)
 _UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _SIZES: Final = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}

@@ -13,7 +13,7 @@ from eosctl.checks.judge import findings_of, judge
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment_files import read_texts
 from eosctl.settings.sources import Releases
 from scripts.mutate_checks.mutants import ROOT
 
@@ -21,12 +21,13 @@ CASES: Final = ROOT / "tests" / "fixtures" / "checks" / "configuration"
 
 
 class Expected(NamedTuple):
-    """Files, and what a rule says of them; severities are compared where a case names them."""
+    """Files, and what a rule says of them; severities and parts of remedies are compared where a case names them."""
 
     deployment: Deployment
     status: str
     places: list[str]
     severities: list[str]
+    remedies: list[str]
 
 
 def rules() -> Iterator[tuple[Path, str, Callable[[Check], bool]]]:
@@ -48,10 +49,9 @@ def load_cases(check_id: str) -> list[Expected]:
     for case in loaded:
         named = (parse_release(case[whose]) if whose in case else None for whose in Releases._fields)
         releases = Releases(*named)
-        files = case["files"].items()
-        parts = [part for name, text in files for part in read_components(name, text, releases=releases)]
-        deployment = Deployment(tuple(parts), load_tables())
-        found.append(Expected(deployment, case["expect"], case.get("findings", []), case.get("severities", [])))
+        deployment = Deployment(tuple(read_texts(case["files"], releases)), load_tables())
+        parts = (case["expect"], case.get("findings", []), case.get("severities", []), case.get("remedies", []))
+        found.append(Expected(deployment, *parts))
     return found
 
 
@@ -60,4 +60,6 @@ def _is_met(rule: Check, case: Expected) -> bool:
     found = findings_of([result])
     places = [f"{facts['file']}:{facts['line']}" for finding in found if (facts := dict(finding.facts))]
     severities = [finding.severity.value for finding in found]
-    return (result.status.value, places) == (case.status, case.places) and case.severities in ([], severities)
+    remedies = zip(case.remedies, (" ".join(finding.remedy) for finding in found), strict=False)
+    told = all(part in remedy for part, remedy in remedies) and case.severities in ([], severities)
+    return told and (result.status.value, places) == (case.status, case.places)

@@ -74,6 +74,8 @@ def _outside_range(word: str, bounds: str) -> str:
 
 
 def _not_chosen(word: str, bounds: str, is_list: bool) -> str:
+    if bounds == "non-empty string" and not word:
+        return "it must not be empty"
     match = _CHOICE.match(bounds)
     if match is None or "..." in bounds:
         return ""

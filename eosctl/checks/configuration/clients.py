@@ -35,6 +35,11 @@ def transactional_producers(deployment: Deployment) -> tuple[Component, ...]:
     return tuple(p for p in deployment.of(Role.PRODUCER) if is_transactional(p))
 
 
+def has_transactions(deployment: Deployment) -> bool:
+    """Tell whether any application of the deployment writes in transactions."""
+    return any(is_transactional(producer) for producer in deployment.of(Role.PRODUCER))
+
+
 def transactions_beside(deployment: Deployment, consumer: Component) -> tuple[Component, ...]:
     """Return the transactional producers that write what a consumer of the same application reads.
 
@@ -67,10 +72,9 @@ def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator
 
 
 def demands_idempotence(producer: Component) -> bool:
-    """Tell whether somebody asked for idempotence: by itself, or by a transactional id."""
+    """Tell whether idempotence is asked for: by itself, or by a transactional id, which does not go without it."""
     asked = producer.value("enable.idempotence")
-    by_itself = asked.source is not ValueSource.DEFAULT and asked.flag is True
-    return by_itself or (is_transactional(producer) and (asked.flag is True or not asked.is_given))
+    return (asked.source is not ValueSource.DEFAULT and asked.flag is True) or is_transactional(producer)
 
 
 def is_idempotent_by_default(producer: Component) -> bool:

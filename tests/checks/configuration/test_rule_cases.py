@@ -31,6 +31,7 @@ class RuleCase(NamedTuple):
     releases: Releases
     findings: list[str]
     severities: list[str]
+    remedies: list[str]
 
     def __str__(self) -> str:
         return f"{self.check_id}-{self.number}-{self.expect}"
@@ -50,6 +51,7 @@ def cases_of(path: Path) -> list[RuleCase]:
             Releases(*(parse_release(case[whose]) if whose in case else None for whose in Releases._fields)),
             case.get("findings", []),
             case.get("severities", []),
+            case.get("remedies", []),
         )
         for number, case in enumerate(loaded)
     ]
@@ -65,6 +67,8 @@ def test_case(case: RuleCase) -> None:
     assert (result.status.value, places) == (case.expect, case.findings), result
     if case.severities:
         assert [finding.severity.value for finding in findings_of([result])] == case.severities
+    for part, finding in zip(case.remedies, findings_of([result]), strict=False):
+        assert part in " ".join(finding.remedy)
 
 
 def test_every_rule_is_seen_to_fail_twice_to_pass_and_to_be_undecided() -> None:

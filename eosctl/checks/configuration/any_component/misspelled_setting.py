@@ -22,6 +22,17 @@ NEVER_EXISTED: Final = {
     "isolation": "isolation.level",
     "idempotence": "enable.idempotence",
     "idempotence.enable": "enable.idempotence",
+    "idempotent": "enable.idempotence",
+    "auto.commit": "enable.auto.commit",
+    "auto.commit.enable": "enable.auto.commit",
+    "autocommit": "enable.auto.commit",
+    "auto.commit.enabled": "enable.auto.commit",
+    "enable.autocommit": "enable.auto.commit",
+    "max.in.flight.requests": "max.in.flight.requests.per.connection",
+    "transaction.state.log.min.insync.replicas": "transaction.state.log.min.isr",
+    "transaction.state.replication.factor": "transaction.state.log.replication.factor",
+    "exactly.once.source.enabled": "exactly.once.source.support",
+    "guarantee": "processing.guarantee",
 }
 SPRING: Final = "spring.kafka."
 FLINK: Final = ("sink.", "scan.")

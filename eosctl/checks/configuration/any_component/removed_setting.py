@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Value
+from eosctl.model.deployment import Role, Value
 from eosctl.model.severity import Severity
 
 
@@ -42,6 +42,8 @@ def removed_setting(case: Case) -> Iterator[Problem]:
     """
     for component in case.deployment.components:
         table = case.deployment.table(component)
+        if component.role is Role.TOPIC:  # EOS-CFG-152: topics refuse them
+            continue
         if table is None or not component.release_named or component.release < table.first:
             continue
         for name, value in component.given.items():

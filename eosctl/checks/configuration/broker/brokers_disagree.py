@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.broker_clusters import cluster_of
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
@@ -59,7 +60,7 @@ def brokers_disagree(case: Case) -> Iterator[Problem]:
     """
     clusters: dict[str, list[Component]] = {}
     for broker in case.deployment.of(Role.BROKER):
-        clusters.setdefault(_cluster_of(broker), []).append(broker)
+        clusters.setdefault(cluster_of(broker), []).append(broker)
     for brokers in clusters.values():
         for name in NAMES:
             yield from _differing(brokers, name)
@@ -88,13 +89,3 @@ def _remedy(name: str, highest: int) -> str:
     if name.endswith((".min.isr", ".replication.factor")):
         return f"Set {name}={highest}, the highest value, on all brokers."
     return "Use one value on all brokers."
-
-
-def _cluster_of(broker: Component) -> str:
-    """Tell which cluster a broker belongs to: the one that it stands for or joins, else that of its file."""
-    if broker.cluster:
-        return broker.cluster
-    for name in ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect"):
-        if broker.has(name) and broker.word(name):
-            return f"{name}={broker.word(name)}"
-    return broker.place.file if broker.place.line else "the running cluster"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.replication import replication_pairs
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Role, Value
 from eosctl.model.severity import Severity
+
+LEAST_REPLICAS: Final = 3
 
 
 @check(
@@ -51,11 +55,21 @@ def min_isr_exceeds_replication_factor(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for component, minimum, factor in replication_pairs(case.deployment):
+        if factor.number == 1 and component.role is Role.BROKER and is_only_broker(case.deployment, component):
+            continue  # EOS-CFG-149
         if minimum.number is not None and factor.number is not None and minimum.number > factor.number:
             yield problem(
                 component,
                 (minimum, factor),
                 f"{minimum.key} is {minimum.number}, {factor.key} {factor.number}.",
                 impact="Before 3.7 no write with acks=all succeeds; since then only the replicas there are count.",
-                remedy=f"Set {factor.name} to {minimum.number + 1}.",
+                remedy=_remedy(minimum, factor),
             )
+
+
+def _remedy(minimum: Value, factor: Value) -> str:
+    """Return a remedy that leaves an acknowledged record on as many brokers as there are replicas today, or on more."""
+    wanted, replicas = minimum.number or 0, factor.number or 0
+    if replicas < LEAST_REPLICAS <= wanted:
+        return f"Set {factor.name}={LEAST_REPLICAS}, of which 2 must be in sync ({minimum.name}: 2)."
+    return f"Set {factor.name}={wanted + 1}."

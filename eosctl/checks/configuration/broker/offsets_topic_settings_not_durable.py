@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -24,7 +25,8 @@ def offsets_topic_settings_not_durable(case: Case) -> Iterator[Problem]:
 
     What it checks:
         offsets.topic.replication.factor below 3, where it was written down. The offsets topic gets no
-        min.insync.replicas of its own: it follows the brokers' default.
+        min.insync.replicas of its own: it follows the brokers' default. Nothing
+        is reported where the platform starts one broker in all: more replicas have no place there.
 
     Why it matters for exactly-once:
         Offsets that were committed in a transaction live there. Lost, they send the application back to
@@ -40,6 +42,8 @@ def offsets_topic_settings_not_durable(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for broker in case.deployment.of(Role.BROKER):
+        if is_only_broker(case.deployment, broker):
+            continue
         value = broker.value("offsets.topic.replication.factor")
         if value.is_given and value.number is not None and value.number < 3:
             yield problem(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -25,7 +26,8 @@ def transaction_log_settings_not_durable(case: Case) -> Iterator[Problem]:
 
     What it checks:
         transaction.state.log.replication.factor below 3 and transaction.state.log.min.isr below 2, where they were
-        written down; the defaults are 3 and 2. Both count only when the topic is created.
+        written down; the defaults are 3 and 2. Both count only when the topic is created. Nothing
+        is reported where the platform starts one broker in all: more replicas have no place there.
 
     Why it matters for exactly-once:
         The transaction log holds every decision and every fencing epoch. With one replica the loss of a broker
@@ -42,6 +44,8 @@ def transaction_log_settings_not_durable(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for broker in case.deployment.of(Role.BROKER):
+        if is_only_broker(case.deployment, broker):
+            continue
         for name, least in (("transaction.state.log.replication.factor", 3), ("transaction.state.log.min.isr", 2)):
             value = broker.value(name)
             if value.is_given and value.number is not None and value.number < least:

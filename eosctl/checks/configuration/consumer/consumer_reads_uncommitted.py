@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import share_setting, transactions_beside
+from eosctl.checks.configuration.clients import has_transactions, share_setting, transactions_beside
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -61,5 +61,5 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
                     if share_setting(consumer)
                     else "Set isolation.level=read_committed for this consumer."
                 ),
-                severity=None if beside else Severity.WARNING,
+                severity=None if beside else Severity.WARNING if has_transactions(case.deployment) else Severity.INFO,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.clients import has_transactions, is_transactional
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -24,7 +24,8 @@ def idempotence_switched_off(case: Case) -> Iterator[Problem]:
     """Find producers that forbid idempotence.
 
     What it checks:
-        enable.idempotence=false written down in a producer without transactional id.
+        enable.idempotence=false written down in a producer without transactional id: information where nothing of the
+        input writes in transactions.
 
     Why it matters for exactly-once:
         A retry after a lost response writes the record a second time, and more than one request in flight can
@@ -46,6 +47,7 @@ def idempotence_switched_off(case: Case) -> Iterator[Problem]:
                 producer,
                 (asked,),
                 f"{asked.key} is false.",
+                severity=None if has_transactions(case.deployment) else Severity.INFO,
                 impact="Retries can duplicate and reorder records.",
                 remedy=f"Remove {asked.key}, or set it to true.",
             )

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.clients import (
-    ALL_REPLICAS,
     demands_idempotence,
+    has_transactions,
     is_idempotent_by_default,
     java_producers,
 )
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Role
+from eosctl.model.deployment import Client, Role, ValueSource
 from eosctl.model.severity import Severity
+
+FEWER_REPLICAS: Final = frozenset({"0", "1"})
+# Where a framework takes acks from.
+OWN_NAMES: Final = {Role.SPRING: "spring.cloud.stream.kafka.binder.required-acks"}
 
 
 @check(
@@ -30,7 +35,9 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
 
     What it checks:
         acks other than all (or -1) with enable.idempotence=true or a transactional.id; and acks other than all
-        where only the default of Kafka 3.0 makes the producer idempotent.
+        where only the default of Kafka 3.0 makes the producer idempotent: information where nothing of the input writes
+        in transactions. Other words than 0 and 1 are those of EOS-CFG-088. Spring Cloud Stream sets acks=1 unless
+        required-acks says otherwise.
 
     Why it matters for exactly-once:
         A contradiction that is written down ends in a ConfigException. Where idempotence comes from the default,
@@ -48,22 +55,24 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
     aiokafka = (p for p in case.deployment.of(Role.PRODUCER) if p.client is Client.AIOKAFKA)
     for producer in (*java_producers(case.deployment), *aiokafka):
         acks = producer.value("acks")
-        if not acks.is_given or acks.word is None or acks.word.lower() in ALL_REPLICAS:
+        if acks.source is ValueSource.DEFAULT or acks.word is None or acks.word.lower() not in FEWER_REPLICAS:
             continue
         if demands_idempotence(producer):
+            key = acks.key if acks.is_given else OWN_NAMES.get(producer.inside or producer.role, "acks")
+            told = acks.key if acks.is_given else f"{producer.inside or producer.role} sets acks"
             yield problem(
                 producer,
-                (acks, producer.value("enable.idempotence")),
-                f"{acks.key}={acks.word} contradicts idempotence, which needs acks=all.",
+                (acks, producer.value("transactional.id"), producer.value("enable.idempotence")),
+                f"{told}={acks.word} contradicts idempotence, which needs acks=all.",
                 impact="The producer does not start.",
-                remedy=f"Set {acks.key}=all.",
+                remedy=f"Set {key}=all.",
             )
         elif is_idempotent_by_default(producer):
             yield problem(
                 producer,
                 (acks,),
                 f"{acks.key}={acks.word} silently switches idempotence off, which Kafka 3.0 and later have by default.",
-                severity=Severity.WARNING,
+                severity=Severity.WARNING if has_transactions(case.deployment) else Severity.INFO,
                 impact="A retry can write a record twice, and a lost leader can lose acknowledged records.",
                 remedy=f"Set {acks.key}=all and enable.idempotence=true.",
             )

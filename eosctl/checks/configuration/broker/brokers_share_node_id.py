@@ -1,0 +1,66 @@
+"""EOS-CFG-150."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.broker_clusters import cluster_of, folder_of
+from eosctl.checks.configuration.instances import counted, processes, runs_many
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role, Value
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-CFG-150",
+    "Two brokers have the same node id",
+    Area.CONFIGURATION,
+    Severity.CRITICAL,
+    roles=(Role.BROKER,),
+    reads=("node.id", "broker.id"),
+    references=("KIP-500",),
+)
+def brokers_share_node_id(case: Case) -> Iterator[Problem]:
+    """Find brokers of one cluster that claim to be the same node.
+
+    What it checks:
+        Equal node.id (broker.id with ZooKeeper) of two brokers that name the same quorum, in one file or in files of
+        one folder; and a written id of a workload with two processes or more.
+
+    Why it matters for exactly-once:
+        The controller refuses the second broker (DuplicateBrokerRegistrationException), or lets it take the place of
+        the first: partitions move between two machines with different data.
+
+    Example:
+        A service of a Compose file that was copied with its KAFKA_NODE_ID.
+
+    Fix:
+        Give each broker an id of its own.
+
+    Verify:
+        eosctl config lint reports it no longer.
+    """
+    first: dict[tuple[str, str, int], tuple[Component, Value]] = {}
+    for broker in case.deployment.of(Role.BROKER):
+        node = next((v for name in ("node.id", "broker.id") if (v := broker.value(name)).is_given), None)
+        if node is None or node.number is None or node.number < 0 or broker.cluster:
+            continue
+        if runs_many(broker):
+            yield problem(
+                broker,
+                (node, *counted(broker)),
+                f"{node.key} is {node.number} for all {processes(broker)}.",
+                impact="The cluster has one of these brokers at a time, each with other data.",
+                remedy=f"Make {node.key} different for each instance, e.g. from the ordinal of its pod.",
+            )
+        key = (folder_of(broker), cluster_of(broker), node.number)
+        owner, other = first.setdefault(key, (broker, node))
+        if owner.application != broker.application:
+            yield problem(
+                broker,
+                (node, other),
+                f"{node.key}={node.number} is also used at {other.place}.",
+                impact="The second broker is refused, or replaces the first one with other data.",
+                remedy=f"Give each broker a {node.name} of its own.",
+            )

@@ -1,0 +1,70 @@
+"""EOS-CFG-149."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.broker_clusters import is_only_broker
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Role
+from eosctl.model.severity import Severity
+
+NAMES: Final = (
+    "transaction.state.log.replication.factor",
+    "transaction.state.log.min.isr",
+    "offsets.topic.replication.factor",
+)
+
+
+@check(
+    "EOS-CFG-149",
+    "One broker cannot hold the replicas of internal topics",
+    Area.CONFIGURATION,
+    Severity.ERROR,
+    roles=(Role.BROKER,),
+    reads=(
+        "transaction.state.log.replication.factor",
+        "transaction.state.log.min.isr",
+        "offsets.topic.replication.factor",
+    ),
+    tags=("durability",),
+    references=("KIP-98",),
+)
+def one_broker_needs_more(case: Case) -> Iterator[Problem]:
+    """Find clusters of one broker whose internal topics are to have several replicas.
+
+    What it checks:
+        transaction.state.log.replication.factor, transaction.state.log.min.isr, and offsets.topic.replication.factor
+        above 1, written or by default, where the platform starts one broker in all: one service of Compose, one
+        replica in Kubernetes.
+
+    Why it matters for exactly-once:
+        __transaction_state cannot be created: InitProducerId is answered with COORDINATOR_NOT_AVAILABLE until the
+        timeout, and no transaction ever begins.
+
+    Example:
+        A Compose file with one broker that does not set KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR; the default
+        is 3.
+
+    Fix:
+        Start three brokers. For development alone, give the three settings the value 1.
+
+    Verify:
+        eosctl config lint reports it no longer.
+    """
+    for broker in case.deployment.of(Role.BROKER):
+        if not is_only_broker(case.deployment, broker):
+            continue
+        values = [broker.value(name) for name in NAMES]
+        too_many = [value for value in values if value.number is not None and value.number > 1]
+        if too_many:
+            names = ", ".join(f"{value.name} ({value.number})" for value in too_many)
+            yield problem(
+                broker,
+                too_many,
+                f"The cluster has one broker, and more are asked for: {names}.",
+                impact="Transactions cannot begin and groups cannot commit: the internal topics are not created.",
+                remedy="Start three brokers; for development alone, a value of 1 for each of these is enough.",
+            )

@@ -1,0 +1,46 @@
+"""Which brokers form a cluster, and how many there are."""
+
+from __future__ import annotations
+
+from eosctl.model.deployment import Component, Deployment, Role
+
+_JOINED_BY = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
+
+
+def cluster_of(broker: Component) -> str:
+    """Return which cluster a broker belongs to: the one that it stands for or joins, else that of its file."""
+    if broker.cluster:
+        return broker.cluster
+    for name in _JOINED_BY:
+        if broker.has(name) and broker.word(name):
+            return f"{name}={broker.word(name)}"
+    return broker.place.file if broker.place.line else "the running cluster"
+
+
+def folder_of(broker: Component) -> str:
+    """Return the folder of a broker's file: copies for other environments stand in other folders."""
+    return broker.place.file.rpartition("/")[0]
+
+
+def is_only_broker(deployment: Deployment, broker: Component) -> bool:
+    """Tell whether the platform starts this broker alone; False where nothing shows how many there are."""
+    own = [
+        other for other in deployment.of(Role.BROKER) if is_broker(other) and cluster_of(other) == cluster_of(broker)
+    ]
+    counts = [other.instances.number if other.instances is not None else None for other in own]
+    return counts == [1] and own[0] is broker and _is_complete(broker)
+
+
+def is_broker(server: Component) -> bool:
+    """Tell whether a server holds topics; a controller alone does not."""
+    roles = server.word("process.roles") if server.has("process.roles") else None
+    return roles is None or "broker" in {role.strip() for role in roles.split(",")}
+
+
+def _is_complete(broker: Component) -> bool:
+    """Tell whether a broker's settings show the whole cluster: it is its only controller, or an operator's resource."""
+    if broker.cluster or broker.has("zookeeper.connect"):
+        return True
+    roles = broker.word("process.roles") if broker.has("process.roles") else None
+    voters = broker.word("controller.quorum.voters") or ""
+    return "controller" in (roles or "") and "," not in voters

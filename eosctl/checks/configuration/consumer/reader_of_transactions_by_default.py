@@ -1,0 +1,79 @@
+"""EOS-CFG-151."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import transactional_producers, transactions_beside
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.topics import are_related, topics_of
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Client, Component, Deployment, Role
+from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
+
+
+def _readers(deployment: Deployment) -> Iterator[Component]:
+    """Yield the consumers whose default is read_uncommitted; a sink connector has one where it does not override it."""
+    for consumer in deployment.of(Role.CONSUMER):
+        if consumer.inside in (None, Role.SPRING) and consumer.value("isolation.level").word == "read_uncommitted":
+            yield consumer
+    workers = [one for one in deployment.of(Role.CONSUMER) if one.inside is Role.CONNECT_WORKER]
+    if any((worker.word("isolation.level") or "") == "read_committed" for worker in workers):
+        return
+    for sink in deployment.of(Role.SINK_CONNECTOR):
+        if not sink.has("consumer.override.isolation.level") and sink.client is Client.JAVA:
+            yield sink
+
+
+def _remedy(reader: Component) -> str:
+    key = "consumer.override.isolation.level" if reader.role is Role.SINK_CONNECTOR else "isolation.level"
+    return f"Set {key}=read_committed, unless it reads no topic of these transactions."
+
+
+@check(
+    "EOS-CFG-151",
+    "Consumer of a transactional application reads uncommitted by default",
+    Area.CONFIGURATION,
+    Severity.WARNING,
+    roles=(Role.CONSUMER, Role.SINK_CONNECTOR),
+    reads=("isolation.level",),
+    references=("KIP-98",),
+)
+def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
+    """Find consumers without isolation.level next to applications that write in transactions.
+
+    What it checks:
+        Java consumers that leave isolation.level to its default (read_uncommitted), given together with a
+        transactional producer: in the same folder, or with a topic in common. Topics that are known on both sides and
+        differ clear a consumer. A consumer of the transactional application itself has a rule of its own.
+
+    Why it matters for exactly-once:
+        Records of aborted transactions are processed as if they were committed.
+
+    Example:
+        producer.properties with a transactional.id, and consumer.properties without isolation.level.
+
+    Fix:
+        Set isolation.level=read_committed in every consumer of the output.
+
+    Verify:
+        eosctl config lint reports it no longer.
+    """
+    writers = [p for p in transactional_producers(case.deployment) if p.inside in (None, Role.SPRING, Role.FLINK)]
+    for reader in _readers(case.deployment):
+        level = reader.value("isolation.level")
+        writer = next((one for one in writers if are_related(case.deployment, one, reader)), None)
+        if writer is None or level.is_given or transactions_beside(case.deployment, reader):
+            continue
+        place = writer.value("transactional.id").place or writer.place
+        named = topics_of(case.deployment, writer) & topics_of(case.deployment, reader)
+        yield problem(
+            reader,
+            (level,),
+            f"isolation.level is not set, and {place} writes in transactions"
+            + (f" to {', '.join(sorted(named))}." if named else "."),
+            confidence=Confidence.CERTAIN if named else Confidence.LIKELY,
+            impact="Records of aborted transactions are read as if they were committed.",
+            remedy=_remedy(reader),
+        )

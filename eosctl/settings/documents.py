@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
+from eosctl.settings.fluent_bit_file import SECTION, parse_fluent_bit
 from eosctl.settings.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.ini_file import IniError, parse_ini
+from eosctl.settings.logstash_file import PIPELINE, LogstashError, parse_logstash
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 MAX_NODES: Final = 200_000
@@ -71,14 +73,31 @@ def parse_properties_tree(file: str, text: str, first_line: int = 1) -> Branch:
 _HOCON_OBJECT: Final = re.compile(
     r"^\s*(?:\{|[^=:#!\s][^=:#\n{]*(?<!\$)\{|[^=:#!\s][^=:#\n]*[=:]\s*\{\s*(?:$|[\w.\"-]+\s*[=:{]))", re.MULTILINE
 )
+_TELEGRAF: Final = re.compile(r"^\s*\[\[(?:inputs|outputs|processors|aggregators)\.\w+\]\]", re.MULTILINE)
 _STATEMENT: Final = re.compile(r";[ \t]*$", re.MULTILINE)
 
 
 def _conf(file: str, text: str) -> tuple[Node, ...]:
-    """Read ``.conf``: HOCON where objects stand in it, else properties; JAAS and nginx end their lines otherwise."""
+    """Read ``.conf`` by what stands in it: a pipeline of Logstash, Fluent Bit, or Telegraf, HOCON, else properties.
+
+    JAAS and nginx end their lines otherwise than HOCON does.
+    """
+    if PIPELINE.search(text) and "=>" in text:
+        return _logstash(file, text)
+    if SECTION.search(text):
+        return (parse_fluent_bit(text),)
+    if _TELEGRAF.search(text):
+        return _toml(file, text)
     if _HOCON_OBJECT.search(text) and not _STATEMENT.search(text):
         return _hocon(file, text)
     return _properties(file, text)
+
+
+def _logstash(file: str, text: str) -> tuple[Node, ...]:
+    try:
+        return (parse_logstash(text),)
+    except LogstashError as error:
+        raise _malformed(file, error.line, error.reason) from error
 
 
 def _hocon(file: str, text: str) -> tuple[Node, ...]:
@@ -155,11 +174,34 @@ def _json(file: str, text: str) -> tuple[Node, ...]:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        raise _malformed(file, error.lineno, error.msg) from error
+        return _json_with_comments(file, text, error)
     except RecursionError as error:
         raise _malformed(file, 1, "nested too deeply") from error
     # What is valid JSON is YAML too, but for tabs between the tokens.
     return _yaml(file, text.replace("\t", " "))
+
+
+_JSON_EXTRA: Final = re.compile(
+    r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[}\]])""",
+    re.DOTALL,
+)
+
+
+def _json_with_comments(file: str, text: str, error: json.JSONDecodeError) -> tuple[Node, ...]:
+    """Read comments and commas at the end, in .json files as well; names without quotes in JSON5 alone."""
+
+    def kept(match: re.Match[str]) -> str:
+        return match[1] or re.sub(r"[^\n]", " ", match[0])
+
+    plain = _JSON_EXTRA.sub(kept, text)
+    if plain.lstrip()[:1] not in ("{", "["):
+        raise _malformed(file, error.lineno, error.msg) from error
+    try:
+        if not file.lower().endswith((".jsonc", ".json5")):
+            json.loads(plain)
+        return _yaml(file, plain.replace("\t", " "))
+    except (ConfigFileError, json.JSONDecodeError):
+        raise _malformed(file, error.lineno, error.msg) from error
 
 
 def _hcl(file: str, text: str) -> tuple[Node, ...]:
@@ -288,7 +330,7 @@ FORMATS: Final = (
     Format("conf", (".conf",), _conf),
     Format("hocon", (".hocon",), _hocon),
     Format("yaml", (".yml", ".yaml"), _yaml),
-    Format("json", (".json",), _json),
+    Format("json", (".json", ".jsonc", ".json5"), _json),
     Format("hcl", (".tf", ".hcl", ".tfvars"), _hcl),
     Format("toml", (".toml",), _toml),
     Format("ini", (".ini",), _ini),

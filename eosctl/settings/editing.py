@@ -63,7 +63,7 @@ def remove_key(file: str, text: str, line: int, key: str) -> str:
     # In JSON the comma before the last entry goes with it.
     before = "".join(lines[: line - 1])
     uncommaed = before.rstrip().removesuffix(",") + before[len(before.rstrip()) :] + "".join(lines[line:])
-    return _first_that_means(wanted, file, iter((without, uncommaed)))
+    return _first_that_means(wanted, file, iter((uncommaed, without)))
 
 
 def _tail(key: str, start: int, new_key: str) -> str:

@@ -39,6 +39,32 @@ _ENUMERATIONS: Final = {
     "partition.assignment.strategy": {"roundrobin": "roundrobin", "cooperativesticky": "cooperative-sticky"},
 }
 
+# Names of sarama, kafka-go, franz-go, and KafkaJS for what Kafka's own clients call otherwise.
+LIBRARY_NAMES: Final = {
+    "requiredacks": "acks",
+    "idempotent": "enable.idempotence",
+    "idempotentwrite": "enable.idempotence",
+    "idempotentwrites": "enable.idempotence",
+    "maxopenrequests": "max.in.flight.requests.per.connection",
+    "maxinflightrequests": "max.in.flight.requests.per.connection",
+    "transactionid": "transactional.id",
+    "autocommit": "enable.auto.commit",
+    "readuncommitted": "isolation.level",
+}
+_LIBRARY_WORDS: Final = {
+    "acks": {
+        "waitforall": "all",
+        "requireall": "all",
+        "waitforlocal": "1",
+        "requireone": "1",
+        "noresponse": "0",
+        "requirenone": "0",
+        "none": "0",
+        "one": "1",
+    },
+    "isolation.level": {"true": "read_uncommitted", "false": "read_committed"},
+}
+
 
 @cache
 def _by_letters() -> dict[str, str]:
@@ -69,16 +95,24 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str) -> list[tuple[str, 
     found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
     speaks = "kafka" in file.rpartition("/")[2].lower() or any("kafka" in key.lower() for key, _ in given)
     known = {meant for _, _, meant, _, _ in found if meant}
-    if not (known if speaks else known - _COMMON):
+    by_library = speaks and any(relaxed(last) in LIBRARY_NAMES for _, last, _, _, _ in found)
+    if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
     return [
-        (head + name, key, _as_kafka_writes(name, leaf) if last[:1].isupper() else leaf)
+        (head + name, key, _as_kafka_writes(name, last, leaf))
         for head, last, meant, key, leaf in found
-        for name in (meant or _SINGLE_WORDS.get(last, last),)
+        for name in (meant or _SINGLE_WORDS.get(last) or LIBRARY_NAMES.get(relaxed(last), last),)
     ]
 
 
-def _as_kafka_writes(name: str, leaf: Leaf) -> Leaf:
-    """Return a value of one of .NET's enumerations as librdkafka gets it; others as they are."""
-    words = _ENUMERATIONS.get(name, {})
+def is_by_library(key: str) -> bool:
+    """Tell whether a key is one of a library that has its own names, and defaults, for what Kafka's clients have."""
+    return relaxed(key.rpartition(".")[2]) in LIBRARY_NAMES
+
+
+def _as_kafka_writes(name: str, key: str, leaf: Leaf) -> Leaf:
+    """Return a value of a library's enumeration as Kafka's clients take it; others as they are."""
+    words = {**(_LIBRARY_WORDS if relaxed(key) in LIBRARY_NAMES else {}).get(name, {})}
+    if key[:1].isupper():
+        words = {**words, **_ENUMERATIONS.get(name, {})}
     return Leaf(words.get((leaf.text or "").strip().lower(), leaf.text), leaf.line)

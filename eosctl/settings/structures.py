@@ -15,6 +15,7 @@ from eosctl.model.deployment import Place
 from eosctl.settings.connectors import connect_rest
 from eosctl.settings.environment import CLIENT_ROLES, container_environment, setting_of, variables_of
 from eosctl.settings.operators import confluent, strimzi
+from eosctl.settings.pipelines import pipelines
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.workloads import service_name
@@ -93,4 +94,6 @@ def _setting_named(variable: str) -> str:
     return variable if "." in variable else setting_of(variable)
 
 
-READERS: Final[tuple[Reader, ...]] = (strimzi, confluent, _kubernetes, _compose, connect_rest, _plain_environment)
+READERS: Final[tuple[Reader, ...]] = (
+    *(strimzi, confluent, _kubernetes, _compose, connect_rest, pipelines, _plain_environment),
+)

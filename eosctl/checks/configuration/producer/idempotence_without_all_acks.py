@@ -59,7 +59,7 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
             continue
         if demands_idempotence(producer):
             key = acks.key if acks.is_given else OWN_NAMES.get(producer.inside or producer.role, "acks")
-            told = acks.key if acks.is_given else f"{producer.inside or producer.role} sets acks"
+            told = acks.key if acks.is_given else f"{producer.inside or 'the tool'} sets acks"
             yield problem(
                 producer,
                 (acks, producer.value("transactional.id"), producer.value("enable.idempotence")),
@@ -67,7 +67,7 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
                 impact="The producer does not start.",
                 remedy=f"Set {key}=all.",
             )
-        elif is_idempotent_by_default(producer):
+        elif acks.is_given and is_idempotent_by_default(producer):
             yield problem(
                 producer,
                 (acks,),

@@ -1,0 +1,178 @@
+"""Kafka's clients inside tools that move data: Logstash, Fluent Bit, Vector, Telegraf, Redpanda Connect.
+
+Names and defaults are those of each tool's own reference; which client is inside decides on the rules that hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.sources import Source, value_of
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+
+
+class Tool(NamedTuple):
+    """How a tool hands settings to Kafka's client.
+
+    Attributes:
+        title: What it is called.
+        client: Whose client is inside.
+        maps: Keys under which settings stand as the client spells them.
+        names: The tool's own names, and what they are for the client.
+        words: What the tool's values of some settings mean, by the client's name.
+        defaults: What the tool sets where the file does not, by role.
+    """
+
+    title: str
+    client: Client
+    maps: tuple[str, ...] = ()
+    names: Mapping[str, str] = {}
+    words: Mapping[str, Mapping[str, str]] = {}
+    defaults: Mapping[Role, Mapping[str, str | None]] = {}
+
+
+_SARAMA: Final[Mapping[Role, Mapping[str, str | None]]] = {
+    Role.PRODUCER: {"acks": "1", "enable.idempotence": "false"},
+    Role.CONSUMER: {"isolation.level": "read_uncommitted", "enable.auto.commit": "true"},
+}
+_IDEMPOTENT: Final[Mapping[Role, Mapping[str, str | None]]] = {
+    Role.PRODUCER: {"acks": "all", "enable.idempotence": "true"},
+    Role.CONSUMER: _SARAMA[Role.CONSUMER],
+}
+_COMMON: Final = {
+    "bootstrap_servers": "bootstrap.servers",
+    "brokers": "bootstrap.servers",
+    "seed_brokers": "bootstrap.servers",
+    "addresses": "bootstrap.servers",
+    "group_id": "group.id",
+    "consumer_group": "group.id",
+    "topics": "topics",
+    "topic": "topic",
+    "topic_id": "topic",
+    "client_id": "client.id",
+}
+LOGSTASH: Final = Tool(
+    "Logstash",
+    Client.JAVA,
+    defaults={Role.PRODUCER: {"acks": "1"}, Role.CONSUMER: {"group.id": "logstash"}},
+)
+FLUENT_BIT: Final = Tool("Fluent Bit", Client.LIBRDKAFKA, ("rdkafka",))
+VECTOR: Final = Tool("Vector", Client.LIBRDKAFKA, ("librdkafka_options",))
+TELEGRAF: Final = Tool(
+    "Telegraf",
+    Client.JAVA,
+    names={"required_acks": "acks", "idempotent_writes": "enable.idempotence", "max_retry": "retries"},
+    defaults={Role.PRODUCER: {"acks": "all", "enable.idempotence": "false"}, Role.CONSUMER: _SARAMA[Role.CONSUMER]},
+)
+CONNECT_SARAMA: Final = Tool(
+    "Redpanda Connect",
+    Client.JAVA,
+    names={"ack_replicas": "acks", "idempotent_write": "enable.idempotence"},
+    words={"acks": {"true": "all", "false": "1"}},
+    defaults=_SARAMA,
+)
+CONNECT_FRANZ: Final = Tool(
+    "Redpanda Connect",
+    Client.JAVA,
+    names={
+        "idempotent_write": "enable.idempotence",
+        "transactional_id": "transactional.id",
+        "transaction_isolation_level": "isolation.level",
+    },
+    defaults=_IDEMPOTENT,
+)
+_CONNECT: Final = {
+    **dict.fromkeys(("kafka",), CONNECT_SARAMA),
+    **dict.fromkeys(("kafka_franz", "redpanda", "redpanda_common"), CONNECT_FRANZ),
+}
+
+
+def pipelines(document: Branch, file: str) -> list[Source] | None:
+    """Return the producers and consumers of a pipeline; None when the document is not one of these tools'."""
+    for reader in (_logstash, _fluent_bit, _vector, _telegraf, _connect):
+        if found := list(reader(document, file)):
+            return found
+    return None
+
+
+def _logstash(document: Branch, file: str) -> Iterator[Source]:
+    if not file.lower().endswith(".conf") or document.branch("kafka") is not None:
+        return
+    for section, role in (("output", Role.PRODUCER), ("input", Role.CONSUMER)):
+        for name, plugins in document.entries:
+            if name == section and isinstance(plugins, Branch):
+                for plugin, node in plugins.entries:
+                    if plugin == "kafka" and isinstance(node, Branch):
+                        yield _source(node, file, role, LOGSTASH, f"{section} kafka")
+
+
+def _fluent_bit(document: Branch, file: str) -> Iterator[Source]:
+    for section, role in (("outputs", Role.PRODUCER), ("inputs", Role.CONSUMER)):
+        for node in document.items("pipeline", section):
+            if isinstance(node, Branch) and (node.text("name") or node.text("Name") or "").lower() == "kafka":
+                yield _source(node, file, role, FLUENT_BIT, f"{section[:-1]} kafka")
+
+
+def _vector(document: Branch, file: str) -> Iterator[Source]:
+    for section, role in (("sinks", Role.PRODUCER), ("sources", Role.CONSUMER)):
+        named = document.branch(section)
+        for name, node in () if named is None else named.entries:
+            if isinstance(node, Branch) and node.text("type") == "kafka":
+                yield _source(node, file, role, VECTOR, f"{section}.{name}")
+
+
+def _telegraf(document: Branch, file: str) -> Iterator[Source]:
+    for section, plugin, role in (
+        ("outputs", "kafka", Role.PRODUCER),
+        ("inputs", "kafka_consumer", Role.CONSUMER),
+    ):
+        for node in document.items(section, plugin):
+            if isinstance(node, Branch):
+                yield _source(node, file, role, TELEGRAF, f"{section}.{plugin}")
+
+
+def _connect(document: Branch, file: str) -> Iterator[Source]:
+    for section, role in (("output", Role.PRODUCER), ("input", Role.CONSUMER)):
+        yield from _connect_parts(document.get(section), file, role)
+
+
+def _connect_parts(node: Node | None, file: str, role: Role) -> Iterator[Source]:
+    """Yield Kafka's part of an input or output, also inside a broker, a switch, or a fallback."""
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from _connect_parts(member, file, role)
+    if isinstance(node, Branch):
+        for name, child in node.entries:
+            if name in _CONNECT and isinstance(child, Branch):
+                yield _source(child, file, role, _CONNECT[name], name)
+            elif not isinstance(child, Leaf):
+                yield from _connect_parts(child, file, role)
+
+
+def _source(node: Branch, file: str, role: Role, tool: Tool, shown: str) -> Source:
+    values: dict[str, Value] = {}
+    for key, leaf in flatten(node):
+        name = _name_of(key, tool)
+        text = tool.words.get(name, {}).get((leaf.text or "").lower(), leaf.text)
+        values[name] = value_of(key, Leaf(text, leaf.line), file, name)
+    return Source(
+        Place(file, node.line),
+        values,
+        shown,
+        role,
+        tool.client,
+        hints=(tool.title.lower(),),
+        framework=tool.defaults.get(role, {}),
+        recognized_by=f"{tool.title} {shown}",
+    )
+
+
+def _name_of(key: str, tool: Tool) -> str:
+    """Return the client's name for a key of the tool."""
+    for prefix in tool.maps:
+        if key.startswith(f"{prefix}."):
+            return key[len(prefix) + 1 :]
+    named = {**_COMMON, **tool.names}.get(key)
+    return named or (key.replace("_", ".") if tool is LOGSTASH else key)

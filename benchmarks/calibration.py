@@ -15,10 +15,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.calibrating.broker import measure_broker
+from benchmarks.calibrating.visibility import compare_visibility, measure_visibility
 from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
-from eosctl.lab.broker_calibration import measure_broker
-from eosctl.lab.calibration import Bench, compare_visibility, find_level, measure_visibility, run_trial, trials_for
+from eosctl.lab.calibration import Bench, find_level, run_trial, trials_for
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
 from eosctl.render.capacity.calibration import predicted_text

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, CONFIGURATION_CHECKS
 from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
-from eosctl.render.diagnosis.catalogue import catalogue_lock, render_check_index, render_check_page
-from eosctl.render.logs.categories import render_category_index, render_category_page
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
 from eosctl.services.log_categories import log_categories
 from scripts.api_page import render_api
+from scripts.category_pages import render_category_index, render_category_page
+from scripts.check_pages import catalogue_lock, render_check_index, render_check_page
 from scripts.findings_page import render_findings_page
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 BATCH_HEADER_BYTES: Final = 61
 MARKER_BATCH_BYTES: Final = 78
-ABORTED_INDEX_ENTRY_BYTES: Final = 34
 PRODUCER_SNAPSHOT_HEADER_BYTES: Final = 10
 PRODUCER_SNAPSHOT_ENTRY_BYTES: Final = 46
 OFFSETS_TOPIC: Final = "__consumer_offsets"

@@ -6,17 +6,13 @@ Everything is counted by reading the logs, with the same reader as `eosctl capac
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from eosctl.capacity.calibration import LATENCY_TOLERANCE, compare_trial, describe_trial
-from eosctl.capacity.latency import commit_wait_ms
+from eosctl.capacity.calibration import compare_trial, describe_trial
 from eosctl.client import Client
-from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.destinations import Role
 from eosctl.client.ports import Connector, WallClock
-from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.collect.cluster import collect_broker_facts, collect_shape
 from eosctl.collect.offsets import collect_offsets
@@ -26,9 +22,7 @@ from eosctl.errors import EosctlError
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow, Trial, TrialProfile
-from eosctl.model.capacity_plan import Unit
 from eosctl.model.snapshot import Topic
-from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
@@ -41,8 +35,6 @@ _PROFILES: Final = {
     TrialProfile.TV2_OFFSETS: Profile.CTP2,
 }
 _ENDED_MS: Final = 600_000
-#: Records of each transaction whose way to the reader is timed.
-_RECORDS: Final = 4
 
 #: Shapes that differ from each other in everything that a formula depends on.
 TRIALS: Final = (
@@ -125,7 +117,7 @@ async def run_trial(bench: Bench, trial: Trial, level: Level) -> tuple[Calibrati
         )
         rows = compare_trial(trial, workload, counted.value, await _remembered(client, trial))
     finally:
-        await _delete(client, trial.name)
+        await delete_topic(client, trial.name)
     return rows
 
 
@@ -161,87 +153,7 @@ async def _remembered(client: Client, trial: Trial) -> int:
     return count
 
 
-async def _delete(client: Client, name: str) -> None:
+async def delete_topic(client: Client, name: str) -> None:
+    """Delete a topic of a trial."""
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name)], topic_names=[name], timeout_ms=30_000)
     await client.request(Role.CONTROLLER, ApiKey.DELETE_TOPICS, request)
-
-
-async def measure_visibility(
-    bench: Bench, reading: Client, name: str, chance: random.Random, *, interval_ms: float, transaction_count: int
-) -> tuple[float, ...]:
-    """Measure how long records take from being written to being read with read_committed, in ms, in ascending order.
-
-    One producer commits every ``interval_ms``; each transaction has a few records at random moments of it.
-
-    Args:
-        bench: Where.
-        reading: A client of its own for the reader, whose fetches wait.
-        name: The topic, which is made and removed.
-        chance: Chooses the moments.
-        interval_ms: The commit interval.
-        transaction_count: How many intervals to measure.
-    """
-    client, loop = bench.client, asyncio.get_running_loop()
-    await ensure_topic(client, name, partition_count=1)
-    partition = TopicPartition(name, 0)
-    try:
-        producer = TransactionalProducer(client, name, now_ms=bench.now_ms)
-        await producer.init_transactions()
-        reader = await Reader.open(reading, [partition], isolation=IsolationLevel.READ_COMMITTED)
-        written: dict[bytes, float] = {}
-        seen: dict[bytes, float] = {}
-        finished = asyncio.Event()
-
-        async def read() -> None:
-            while not (finished.is_set() and seen.keys() >= written.keys()):
-                for records in (await reader.poll(max_wait_ms=100)).values():
-                    seen.update((record.value, loop.time()) for record in records if record.value is not None)
-
-        reads = asyncio.create_task(read())
-        began = loop.time()
-        for number in range(transaction_count):
-            begin = began + number * interval_ms / 1000
-            moments = sorted(begin + chance.uniform(0, interval_ms / 1000) for _ in range(_RECORDS))
-            written |= await _send_each(producer, partition, moments)
-            await _until(loop, begin + interval_ms / 1000)
-            await producer.commit()
-        finished.set()
-        await asyncio.wait_for(reads, 60)
-    finally:
-        await _delete(client, name)
-    return tuple(sorted((seen[value] - at) * 1000 for value, at in written.items()))
-
-
-async def _send_each(
-    producer: TransactionalProducer, partition: TopicPartition, moments: Sequence[float]
-) -> dict[bytes, float]:
-    """Write a record at each moment; returns when each was written, by value."""
-    loop = asyncio.get_running_loop()
-    sent: dict[bytes, float] = {}
-    for moment in moments:
-        await _until(loop, moment)
-        value = repr(moment).encode()
-        sent[value] = loop.time()
-        await producer.write(partition, [OutgoingRecord(None, value)])
-    return sent
-
-
-async def _until(loop: asyncio.AbstractEventLoop, moment: float) -> None:
-    await asyncio.sleep(max(0.0, moment - loop.time()))
-
-
-def compare_visibility(waits_ms: Sequence[float], interval_ms: float, fixed_ms: float) -> tuple[CalibrationRow, ...]:
-    """Compare measured waits with F13.
-
-    Args:
-        waits_ms: In ascending order.
-        interval_ms: The commit interval.
-        fixed_ms: What the end of a transaction and the fetch take, measured apart.
-    """
-    rows = []
-    for quantile in (0.5, 0.9, 0.99):
-        measured = waits_ms[min(len(waits_ms) - 1, int(quantile * len(waits_ms)))]
-        predicted = fixed_ms + commit_wait_ms(1, interval_ms, quantile)
-        figure = f"readable P{quantile * 100:.0f}, commit every {interval_ms:.0f} ms"
-        rows.append(CalibrationRow("visibility", figure, Unit.MILLISECONDS, predicted, measured, LATENCY_TOLERANCE))
-    return tuple(rows)

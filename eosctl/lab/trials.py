@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from eosctl.client.transactions import TV2
@@ -11,12 +11,6 @@ from eosctl.lab.trial import Trial, TrialPlan, run_trial, schedule_of
 from eosctl.sandbox.faults.bugs import BUGS
 
 Run = Callable[[TrialPlan, int, Schedule | None], Trial]
-
-
-def run_trials(plan: TrialPlan, seeds: Sequence[int]) -> Iterator[Trial]:
-    """Play seeds one by one."""
-    for seed in seeds:
-        yield run_trial(plan, seed)
 
 
 def minimise(plan: TrialPlan, failed: Trial, *, run: Run = run_trial) -> Trial:

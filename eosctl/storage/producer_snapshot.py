@@ -136,10 +136,3 @@ def load_latest_snapshot(
         except DamagedFile:
             path.unlink(missing_ok=True)
     return None
-
-
-def delete_snapshots_before(directory: Path, offset: int) -> None:
-    """Delete the snapshots below an offset; the newest is needed at the next start."""
-    for found in snapshot_offsets(directory):
-        if found < offset:
-            (directory / segment_file_name(found, Suffix.PRODUCER_SNAPSHOT)).unlink(missing_ok=True)

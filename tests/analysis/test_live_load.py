@@ -19,11 +19,11 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import EosctlError
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.lab.workloads.transactional import WriterPlan, run_writer
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
+from tests.lab.workloads.applications import WriterPlan, run_writer
 
 KINDS = frozenset(
     {

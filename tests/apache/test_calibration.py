@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from benchmarks.calibrating.visibility import compare_visibility, measure_visibility
 from eosctl.capacity.observation import Observed, write_observed
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.workload_file import parse_workload
@@ -18,9 +19,7 @@ from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.calibration import (
     Bench,
     Level,
-    compare_visibility,
     find_level,
-    measure_visibility,
     run_trial,
     trials_for,
 )

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from benchmarks.calibrating.broker import measure_broker
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.broker_calibration import measure_broker
 from eosctl.model.capacity_plan import Unit
 
 #: Processor time and loads depend on what else the machine does: only the proof asks for them.

@@ -17,10 +17,11 @@ from eosctl.client.transactions import TV1, TV2, TransactionDialect, wait_until_
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
-from eosctl.lab.workloads.transactional import Fate, PipelinePlan, WriterPlan, run_pipeline, run_writer
+from eosctl.lab.workloads.transactional import Fate
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoints import parse_endpoints
+from tests.lab.workloads.applications import PipelinePlan, WriterPlan, run_pipeline, run_writer
 
 _names = itertools.count()
 

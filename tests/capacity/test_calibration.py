@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.calibrating.visibility import compare_visibility, measure_visibility
 from eosctl.client import connect
-from eosctl.lab.calibration import TRIALS, Bench, Level, compare_visibility, measure_visibility, run_trial
+from eosctl.lab.calibration import TRIALS, Bench, Level, run_trial
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.calibration import CalibrationRow, Trial, TrialProfile

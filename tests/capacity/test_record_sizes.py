@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.capacity.record_sizes import (
-    ABORTED_INDEX_ENTRY_BYTES,
     MARKER_BATCH_BYTES,
     TopicPartitions,
     batch_bytes,
@@ -91,9 +90,7 @@ def test_unsigned_varints_change_size_where_seven_bits_are_full() -> None:
 
 
 def test_markers_snapshots_and_index_entries() -> None:
-    from eosctl.storage.txn_index import ENTRY_BYTES
 
     entry = ProducerSnapshotEntry(1, 0, 0, 0, 0, 1, 0, -1)
     assert len(encode_marker_batch(EndTxnMarker(True, 0), 7, 3, 1)) == MARKER_BATCH_BYTES
     assert len(encode_snapshot([entry] * 9)) == producer_snapshot_bytes(9)
-    assert ABORTED_INDEX_ENTRY_BYTES == ENTRY_BYTES

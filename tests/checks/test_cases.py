@@ -13,7 +13,7 @@ from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, select_che
 from eosctl.checks.runner import diagnose, run_check
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.severity import Severity
-from eosctl.render.diagnosis.catalogue import catalogue_lock
+from scripts.check_pages import catalogue_lock
 from tests.checks.cases import FIXTURES, CheckCase, all_cases, build, differences
 
 ROOT = Path(__file__).parent.parent.parent

@@ -15,16 +15,10 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.lab.workloads.transactional import (
-    Fate,
-    PipelinePlan,
-    WriterPlan,
-    WriterResult,
-    run_pipeline,
-    run_writer,
-)
+from eosctl.lab.workloads.transactional import Fate
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
+from tests.lab.workloads.applications import PipelinePlan, WriterPlan, WriterResult, run_pipeline, run_writer
 
 
 class Seen(NamedTuple):

@@ -21,7 +21,6 @@ from eosctl.client.topics import ensure_topic
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.lab.workloads.transactional import Fate as Known
-from eosctl.lab.workloads.transactional import WriterPlan, WriterResult, run_writer
 from eosctl.model.kafka_data import DataSummary, Fate, PartitionTransaction
 from eosctl.render.schemas import schema_of
 from eosctl.sandbox.core import ClusterShape
@@ -33,6 +32,7 @@ from spark_log_analytics.kafka_data.local import summarize_here
 from spark_log_analytics.kafka_data.partition import read_partition
 from spark_log_analytics.kafka_data.plan import plan_partitions
 from spark_log_analytics.kafka_data.spread import bucket_of, spread_of
+from tests.lab.workloads.applications import WriterPlan, WriterResult, run_writer
 
 STORAGE = Path(__file__).parents[1] / "fixtures" / "storage"
 HEALTHY = [

@@ -17,7 +17,6 @@ from eosctl.storage.names import Suffix, segment_file_name
 from eosctl.storage.producer_replay import ProducerReplay
 from eosctl.storage.producer_snapshot import (
     ProducerSnapshotEntry,
-    delete_snapshots_before,
     load_latest_snapshot,
     snapshot_offsets,
     write_snapshot,
@@ -281,7 +280,8 @@ def test_a_damaged_snapshot_is_dropped_for_an_older_one(
 
 def test_without_snapshots_the_log_tells_everything(tmp_path: Path, descriptors: Descriptors) -> None:
     write(BATCHES, tmp_path, clean=True)
-    delete_snapshots_before(tmp_path, 10**9)
+    for snapshot in tmp_path.glob("*.snapshot"):
+        snapshot.unlink()
     assert load_latest_snapshot(tmp_path, 10**9) is None
     assert_holds(open_log(tmp_path, CONFIG, descriptors, clean=True), BATCHES)
 

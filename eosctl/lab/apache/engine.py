@@ -98,7 +98,7 @@ class ApacheEngine:
         return {node_id: tuple(sorted(node.files.log_dir.glob("*.log"))) for node_id, node in self._nodes.items()}
 
     def records(self) -> Mapping[int, Path]:
-        """Map each broker id to the record of its process, by which `eosctl.lab.apache.jvm` asks it."""
+        """Map each broker id to the record of its process, by which `benchmarks.calibrating.jvm` asks it."""
         return {node_id: node.files.record for node_id, node in self._nodes.items()}
 
     async def up(self) -> None:

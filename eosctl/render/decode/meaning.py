@@ -10,7 +10,7 @@ from eosctl.wire.internal import offsets, share_state, transaction_log
 from eosctl.wire.internal.consumer_protocol import decode_assignment, decode_subscription
 from eosctl.wire.internal.json_form import json_converter
 from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
-from eosctl.wire.internal.versioned import find_record, read_prefix
+from eosctl.wire.internal.versioned import read_prefix
 
 #: Topics with coordinator records, and the module name of their classes.
 TOPICS: Final = {
@@ -48,12 +48,6 @@ def read_value(topic: str, key: Any, data: bytes) -> tuple[int, Any, dict[str, A
     value = _DECODERS[topic][1](key, data)
     version = read_prefix(data, "version")
     return version, value, json_converter(topic, type(value).__name__, version)(value)
-
-
-def record_name(topic: str, key: Any) -> str:
-    """Name a record by its key, without the ending."""
-    find_record(topic, key)
-    return type(key).__name__.removesuffix("Key")
 
 
 def state_name(status: int) -> str:

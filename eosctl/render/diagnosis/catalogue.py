@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -76,7 +75,7 @@ CHECK_COLUMNS: Final[tuple[Column[CheckItem], ...]] = (
 )
 
 
-def _releases(check: Check) -> str:
+def releases_of(check: Check) -> str:
     """Tell the releases that a check applies to; a rule over configurations decides it by each component: nothing."""
     if check.area is Area.CONFIGURATION:
         return ""
@@ -89,7 +88,7 @@ def render_manual(check: Check, style: Style = PLAIN) -> str:
     """Render a check's manual for people."""
     summary, sections = manual_of(check)
     item = check_item(check)
-    releases = f"; Kafka releases: {text}" if (text := _releases(check)) else ""
+    releases = f"; Kafka releases: {text}" if (text := releases_of(check)) else ""
     blocks: list[Block] = [
         Line(f"{check.id}  {check.title}", "bold"),
         Line(check.name, "dim"),
@@ -101,45 +100,3 @@ def render_manual(check: Check, style: Style = PLAIN) -> str:
         blocks += [Line(""), Line(title, "bold")]
         blocks += [Line(f"  {line}" if line else "") for line in text.splitlines()]
     return render_page(blocks, style)
-
-
-def render_check_page(check: Check) -> str:
-    """Render a check's page of the documentation, in Markdown."""
-    summary, sections = manual_of(check)
-    item = check_item(check)
-    facts = [
-        ("Name", f"`{item.name}`"),
-        ("Severity", item.severity),
-        ("Needs", ", ".join(item.needs)),
-        ("Uses if it can be had", ", ".join(item.uses) or "nothing else"),
-        ("Kafka releases", _releases(check)),
-        ("Tags", ", ".join(item.tags) or "none"),
-    ]
-    lines = [f"# {check.id}: {check.title}", "", summary, "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {value} |" for name, value in facts if value]
-    for title, text in sections.items():
-        lines += ["", f"## {title}", "", text]
-    lines += ["", f"Shown by `eosctl check explain {check.id}`; generated from the declaration of the check.", ""]
-    return "\n".join(lines)
-
-
-def render_check_index(checks: Sequence[Check]) -> str:
-    """Render the index page of all checks, in Markdown."""
-    lines = [
-        "# Checks",
-        "",
-        "What `eosctl doctor` and `eosctl check run` look at, and `eosctl config lint` (CFG); generated.",
-        "",
-        "| Id | Name | What is wrong | Severity | Needs |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| [{item.id}]({item.id}.md) | `{item.name}` | {item.title} | {item.severity} | {', '.join(item.needs)} |"
-        for item in map(check_item, sorted(checks, key=lambda check: check.id))
-    ]
-    return "\n".join([*lines, ""])
-
-
-def catalogue_lock(checks: Sequence[Check]) -> str:
-    """Render every id with its title, one a line; an id that was issued once is never used again."""
-    return "".join(f"{check.id} {check.title}\n" for check in sorted(checks, key=lambda check: check.id))

@@ -18,15 +18,15 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.lab.workloads.streams.instance import Instance, StreamsPlan
-from eosctl.lab.workloads.streams.rules import OFFSET_UNKNOWN, STREAMS_4_3, Rules
-from eosctl.lab.workloads.streams.task import Sizes, Step, Task
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import Emulation
 from eosctl.storage.streams_state import ROCKSDB, find_applications, read_checkpoint
+from tests.lab.workloads.streams.instance import Instance, StreamsPlan
+from tests.lab.workloads.streams.rules import OFFSET_UNKNOWN, STREAMS_4_3, Rules
+from tests.lab.workloads.streams.task import Sizes, Step, Task
 
 PARTITIONS = (0, 1)
 WORDS = ("once", "twice", "thrice", "never")

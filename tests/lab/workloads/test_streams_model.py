@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
-from eosctl.lab.workloads.streams.instance import StreamsPlan
-from eosctl.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, OffsetsIn, Rules, Start, decide_start
-from eosctl.lab.workloads.streams.state import TaskDirectory
-from eosctl.lab.workloads.streams.task import Step
+from tests.lab.workloads.streams.instance import StreamsPlan
+from tests.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, OffsetsIn, Rules, Start, decide_start
+from tests.lab.workloads.streams.state import TaskDirectory
+from tests.lab.workloads.streams.task import Step
 from tests.lab.workloads.streams_stage import Immortal, Killed, Mortal, Outcome, Stage, lives_of_model, play
 
 LINES = 32

@@ -20,18 +20,11 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, GroupIdentity, OffsetToCommit, TransactionDialect
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.lab.workloads.transactional import (
-    Fate,
-    PipelinePlan,
-    WriterPlan,
-    WriterResult,
-    attempt_transaction,
-    run_pipeline,
-    run_writer,
-)
+from eosctl.lab.workloads.transactional import Fate, attempt_transaction
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.wire.records.record import Record
+from tests.lab.workloads.applications import PipelinePlan, WriterPlan, WriterResult, run_pipeline, run_writer
 
 Story = Callable[[Simulation, Client, tuple[TopicPartition, ...]], Awaitable[None]]
 

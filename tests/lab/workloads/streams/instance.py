@@ -13,10 +13,10 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, TransactionDialect
 from eosctl.errors import EosctlError
-from eosctl.lab.workloads.streams.rules import STREAMS_4_3, Rules
-from eosctl.lab.workloads.streams.state import TaskDirectory
-from eosctl.lab.workloads.streams.task import DEFAULT_SIZES, Life, Places, Process, Sizes, Step, Task, count_words
 from eosctl.model.transaction import TopicPartition
+from tests.lab.workloads.streams.rules import STREAMS_4_3, Rules
+from tests.lab.workloads.streams.state import TaskDirectory
+from tests.lab.workloads.streams.task import DEFAULT_SIZES, Life, Places, Process, Sizes, Step, Task, count_words
 
 _STORE: Final = "counts"
 

@@ -13,10 +13,10 @@ from eosctl.client.client import Client
 from eosctl.client.consumer import EARLIEST, LATEST, IsolationLevel, Reader, list_offset
 from eosctl.client.offsets import committed_offsets
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
-from eosctl.lab.workloads.streams.rules import Rules, Start, decide_start
-from eosctl.lab.workloads.streams.state import TaskDirectory
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.records.record import Record
+from tests.lab.workloads.streams.rules import Rules, Start, decide_start
+from tests.lab.workloads.streams.state import TaskDirectory
 
 _POLL_WAIT_MS: Final = 20
 _RESTORE_WAIT_S: Final = 0.02

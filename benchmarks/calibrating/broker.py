@@ -10,6 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from benchmarks.calibrating.jvm import (
+    NETWORK_THREAD,
+    REQUEST_HANDLER,
+    parse_coordinator_loads,
+    read_live_heap_bytes,
+    read_thread_cpu_ms,
+)
 from eosctl.capacity.calibration import COUNT_TOLERANCE
 from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
 from eosctl.capacity.record_sizes import producer_snapshot_bytes
@@ -23,13 +30,6 @@ from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.apache.jvm import (
-    NETWORK_THREAD,
-    REQUEST_HANDLER,
-    parse_coordinator_loads,
-    read_live_heap_bytes,
-    read_thread_cpu_ms,
-)
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow

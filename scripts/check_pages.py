@@ -1,0 +1,51 @@
+"""The pages of checks in the documentation, and the list of ids that were issued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eosctl.checks.declaration import Check
+from eosctl.checks.manual import manual_of
+from eosctl.render.diagnosis.catalogue import check_item, releases_of
+
+
+def render_check_page(check: Check) -> str:
+    """Render a check's page of the documentation, in Markdown."""
+    summary, sections = manual_of(check)
+    item = check_item(check)
+    facts = [
+        ("Name", f"`{item.name}`"),
+        ("Severity", item.severity),
+        ("Needs", ", ".join(item.needs)),
+        ("Uses if it can be had", ", ".join(item.uses) or "nothing else"),
+        ("Kafka releases", releases_of(check)),
+        ("Tags", ", ".join(item.tags) or "none"),
+    ]
+    lines = [f"# {check.id}: {check.title}", "", summary, "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {value} |" for name, value in facts if value]
+    for title, text in sections.items():
+        lines += ["", f"## {title}", "", text]
+    lines += ["", f"Shown by `eosctl check explain {check.id}`; generated from the declaration of the check.", ""]
+    return "\n".join(lines)
+
+
+def render_check_index(checks: Sequence[Check]) -> str:
+    """Render the index page of all checks, in Markdown."""
+    lines = [
+        "# Checks",
+        "",
+        "What `eosctl doctor` and `eosctl check run` look at, and `eosctl config lint` (CFG); generated.",
+        "",
+        "| Id | Name | What is wrong | Severity | Needs |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| [{item.id}]({item.id}.md) | `{item.name}` | {item.title} | {item.severity} | {', '.join(item.needs)} |"
+        for item in map(check_item, sorted(checks, key=lambda check: check.id))
+    ]
+    return "\n".join([*lines, ""])
+
+
+def catalogue_lock(checks: Sequence[Check]) -> str:
+    """Render every id with its title, one a line; an id that was issued once is never used again."""
+    return "".join(f"{check.id} {check.title}\n" for check in sorted(checks, key=lambda check: check.id))

@@ -33,7 +33,7 @@ COMMANDS: Final = (
         "decode:COMMANDS",
         "Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.",
         DIAGNOSE,
-        check_word="decode.kinds:refuse_file",
+        check_word="decode.refusal:refuse_file",
     ),
     Entry(
         "fsck",

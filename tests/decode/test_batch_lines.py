@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eosctl.analysis.decode.batch_state import state_of
 from eosctl.render.decode import batches as written
-from eosctl.render.decode.batches import log_writer, state_of
+from eosctl.render.decode.batches import log_writer
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
 from eosctl.storage import scan
 from eosctl.storage.scan import LogBatch, LogRun, scan_log, scan_runs

@@ -3,41 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import NamedTuple
 
 from eosctl.analysis.decode.outcomes import Outcome
+from eosctl.model.log_bounds import EVERYTHING, Bounds, Only
 from eosctl.wire.records.header import BatchHeader
 from eosctl.wire.records.record import Record
-
-
-class Only(StrEnum):
-    """What `--only` accepts."""
-
-    DATA = "data"
-    CONTROL = "control"
-    COMMITTED = "committed"
-    ABORTED = "aborted"
-    OPEN = "open"
-
-    @property
-    def needs_outcomes(self) -> bool:
-        """Whether markers must be known before the first batch can be judged."""
-        return self in (Only.COMMITTED, Only.ABORTED, Only.OPEN)
-
-
-class Bounds(NamedTuple):
-    """First and last value that are wanted, both included; None leaves a side open."""
-
-    first: int | None = None
-    last: int | None = None
-
-    def overlaps(self, low: int, high: int) -> bool:
-        """Tell whether a range has a value within the bounds."""
-        return (self.first is None or high >= self.first) and (self.last is None or low <= self.last)
-
-
-EVERYTHING = Bounds()
 
 
 class Selection(NamedTuple):

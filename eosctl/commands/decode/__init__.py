@@ -5,30 +5,30 @@ from eosctl.commands.lazy import Entry
 COMMANDS = (
     Entry(
         "segment",
-        "decode.decode:decode_segment",
+        "decode.segment:decode_segment",
         "Decode .log files: batches, and with --records their records; or a topic of a cluster, with --topic.",
     ),
     Entry(
-        "index", "decode.decode:decode_index", "Decode offset indexes (.index): the offset and position of every entry."
+        "index", "decode.files:decode_index", "Decode offset indexes (.index): the offset and position of every entry."
     ),
     Entry(
         "time-index",
-        "decode.decode:decode_time_index",
+        "decode.files:decode_time_index",
         "Decode time indexes (.timeindex): the timestamp and offset of every entry.",
     ),
     Entry(
         "txn-index",
-        "decode.decode:decode_txn_index",
+        "decode.files:decode_txn_index",
         "Decode transaction indexes (.txnindex): the aborted transactions whose marker lies in the segment.",
     ),
     Entry(
         "producer-snapshot",
-        "decode.decode:decode_producer_snapshot",
+        "decode.files:decode_producer_snapshot",
         "Decode producer snapshots (.snapshot): what a partition knew of its producers at an offset.",
     ),
     Entry(
         "checkpoint",
-        "decode.decode:decode_checkpoint",
+        "decode.files:decode_checkpoint",
         "Decode checkpoints: leader epochs, high watermarks, recovery points, log starts, cleaner's.",
     ),
     Entry(
@@ -48,7 +48,7 @@ COMMANDS = (
     ),
     Entry(
         "state-dir",
-        "decode.state:decode_state_dir",
+        "decode.files:decode_state_dir",
         "Decode state directories of Kafka Streams: who holds them, tasks, stores, checkpointed changelog offsets.",
     ),
 )

@@ -7,13 +7,11 @@ from typing import Annotated
 
 import typer
 
-from eosctl.analysis.decode.selection import EVERYTHING, Bounds
 from eosctl.commands.invocation import remember_output
+from eosctl.commands.options import FILTER, OUTPUT
 from eosctl.errors import UsageError
+from eosctl.model.log_bounds import EVERYTHING, Bounds
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
-
-FILTER = "Filter"
-OUTPUT = "Output"
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE|DIR|PATTERN...", help="What to decode; - is standard input.")]
 Form = Annotated[

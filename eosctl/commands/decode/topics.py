@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+import sys
+from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
-from eosctl.analysis.decode.selection import Selection
+from eosctl.commands.decode.ending import write_and_end
 from eosctl.commands.decode.options import (
-    FILTER,
     Dialect,
     Files,
     Form,
@@ -21,155 +19,94 @@ from eosctl.commands.decode.options import (
     parse_bounds,
     parse_times,
 )
+from eosctl.commands.invocation import note
+from eosctl.commands.options import FILTER
+from eosctl.errors import UsageError
 from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
+from eosctl.render.decode.kafka_text import dump_writer
+from eosctl.render.decode.rows import HISTORY_COLUMNS, METADATA_COLUMNS, OFFSET_COLUMNS, TRANSACTION_COLUMNS, RowText
+from eosctl.render.decode.state_lines import OffsetLines, TransactionLines
+from eosctl.services.decode_input import DamageLog, is_segment_of, sources
+from eosctl.services.decode_logs import dump_logs, select_records, stream_rows
+from eosctl.services.decode_topics import RowOf, metadata_rows, offset_rows, transaction_rows
 
-if TYPE_CHECKING:
-    from eosctl.analysis.decode.outcomes import Outcome
-    from eosctl.render.decode.state_lines import StateLines
-    from eosctl.wire.records.header import BatchHeader
-    from eosctl.wire.records.record import Record
 
-Row = dict[str, Any]
+class RecordsOptions(NamedTuple):
+    """The options that choose records of a topic, and their format."""
 
-TransactionalId = Annotated[
-    str | None, typer.Option("--transactional-id", help="Only this transactional id.", rich_help_panel=FILTER)
-]
-History = Annotated[
-    str | None,
-    typer.Option("--history", metavar="ID", help="The life of a transactional id: each state and how long it lasted."),
-]
-Group = Annotated[str | None, typer.Option("--group", help="Only this group.", rich_help_panel=FILTER)]
-RecordType = Annotated[
-    list[str] | None,
-    typer.Option("--type", metavar="RECORD", help="Only this type of record; repeatable.", rich_help_panel=FILTER),
-]
+    offsets: Offsets = None
+    times: Times = None
+    strict: Strict = False
+    output: Form = DecodeFormat.TABLE
 
 
 def decode_txn_log(
     files: Files,
-    transactional_id: TransactionalId = None,
-    history: History = None,
+    transactional_id: Annotated[
+        str | None, typer.Option("--transactional-id", help="Only this transactional id.", rich_help_panel=FILTER)
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            "--history", metavar="ID", help="The life of a transactional id: each state and how long it lasted."
+        ),
+    ] = None,
     producer_ids: ProducerIds = None,
-    offsets: Offsets = None,
-    times: Times = None,
-    strict: Strict = False,
-    output: Form = DecodeFormat.TABLE,
+    *,
+    records: RecordsOptions,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
 ) -> None:
     """Decode the transaction state log: give the directories of `__transaction_state`, or one above them."""
-    from eosctl.analysis.decode.entries import transaction_row
-    from eosctl.render.decode.rows import HISTORY_COLUMNS, TRANSACTION_COLUMNS, with_duration
-
-    wanted = history if history is not None else transactional_id
-    chosen = frozenset(producer_ids or ())
-    previous: list[Row] = []
-
-    def row(record: Record, header: BatchHeader, outcome: Outcome) -> Row | None:
-        found = transaction_row(record, header)
-        if wanted is not None and found["transactional_id"] != wanted:
-            return None
-        if chosen and found.get("producer_id") not in chosen:
-            return None
-        if history is None:
-            return found
-        timed = with_duration(found, previous[-1] if previous else None)
-        previous[:] = [found]
-        return timed
-
-    selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
+    wanted, chosen = transactional_id if history is None else history, frozenset(producer_ids or ())
+    row = transaction_rows(wanted, chosen, timed=history is not None)
     columns = TRANSACTION_COLUMNS if history is None else HISTORY_COLUMNS
-    lines = None
-    if output is DecodeFormat.TSV and wanted is None and not chosen:
-        from eosctl.render.decode.state_lines import TransactionLines
-
-        lines = TransactionLines()
-    _decode_topic(files, "__transaction_state", selection, row, columns, output, dialect, strict=strict, lines=lines)
+    lines = TransactionLines() if wanted is None and not chosen else None
+    _decode("__transaction_state", files, records, row, RowText(columns, records.output), dialect, lines)
 
 
 def decode_offsets(
     files: Files,
-    group: Group = None,
-    offsets: Offsets = None,
-    times: Times = None,
-    strict: Strict = False,
-    output: Form = DecodeFormat.TABLE,
+    group: Annotated[str | None, typer.Option("--group", help="Only this group.", rich_help_panel=FILTER)] = None,
+    *,
+    records: RecordsOptions,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
 ) -> None:
     """Decode `__consumer_offsets`: committed, pending and aborted offsets, tombstones, and groups with members."""
-    from eosctl.analysis.decode.entries import offsets_row
-    from eosctl.render.decode.rows import OFFSET_COLUMNS
-
-    def row(record: Record, header: BatchHeader, outcome: Outcome) -> Row | None:
-        found = offsets_row(record, header, outcome)
-        return found if group is None or found["group"] == group else None
-
-    selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
-    lines = None
-    if output is DecodeFormat.TSV and group is None:
-        from eosctl.render.decode.state_lines import OffsetLines
-
-        lines = OffsetLines()
-    _decode_topic(
-        files, "__consumer_offsets", selection, row, OFFSET_COLUMNS, output, dialect, strict=strict, lines=lines
-    )
+    lines = OffsetLines() if group is None else None
+    writer = RowText(OFFSET_COLUMNS, records.output)
+    _decode("__consumer_offsets", files, records, offset_rows(group), writer, dialect, lines)
 
 
 def decode_metadata_log(
     files: Files,
-    types: RecordType = None,
-    offsets: Offsets = None,
-    times: Times = None,
-    strict: Strict = False,
-    output: Form = DecodeFormat.TABLE,
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="RECORD", help="Only this type of record; repeatable.", rich_help_panel=FILTER),
+    ] = None,
+    *,
+    records: RecordsOptions,
 ) -> None:
     """Decode the KRaft metadata log: topics, partitions, features, producer id blocks, brokers, settings."""
-    from eosctl.analysis.decode.entries import metadata_row
-    from eosctl.errors import UsageError
-    from eosctl.render.decode.rows import METADATA_COLUMNS
-
-    if output is DecodeFormat.KAFKA:
+    if records.output is DecodeFormat.KAFKA:
         raise UsageError("The dump tool's text of the metadata log is not offered.", "", "Choose -o json.")
-    wanted = frozenset(types or ())
-
-    def row(record: Record, header: BatchHeader, outcome: Outcome) -> Row | None:
-        found = metadata_row(record)
-        return found if not wanted or found["record"] in wanted else None
-
-    selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
-    _decode_topic(
-        files, "__cluster_metadata", selection, row, METADATA_COLUMNS, output, KafkaDialect.KAFKA_4_3, strict=strict
-    )
+    writer = RowText(METADATA_COLUMNS, records.output)
+    _decode("__cluster_metadata", files, records, metadata_rows(frozenset(types or ())), writer)
 
 
-def _decode_topic(
-    files: list[str],
+def _decode(
     topic: str,
-    selection: Selection,
-    row: Callable[[Record, BatchHeader, Outcome], Row | None],
-    columns: tuple[tuple[str, int], ...],
-    output: DecodeFormat,
-    dialect: KafkaDialect,
-    *,
-    strict: bool,
-    lines: StateLines | None = None,
-) -> None:
-    from eosctl.commands.decode.decoding import (
-        DamageLog,
-        dump_logs,
-        segment_files,
-        sources,
-        stream_rows,
-        write_all,
-    )
-
-    damage = DamageLog(strict=strict)
-
-    def of_topic(path: Path) -> bool:
-        return segment_files(path) and path.parent.name.rpartition("-")[0] == topic
-
-    with sources(files, of_topic) as found:
-        if output is DecodeFormat.KAFKA:
-            write_all(dump_logs(found, damage, dialect, deep=True, topic=topic))
-        else:
-            write_all(stream_rows(found, selection, row, columns, output, damage, lines))
-    raise typer.Exit(1 if damage.count else 0)
+    files: list[str],
+    records: RecordsOptions,
+    row: RowOf,
+    writer: RowText,
+    dialect: KafkaDialect = KafkaDialect.KAFKA_4_3,
+    lines: TransactionLines | OffsetLines | None = None,
+) -> NoReturn:
+    selection = select_records((), parse_bounds(records.offsets, "--offset"), parse_times(records.times))
+    damage = DamageLog(note, strict=records.strict)
+    known = lines if records.output is DecodeFormat.TSV else None
+    with sources(files, is_segment_of(topic)) as found:
+        if records.output is DecodeFormat.KAFKA:
+            dumped = dump_logs(found, damage, dump_writer(dialect), sys.stderr.write, deep=True, topic=topic)
+            write_and_end(dumped, damage)
+        write_and_end(stream_rows(found, selection, row, writer, damage, known), damage)

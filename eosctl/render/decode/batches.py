@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
-from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, control_name, when
+from eosctl.analysis.decode.batch_state import control_name, state_of
+from eosctl.analysis.decode.writers import LogWriter
+from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, when
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
 from eosctl.render.decode.record_lines import RecordLines
 from eosctl.render.escaping import json_text, utf8_text, visible
 from eosctl.storage.scan import LogBatch, LogRun
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_control
-from eosctl.wire.records.header import CODEC_MASK, CONTROL, LOG_OVERHEAD_BYTES, TRANSACTIONAL, BatchHeader
+from eosctl.wire.records.header import CODEC_MASK, CONTROL, LOG_OVERHEAD_BYTES, BatchHeader
 from eosctl.wire.records.record import Record
 
 #: So many batches behind one that needed the decoder of records are taken for batches like it.
@@ -22,44 +24,6 @@ _LIKE_THE_LAST: Final = 16
 #: So many lines without their numbers are remembered at most: one for each producer and leader epoch.
 _MOST_LINES: Final = 4_096
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
-
-
-class LogWriter(Protocol):
-    """Writes what a log holds; each method returns whole lines."""
-
-    def head(self) -> str:
-        """Return what stands before everything."""
-
-    def start(self, file: str, base_offset: int) -> str:
-        """Return what stands before a file."""
-
-    def batch(self, batch: LogBatch, state: str) -> str:
-        """Return a batch's line; `state` says what it is or what became of its transaction."""
-
-    def run(self, run: LogRun) -> str:
-        """Return the lines of several batches, each with what it says of itself for its state."""
-
-    def record_lines(self, batch: LogBatch) -> str | None:
-        """Return the lines of a batch's records where that needs no decoder; None: decode them, call `records`."""
-
-    def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
-        """Return the lines of a batch's records."""
-
-    def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
-        """Return the line for a place that cannot be read."""
-
-
-def state_of(batch: LogBatch) -> str:
-    """Say what a batch is as far as it tells itself."""
-    attributes = batch.header.attributes
-    if attributes & CONTROL:
-        try:
-            return "+".join(control_name(decode_control(record)) for record in batch.records()) or "control"
-        except WireError:
-            return "control?"
-    if attributes & TRANSACTIONAL:
-        return "transactional"
-    return "idempotent" if batch.header.producer_id >= 0 else "plain"
 
 
 def _control(header: BatchHeader, record: Record) -> EndTxnMarker | OtherControl | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from eosctl.analysis.decode.entry_row import EntryRow
 from eosctl.render.decode.fields import cell, when
 from eosctl.render.decode.formats import DecodeFormat
 from eosctl.render.escaping import visible
@@ -13,14 +14,6 @@ from eosctl.render.page import Grid, render_page
 
 #: Rows of which a table takes the widths of its columns.
 _ROWS_AT_ONCE = 2_000
-
-
-class EntryRow(NamedTuple):
-    """An entry: which file, its number from 0, and its fields by name."""
-
-    file: str
-    entry: int
-    fields: dict[str, Any]
 
 
 def render_entries(rows: Iterable[EntryRow], form: DecodeFormat) -> Iterable[str]:

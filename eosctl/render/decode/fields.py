@@ -12,7 +12,6 @@ from eosctl.render.decode.formats import BytesForm
 from eosctl.render.escaping import is_visible
 from eosctl.text import time_text
 from eosctl.wire.records.compression import Compression
-from eosctl.wire.records.control import ControlType, EndTxnMarker, OtherControl
 
 CODECS: Final = (*(codec.name.lower() for codec in Compression), "codec-5", "codec-6", "codec-7")
 #: Times that people can read; the rest is shown as the number it is.
@@ -82,11 +81,3 @@ def cell(value: Any) -> str:
 def escape_text(text: str) -> str:
     """Return the text, in Python's escapes where anything in it cannot be seen."""
     return text if text.isprintable() and is_visible(text) else text.encode("unicode_escape").decode()
-
-
-def control_name(control: EndTxnMarker | OtherControl) -> str:
-    """Name a control record as Kafka does: COMMIT, ABORT, LEADER_CHANGE ..."""
-    if isinstance(control, EndTxnMarker):
-        return "COMMIT" if control.committed else "ABORT"
-    known = {member.value: member.name for member in ControlType}
-    return known.get(control.type, f"CONTROL-{control.type}")

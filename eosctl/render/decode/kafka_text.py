@@ -6,15 +6,16 @@ Two dialects: Kafka 4.3, and 3.9 with the older text of the transaction log and 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from eosctl.analysis.decode.batch_state import control_name
 from eosctl.model.transaction import TopicPartition
-from eosctl.render.decode.fields import CODECS, control_name
+from eosctl.render.decode.fields import CODECS
 from eosctl.render.decode.formats import KafkaDialect
-from eosctl.render.decode.meaning import read_key, read_value, state_name, with_consumer_protocol
+from eosctl.render.decode.meaning import TOPICS, read_key, read_value, state_name, with_consumer_protocol
 from eosctl.storage.offset_index import OffsetEntry
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry
 from eosctl.storage.scan import LogBatch
@@ -27,6 +28,7 @@ from eosctl.wire.records.control import EndTxnMarker, decode_control
 from eosctl.wire.records.header import BatchHeader
 from eosctl.wire.records.record import Record
 
+T = TypeVar("T")
 TOMBSTONE: Final = "<DELETE>"
 
 
@@ -43,10 +45,6 @@ class KafkaLogWriter:
         self._file = ""
         self._last_offset = -1
         self._gaps: list[tuple[int, int]] = []
-
-    def head(self) -> str:
-        """Nothing stands before the first file."""
-        return ""
 
     def start(self, file: str, base_offset: int) -> str:
         """Name the file and its first offset."""
@@ -127,6 +125,20 @@ class KafkaLogWriter:
             gaps = reversed(self._gaps) if self._dialect is KafkaDialect.KAFKA_3_9 else self._gaps
             self.remarks += [f"  {before} is followed by {after}\n" for before, after in gaps]
         return f"Found {invalid_bytes} invalid bytes at the end of {name}\n" if invalid_bytes else ""
+
+
+def dump_entries(
+    files: Iterable[tuple[str, Iterable[T]]], text: Callable[[Iterable[T]], Iterable[str]]
+) -> Iterator[str]:
+    """Yield the text of files of entries."""
+    for name, entries in files:
+        yield f"Dumping {name}\n"
+        yield from text(entries)
+
+
+def dump_writer(dialect: KafkaDialect) -> Callable[[str], KafkaLogWriter]:
+    """Return what makes the writer of a log, by the topic that its records are of."""
+    return lambda topic: KafkaLogWriter(dialect, TOPICS.get(topic))
 
 
 def offset_index_text(entries: Iterable[OffsetEntry]) -> Iterable[str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from eosctl.render.decode.entries import render_damage
 from eosctl.render.decode.fields import cell, when
 from eosctl.render.decode.formats import DecodeFormat
 from eosctl.render.machine import render_json_line
-from eosctl.text import duration_text
 
 Row = dict[str, Any]
 
@@ -46,6 +46,23 @@ OFFSET_COLUMNS: Final = (
 METADATA_COLUMNS: Final = (("offset", 9), ("timestamp", 24), ("record", 28), ("value", 0))
 
 
+class RowText:
+    """Writes the rows of an internal topic in one format."""
+
+    def __init__(self, columns: Sequence[tuple[str, int]], form: DecodeFormat) -> None:
+        """Choose the columns, each with its width, and the format."""
+        self.row = row_writer(columns, form)
+        self._columns, self._form = columns, form
+
+    def head(self) -> str:
+        """Return the header of a table; other formats have none."""
+        return row_head(self._columns, self._form)
+
+    def damage(self, file: str, position: int, what: str) -> str:
+        """Return the line for a place that cannot be read."""
+        return render_damage(file, position, what, self._form)
+
+
 def row_head(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> str:
     """Return the header of a table; other formats have none."""
     if form is not DecodeFormat.TABLE:
@@ -69,12 +86,6 @@ def row_writer(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> Callab
     return lambda file, row: (
         "  ".join([f"{_shown(name, row.get(name)):<{width}}" for name, width in columns]).rstrip() + "\n"
     )
-
-
-def with_duration(row: Row, previous: Row | None) -> Row:
-    """Add how long the state before lasted; empty for the first."""
-    after = "" if previous is None else duration_text(max(row["timestamp"] - previous["timestamp"], 0))
-    return {**row, "after": after}
 
 
 def _plain(value: Any) -> str:

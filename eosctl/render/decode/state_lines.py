@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from struct import Struct
 from struct import error as StructError  # noqa: N812 - an exception with a lower-case name
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
@@ -34,19 +34,6 @@ _UNTAGGED: Final[dict[str, Any]] = {
 #: So many keys, and so many values, are remembered at most.
 _MOST_KNOWN: Final = 16_384
 _MOST_TAG_SIZES: Final = 4
-
-
-class StateLines(Protocol):
-    """Writes records of one internal topic; `start` comes first."""
-
-    def start(self, file: str) -> None:
-        """Take the file that every line names."""
-
-    def of(self, record: Record, header: BatchHeader, outcome: Outcome) -> str | None:
-        """Return a record's line, None where the general decoder has to look."""
-
-    def learn(self, record: Record, row: dict[str, Any]) -> None:
-        """Remember what the general decoder made of a record."""
 
 
 class TransactionLines:

@@ -1,122 +1,43 @@
-"""How the decoders work through logs: every batch as it comes, damage told where it is, memory bounded."""
+"""How the decoders work through logs: every batch as it comes, damage reported where it is, memory bounded.
+
+The text is made by writers (`eosctl.analysis.decode.writers`), so that decoding knows no format.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, Final
 
+from eosctl.analysis.decode.batch_state import state_of
+from eosctl.analysis.decode.outcomes import Outcome, Outcomes
 from eosctl.analysis.decode.selection import Selection
-from eosctl.commands.invocation import note
-from eosctl.errors import DecodeError, UsageError
-from eosctl.render.escaping import utf8_text
-from eosctl.storage.inputs import STDIN, base_offset_of, find_files, is_segment_file, spooled
-from eosctl.storage.names import METADATA_TOPIC, Suffix, is_metadata_snapshot, parse_partition_directory
+from eosctl.analysis.decode.summary import LogSummary
+from eosctl.analysis.decode.writers import DumpWriter, LogWriter, RecordWriter, RowWriter, StateLines
+from eosctl.analysis.record_redactor import redact_records
+from eosctl.model.log_bounds import EVERYTHING, Bounds, Only
+from eosctl.services.decode_input import DamageLog, Source, is_segment
+from eosctl.storage.inputs import base_offset_of
+from eosctl.storage.names import METADATA_TOPIC, is_metadata_snapshot, parse_partition_directory
 from eosctl.storage.producer_replay import CompletedTxn, ProducerReplay
 from eosctl.storage.scan import LogBatch, LogDamage, LogRun, scan_log, scan_runs
 from eosctl.wire.errors import WireError
-from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
+from eosctl.wire.records.header import CONTROL, TRANSACTIONAL, BatchHeader
+from eosctl.wire.records.record import Record
 
-if TYPE_CHECKING:
-    from eosctl.analysis.decode.outcomes import Outcome
-    from eosctl.analysis.decode.summary import LogSummary
-    from eosctl.render.decode.batches import LogWriter
-    from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
-    from eosctl.render.decode.kafka_text import KafkaLogWriter
-    from eosctl.render.decode.rows import Row
-    from eosctl.render.decode.state_lines import StateLines
-    from eosctl.wire.records.header import BatchHeader
-    from eosctl.wire.records.record import Record
-
-#: Text is handed on in pieces of about this many characters.
-_PIECE_CHARACTERS = 1 << 16
-EVERY_RECORD = Selection()
+EVERY_RECORD: Final = Selection()
+Row = dict[str, Any]
 
 
-class Source(NamedTuple):
-    """A file, and the name under which people know it."""
-
-    path: Path
-    name: str
-
-
-class StoppedAtDamage(Exception):  # noqa: N818 - a wish of the user, no error
-    """Ends the decoding at the first damage."""
-
-
-class DamageLog:
-    """Tells standard error what cannot be read, and counts it."""
-
-    def __init__(self, *, strict: bool) -> None:
-        """Choose whether the first damage is the last."""
-        self.count = 0
-        self._strict = strict
-
-    def tell(self, file: str, position: int, what: str) -> None:
-        """Report one place; with `strict` nothing is read behind it."""
-        self.count += 1
-        note(f"damaged: {file}: byte {position}: {what}")
-
-    def stop_if_strict(self) -> None:
-        """End the decoding if one damage is enough."""
-        if self._strict and self.count:
-            raise StoppedAtDamage
-
-
-@contextmanager
-def sources(arguments: list[str], matches: Callable[[Path], bool]) -> Iterator[list[Source]]:
-    """Find the files to read; `-` is standard input.
-
-    Raises:
-        UsageError: An argument names nothing, or nothing is left to read.
-    """
-    if arguments == [STDIN]:
-        with spooled() as path:
-            yield [Source(path, "-")]
-        return
-    try:
-        found = [Source(path, str(path)) for path in find_files(arguments, matches)]
-    except FileNotFoundError as error:
-        raise UsageError(
-            f"There is no file {error}.", "", "Name files, directories or patterns, or - for stdin."
-        ) from None
-    if not found:
-        raise UsageError("There is nothing to decode.", "The directories hold no files of this kind.", "Name a file.")
-    yield found
-
-
-def segment_files(path: Path) -> bool:
-    """Tell whether a file of a directory is a live `.log`."""
-    return is_segment_file(Suffix.LOG)(path)
-
-
-def write_all(pieces: Iterable[str]) -> None:
-    """Write text to standard output as it comes, in larger pieces."""
-    held: list[str] = []
-    size = 0
-    try:
-        for piece in pieces:
-            held.append(piece)
-            size += len(piece)
-            if size > _PIECE_CHARACTERS:
-                sys.stdout.write(utf8_text("".join(held)))
-                held, size = [], 0
-    except StoppedAtDamage:
-        pass
-    except BrokenPipeError:
-        raise  # the reader has seen enough
-    except OSError as error:
-        sys.stdout.write(utf8_text("".join(held)))
-        raise DecodeError(
-            f"Cannot read {error.filename or 'the input'}.",
-            error.strerror or str(error),
-            "Name files that exist and that you may read.",
-        ) from error
-    sys.stdout.write(utf8_text("".join(held)))
-    sys.stdout.flush()
+def select_records(
+    producer_ids: Iterable[int] = (),
+    offsets: Bounds = EVERYTHING,
+    times: Bounds = EVERYTHING,
+    only: Only | None = None,
+) -> Selection:
+    """Return the selection of batches and records: a record must pass all filters; times are ms since the epoch."""
+    return Selection(frozenset(producer_ids), offsets, times, only)
 
 
 @lru_cache
@@ -145,9 +66,6 @@ def stream_logs(
         deep: Whether records are written too.
         with_outcomes: Whether each batch says what became of its transaction, which takes a look ahead.
     """
-    from eosctl.analysis.decode.outcomes import Outcomes
-    from eosctl.render.decode.batches import state_of
-
     yield writer.head()
     outcomes, partition = Outcomes(()), None
     by_record = selection.looks_at_records
@@ -182,8 +100,7 @@ def stream_rows(
     found: Iterable[Source],
     selection: Selection,
     row: Callable[[Record, BatchHeader, Outcome], Row | None],
-    columns: tuple[tuple[str, int], ...],
-    output: DecodeFormat,
+    writer: RowWriter,
     damage: DamageLog,
     lines: StateLines | None = None,
 ) -> Iterator[str]:
@@ -193,19 +110,14 @@ def stream_rows(
         found: The logs.
         selection: Which records are wanted.
         row: Decodes a record; None for one that is not wanted.
-        columns: The columns and their widths.
-        output: The format.
+        writer: Writes the rows.
         damage: Is told what cannot be read.
         lines: Writes records whose like was seen before, if every record is wanted and the format is its own.
     """
-    from eosctl.analysis.decode.outcomes import Outcome, Outcomes
-    from eosctl.render.decode.entries import render_damage
-    from eosctl.render.decode.rows import row_head, row_writer
-
-    text = _row_text(row, row_writer(columns, output), lines)
+    text = _row_text(row, writer.row, lines)
     nothing_known = Outcomes(())
     filtered, by_record = selection != Selection(), selection.looks_at_records
-    yield row_head(columns, output)
+    yield writer.head()
     for source in found:
         outcomes: Outcomes | None = None
         if lines is not None:
@@ -227,7 +139,7 @@ def stream_rows(
                 records = fact.records()
             except WireError as error:
                 damage.tell(source.name, error.offset, error.what)
-                yield render_damage(source.name, error.offset, error.what, output)
+                yield writer.damage(source.name, error.offset, error.what)
                 damage.stop_if_strict()
                 continue
             for record in records:
@@ -238,7 +150,7 @@ def stream_rows(
                 except WireError as error:
                     what = f"record at offset {record.offset}: {error.what} (field {error.field})"
                     damage.tell(source.name, fact.position, what)
-                    yield render_damage(source.name, fact.position, what, output)
+                    yield writer.damage(source.name, fact.position, what)
                     damage.stop_if_strict()
 
 
@@ -263,10 +175,8 @@ def _row_text(
 
 
 def _records_text(
-    source: Source, batch: LogBatch, selection: Selection, writer: LogWriter | KafkaLogWriter, damage: DamageLog
+    source: Source, batch: LogBatch, selection: Selection, writer: RecordWriter, damage: DamageLog
 ) -> str:
-    from eosctl.analysis.record_redactor import redact_records
-
     try:
         records = batch.records()
     except WireError as error:
@@ -279,9 +189,7 @@ def _records_text(
     return writer.records(batch, records)
 
 
-def _tell(
-    writer: LogWriter | KafkaLogWriter, damage: DamageLog, source: Source, position: int, kind: str, what: str
-) -> str:
+def _tell(writer: RecordWriter, damage: DamageLog, source: Source, position: int, kind: str, what: str) -> str:
     damage.tell(source.name, position, f"{kind}: {what}")
     text = writer.damage(source.name, position, kind, what, None)
     damage.stop_if_strict()
@@ -295,7 +203,7 @@ def resume_text(fact: LogDamage) -> str:
 
 def completed_from(source: Source) -> Iterator[CompletedTxn]:
     """Yield the transactions that end in a log or in a later one of its partition."""
-    later = sorted(path for path in source.path.parent.iterdir() if segment_files(path))
+    later = sorted(path for path in source.path.parent.iterdir() if is_segment(path))
     logs = [path for path in later if path.name >= source.path.name] if source.path in later else [source.path]
     replay = ProducerReplay()
     for log in logs:
@@ -311,10 +219,6 @@ def completed_from(source: Source) -> Iterator[CompletedTxn]:
 
 def summarize(files: Iterable[Source], selection: Selection, damage: DamageLog) -> LogSummary:
     """Count what logs hold."""
-    from eosctl.analysis.decode.outcomes import Outcomes
-    from eosctl.analysis.decode.summary import LogSummary
-    from eosctl.render.decode.batches import state_of
-
     summary, replay, partition = LogSummary(), ProducerReplay(), None
     outcomes = Outcomes(())
     for source in files:
@@ -349,14 +253,26 @@ def summarize(files: Iterable[Source], selection: Selection, damage: DamageLog) 
 
 
 def dump_logs(
-    files: Iterable[Source], damage: DamageLog, dialect: KafkaDialect, *, deep: bool, topic: str | None = None
+    files: Iterable[Source],
+    damage: DamageLog,
+    writer_of: Callable[[str], DumpWriter],
+    remark: Callable[[str], object],
+    *,
+    deep: bool,
+    topic: str | None = None,
 ) -> Iterator[str]:
-    """Yield the text of Kafka's dump tool for logs; what it writes to standard error goes there."""
-    from eosctl.render.decode.kafka_text import KafkaLogWriter
-    from eosctl.render.decode.meaning import TOPICS
+    """Yield the text of Kafka's dump tool for logs.
 
+    Args:
+        files: The logs.
+        damage: Where what cannot be read is reported.
+        writer_of: Makes the writer of one log, by its topic.
+        remark: Called with what the tool writes to standard error for one log.
+        deep: Whether records are written too.
+        topic: The topic, if the directories do not name it.
+    """
     for source in files:
-        writer = KafkaLogWriter(dialect, TOPICS.get(topic or source.path.parent.name.rpartition("-")[0]))
+        writer = writer_of(topic or source.path.parent.name.rpartition("-")[0])
         yield writer.start(source.name, base_offset_of(source.path))
         invalid_bytes = 0
         for fact in scan_log(source.path):
@@ -371,5 +287,5 @@ def dump_logs(
             if deep:
                 yield _records_text(source, fact, EVERY_RECORD, writer, damage)
         yield writer.end(invalid_bytes, source.path.name)
-        sys.stderr.write("".join(writer.remarks))
+        remark("".join(writer.remarks))
         damage.stop_if_strict()

@@ -1,12 +1,10 @@
-"""What kind of file a person means who names a file alone."""
+"""The decoder that a file wants by its name, for a user who names the file alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from eosctl.errors import UsageError
 from eosctl.storage.names import METADATA_TOPIC, Suffix, is_metadata_snapshot, parse_segment_file
 
 _BY_SUFFIX: Final = {
@@ -23,22 +21,7 @@ _BY_DIRECTORY: Final = {
 }
 
 
-def refuse_file(word: str, decoders: Sequence[str]) -> None:
-    """Refuse a file in the place of a decoder, and name the decoder that it wants.
-
-    Raises:
-        UsageError: The word names a file or directory.
-    """
-    if Path(word).exists():
-        kind = likely_kind(Path(word))
-        raise UsageError(
-            f"{word} is a file or directory, and decode wants to know of which kind first.",
-            f"There are: {', '.join(decoders)}.",
-            f"Its name says: eosctl decode {kind} {word}" if kind else "Choose one: eosctl decode KIND FILE",
-        )
-
-
-def likely_kind(path: Path) -> str:
+def likely_decoder(path: Path) -> str:
     """Return the decoder of a file of Kafka's by its name and its directory's; empty when they say nothing."""
     segment = parse_segment_file(path.name)
     if segment is not None:

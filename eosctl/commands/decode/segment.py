@@ -1,0 +1,132 @@
+"""``eosctl decode segment``: the batches and records of logs, from files or from a cluster."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from typing import Annotated, NamedTuple
+
+import typer
+
+from eosctl.commands.decode.ending import write_and_end
+from eosctl.commands.decode.options import (
+    Dialect,
+    Form,
+    Keys,
+    Offsets,
+    ProducerIds,
+    Strict,
+    Times,
+    Values,
+    parse_bounds,
+    parse_times,
+)
+from eosctl.commands.invocation import Invocation, note
+from eosctl.commands.moments import parse_moment_ms
+from eosctl.commands.options import FILTER, ClusterOptions
+from eosctl.errors import UsageError
+from eosctl.model.log_bounds import Only
+from eosctl.render.decode.batches import log_writer
+from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
+from eosctl.render.decode.kafka_text import dump_writer
+from eosctl.render.decode.summary_text import render_summary
+from eosctl.services.callbacks import Callbacks
+from eosctl.services.connection import Connection
+from eosctl.services.decode_input import DamageLog, Source, is_segment, sources
+from eosctl.services.decode_logs import dump_logs, select_records, stream_logs, summarize
+
+LIVE = "From a cluster"
+
+
+class LiveOptions(NamedTuple):
+    """The options that name what to read of a cluster."""
+
+    topic: Annotated[
+        str | None, typer.Option("--topic", help="Read this topic from a cluster.", rich_help_panel=LIVE)
+    ] = None
+    partitions: Annotated[
+        list[int] | None,
+        typer.Option("--partition", min=0, help="Only this partition; repeatable.", rich_help_panel=LIVE),
+    ] = None
+    begin: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="OFFSET|@TIME",
+            help="Begin here: 1200, @-1h, @2026-11-21T09:00:00Z.",
+            rich_help_panel=LIVE,
+        ),
+    ] = None
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", min=1, help="Fetch at most this much of a partition.", rich_help_panel=LIVE)
+    ] = 256 << 20
+
+
+def decode_segment(
+    invocation: Invocation,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE|DIR|PATTERN...", help="What to decode; - is standard input; none with --topic."),
+    ] = None,
+    *,
+    live: LiveOptions,
+    cluster: ClusterOptions,
+    records: Annotated[bool, typer.Option("--records", "-r", help="Show the records of each batch too.")] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="Show only what there is in all.")] = False,
+    outcomes: Annotated[
+        bool, typer.Option("--outcomes", help="Say of each batch whether its transaction was committed or aborted.")
+    ] = False,
+    producer_ids: ProducerIds = None,
+    offsets: Offsets = None,
+    times: Times = None,
+    only: Annotated[Only | None, typer.Option("--only", help="Only these batches.", rich_help_panel=FILTER)] = None,
+    keys: Keys = BytesForm.UTF8,
+    values: Values = BytesForm.UTF8,
+    strict: Strict = False,
+    output: Form = DecodeFormat.TABLE,
+    dialect: Dialect = KafkaDialect.KAFKA_4_3,
+) -> None:
+    """Decode .log files: batches, and with --records their records; or a topic of a cluster, with --topic.
+
+    Damage is told on standard error with file and byte, and reading goes on at the next valid batch; exit code 1.
+    """
+    selection = select_records(producer_ids or (), parse_bounds(offsets, "--offset"), parse_times(times), only)
+    damage = DamageLog(note, strict=strict)
+    with _opened(files, live, cluster.connection, invocation) as found:
+        if summary:
+            write_and_end([render_summary(len(found), summarize(found, selection, damage), output)], damage)
+        if output is DecodeFormat.KAFKA:
+            write_and_end(dump_logs(found, damage, dump_writer(dialect), sys.stderr.write, deep=records), damage)
+        writer, needs = log_writer(output, keys, values), outcomes or selection.needs_outcomes
+        write_and_end(stream_logs(found, selection, writer, damage, deep=records, with_outcomes=needs), damage)
+
+
+def _opened(
+    files: list[str] | None, live: LiveOptions, connection: Connection, invocation: Invocation
+) -> AbstractContextManager[list[Source]]:
+    if live.topic is None:
+        if connection.is_given or live.begin is not None:
+            raise UsageError("A cluster was named without a topic.", "Files need no cluster.", "Add --topic NAME.")
+        if not files:
+            raise UsageError("There is nothing to decode.", "", "Name files, or a topic of a cluster with --topic.")
+        return sources(files, is_segment)
+    if files:
+        raise UsageError("Files and --topic were both given.", "One of them is decoded.", "Leave one of them out.")
+    from eosctl.services.decode_live import LiveRequest, fetched  # a client, which files do not need
+
+    from_offset, from_ms = _begin(live.begin, invocation.now_ms())
+    partitions = tuple(live.partitions or ())
+    request = LiveRequest(connection, live.topic, partitions, from_offset, from_ms, live.max_bytes)
+    return fetched(request, Callbacks(invocation.now_ms, note))
+
+
+def _begin(text: str | None, now_ms: int) -> tuple[int | None, int | None]:
+    if text is None:
+        return None, None
+    if text.startswith("@"):
+        return None, parse_moment_ms(text, "--from", now_ms)
+    if not text.isdigit():
+        raise UsageError(
+            f"{text!r} is no beginning.", "", "Write --from 1200, --from @-1h or --from @2026-11-21T09:00:00Z"
+        )
+    return int(text), None

@@ -1,0 +1,107 @@
+"""Decode files of entries: indexes, producer snapshots, and checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from eosctl.analysis.decode.entry_row import EntryRow
+from eosctl.services.decode_input import DamageLog, Source
+from eosctl.storage import offset_index, time_index, txn_index
+from eosctl.storage.checkpoints import read_any_checkpoint
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.index_file import read_index_file
+from eosctl.storage.inputs import base_offset_of, is_segment_file
+from eosctl.storage.names import Suffix, is_metadata_snapshot
+from eosctl.storage.producer_snapshot import read_snapshot
+from eosctl.wire.errors import WireError
+
+
+class EntryFiles(NamedTuple):
+    """Files of one kind: which of a directory's files they are, and how the entries of one are read."""
+
+    matches: Callable[[Path], bool]
+    read: Callable[[Source, DamageLog], Iterable[Any]]
+
+
+def offset_indexes(base_offset: int | None = None) -> EntryFiles:
+    """Return offset indexes; the first offset of the segment is that of the file's name if it is None."""
+    read = partial(_index, base_offset, offset_index.ENTRY_BYTES, offset_index.decode_offset_entries)
+    return EntryFiles(is_segment_file(Suffix.OFFSET_INDEX), read)
+
+
+def time_indexes(base_offset: int | None = None) -> EntryFiles:
+    """Return time indexes; the first offset of the segment is that of the file's name if it is None."""
+    read = partial(_index, base_offset, time_index.ENTRY_BYTES, time_index.decode_time_entries)
+    return EntryFiles(is_segment_file(Suffix.TIME_INDEX), read)
+
+
+def read_entries(kind: EntryFiles, files: Iterable[Source], damage: DamageLog) -> Iterator[tuple[str, Iterable[Any]]]:
+    """Yield the name of each file and its entries; read those before going on."""
+    for source in files:
+        yield source.name, kind.read(source, damage)
+        damage.stop_if_strict()
+
+
+def entry_rows(files: Iterable[tuple[str, Iterable[Any]]]) -> Iterator[EntryRow]:
+    """Yield the entries of files as rows of fields."""
+    for name, entries in files:
+        for number, entry in enumerate(entries):
+            yield EntryRow(name, number, entry._asdict())
+
+
+def _index(
+    base_offset: int | None,
+    entry_bytes: int,
+    decode: Callable[[bytes, int], Iterator[Any]],
+    source: Source,
+    damage: DamageLog,
+) -> Iterator[Any]:
+    """Yield an index's entries; the zeros that a broker allocates ahead are none."""
+    content = read_index_file(source.path, entry_bytes)
+    yield from decode(content.entries, base_offset_of(source.path) if base_offset is None else base_offset)
+    if content.stray_bytes:
+        position = len(content.entries) + content.zero_bytes
+        what = f"an entry of {entry_bytes} bytes was expected, {content.stray_bytes} are left"
+        damage.tell(source.name, position, what)
+
+
+def _txn_index(source: Source, damage: DamageLog) -> Iterator[Any]:
+    data, size = source.path.read_bytes(), txn_index.ENTRY_BYTES
+    whole = len(data) - len(data) % size
+    for start in range(0, whole, size):
+        try:
+            yield from txn_index.decode_aborted_txns(data[start : start + size])
+        except WireError as error:
+            damage.tell(source.name, start, f"version 0 was expected: {error.what}")
+            damage.stop_if_strict()
+    if whole != len(data):
+        damage.tell(source.name, whole, f"an entry of {size} bytes was expected, {len(data) - whole} are left")
+
+
+def _snapshot(source: Source, damage: DamageLog) -> Iterator[Any]:
+    try:
+        yield from read_snapshot(source.path)
+    except DamagedFile as error:
+        damage.tell(source.name, error.offset, error.what)
+
+
+def _checkpoint(source: Source, damage: DamageLog) -> Iterator[Any]:
+    if is_metadata_snapshot(source.path.name):
+        damage.tell(source.name, 0, "a snapshot of the metadata log; decode it with: eosctl decode metadata-log")
+        return
+    try:
+        yield from read_any_checkpoint(source.path)
+    except DamagedFile as error:
+        damage.tell(source.name, error.offset, f"line {error.offset}: {error.what}")
+
+
+def _is_checkpoint(path: Path) -> bool:
+    return path.name.endswith("checkpoint") and not is_metadata_snapshot(path.name)
+
+
+TXN_INDEXES: Final = EntryFiles(is_segment_file(Suffix.TXN_INDEX), _txn_index)
+PRODUCER_SNAPSHOTS: Final = EntryFiles(is_segment_file(Suffix.PRODUCER_SNAPSHOT), _snapshot)
+CHECKPOINTS: Final = EntryFiles(_is_checkpoint, _checkpoint)

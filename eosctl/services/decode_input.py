@@ -1,0 +1,79 @@
+"""The files that the decoders read, and what cannot be read of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.errors import UsageError
+from eosctl.storage.inputs import STDIN, find_files, is_segment_file, spooled
+from eosctl.storage.names import Suffix
+
+
+class Source(NamedTuple):
+    """A file, and the name under which people know it."""
+
+    path: Path
+    name: str
+
+
+class StoppedAtDamage(Exception):  # noqa: N818 - a wish of the user, no error
+    """Ends the decoding at the first damage."""
+
+
+class DamageLog:
+    """Reports what cannot be read, and counts it."""
+
+    def __init__(self, report: Callable[[str], None], *, strict: bool) -> None:
+        """Choose where damage is reported, and whether the first damage is the last."""
+        self.count = 0
+        self._report = report
+        self._strict = strict
+
+    def tell(self, file: str, position: int, what: str) -> None:
+        """Report one place; with `strict` nothing is read behind it."""
+        self.count += 1
+        self._report(f"damaged: {file}: byte {position}: {what}")
+
+    def stop_if_strict(self) -> None:
+        """End the decoding if one damage is enough."""
+        if self._strict and self.count:
+            raise StoppedAtDamage
+
+
+@contextmanager
+def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterator[list[Source]]:
+    """Find the files to read; `-` is standard input.
+
+    Args:
+        arguments: Files, directories and patterns.
+        matches: Which files of a directory are wanted.
+
+    Raises:
+        UsageError: An argument names nothing, or nothing is left to read.
+    """
+    if list(arguments) == [STDIN]:
+        with spooled() as path:
+            yield [Source(path, "-")]
+        return
+    try:
+        found = [Source(path, str(path)) for path in find_files(arguments, matches)]
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"There is no file {error}.", "", "Name files, directories or patterns, or - for stdin."
+        ) from None
+    if not found:
+        raise UsageError("There is nothing to decode.", "The directories hold no files of this kind.", "Name a file.")
+    yield found
+
+
+def is_segment(path: Path) -> bool:
+    """Return whether a file of a directory is a live `.log`."""
+    return is_segment_file(Suffix.LOG)(path)
+
+
+def is_segment_of(topic: str) -> Callable[[Path], bool]:
+    """Return the test for live `.log` files of one topic."""
+    return lambda path: is_segment(path) and path.parent.name.rpartition("-")[0] == topic

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from eosctl.errors import UsageError
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig, check_topic_setting
+from eosctl.sandbox.faults.order import parse_order
+from eosctl.sandbox.given_settings import check_given
 from eosctl.sandbox.profile import node_settings
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, setting_table
 
@@ -77,3 +80,39 @@ def test_internal_topics_fit_the_cluster(brokers: int, replication: str, min_isr
         node_settings(1, brokers, overrides={"transaction.state.log.min.isr": "1"})["transaction.state.log.min.isr"]
         == "1"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("listeners", "--port-base"),
+        ("log.dirs", "--data-dir"),
+        ("listener.name.internal.sasl.enabled.mechanisms", "--sasl"),
+        ("node.id", "numbers its nodes"),
+        ("transaction.max.timout.ms", "'transaction.max.timeout.ms'"),
+        ("inter.broker.protocol.version", "None of the"),
+    ],
+)
+def test_a_setting_that_would_have_no_effect_is_refused(name: str, words: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        check_given({name: "1"}, "4.3")
+    assert name in refused.value.what
+    assert words in f"{refused.value.why} {refused.value.next_step}"
+
+
+def test_settings_that_the_release_or_its_authorizer_has_are_taken() -> None:
+    check_given({"inter.broker.protocol.version": "3.9", "super.users": "User:a"}, "3.9")
+    check_given({"unstable.api.versions.enable": "true", "authorizer.class.name": ""}, "4.3")
+
+
+@pytest.mark.parametrize(
+    ("text", "node"), [("kill 2", 2), ("kill node=broker-2", 2), ("kill controller-100", 100), ("kill node-1", 1)]
+)
+def test_a_node_has_the_name_of_its_logs(text: str, node: int) -> None:
+    assert parse_order(text.split()).node == node
+
+
+@pytest.mark.parametrize("word", ["broker-", "topic-2", "broker-x", "-2"])
+def test_other_names_are_no_nodes(word: str) -> None:
+    with pytest.raises(UsageError, match="is not a value of node"):
+        parse_order(["kill", f"node={word}"])

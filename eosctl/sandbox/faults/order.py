@@ -205,7 +205,7 @@ def _read(field: str, text: str) -> object:
         case "node" | "source" | "destination" | "other" | "to":
             return _end(text)
         case "nodes":
-            return tuple(int(part) for part in text.split(","))
+            return tuple(map(_node, text.split(",")))
         case "skip" | "count" | "lose" | "directory":
             return _positive(int(text))
         case "chance":
@@ -225,7 +225,7 @@ def _read(field: str, text: str) -> object:
 
 
 _EXPECTED: Final = {
-    "node": "A node is its id, or any.",
+    "node": "A node is its id (2 or broker-2), or any.",
     "source": "An end of a link is a node id or clients.",
     "destination": "An end of a link is a node id or clients.",
     "other": "An end of a link is a node id or clients.",
@@ -253,7 +253,15 @@ def parse_ms(text: str) -> float:
 
 
 def _end(text: str) -> int:
-    return {"clients": CLIENTS, "any": ANY_NODE}.get(text) or _positive(int(text))
+    return {"clients": CLIENTS, "any": ANY_NODE}.get(text) or _node(text)
+
+
+def _node(text: str) -> int:
+    """Return a node's id, which may stand behind its role, as in the names of its logs: ``broker-2``."""
+    role, dash, number = text.rpartition("-")
+    if dash and role not in ("broker", "controller", "node"):
+        raise ValueError(text)
+    return _positive(int(number))
 
 
 def _api(text: str) -> ApiKey:

@@ -140,6 +140,8 @@ def _read_files(paths: Sequence[Path], callbacks: Callbacks) -> FilesRead | None
     files = read_deployment(paths)
     for broken in files.unreadable:
         callbacks.report_error(broken.error)
+    for file in files.not_understood:
+        callbacks.remark(f"{file} is about Kafka, and was not understood: no rule has judged it.")
     return files
 
 

@@ -14,15 +14,15 @@ from eosctl.errors import ConfigFileError
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.settings.detection import sources_of
-from eosctl.settings.documents import format_of, parse_documents
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.file_texts import files_of, holds_kafka, is_template, mentions_kafka, read_text
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
+from eosctl.settings.templates import chart_values, without_templates
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.workloads import Workload, generated_by, with_instances, workloads_of
 
-MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 _PROFILE: Final = "on-profile"
-_SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", ".venv", "target", "build", "__pycache__"})
 
 
 class Unreadable(NamedTuple):
@@ -33,12 +33,21 @@ class Unreadable(NamedTuple):
 
 
 class FilesRead(NamedTuple):
-    """What became of the files: their components, those without Kafka settings, and those that are broken."""
+    """What became of the files.
+
+    Attributes:
+        deployment: What they configure.
+        read: Every file that was read.
+        without_settings: Those in which no setting of Kafka was found.
+        unreadable: Those that are broken or empty.
+        not_understood: Those without settings that are about Kafka: no verdict covers them.
+    """
 
     deployment: Deployment
     read: tuple[str, ...]
     without_settings: tuple[str, ...]
     unreadable: tuple[Unreadable, ...]
+    not_understood: tuple[str, ...] = ()
 
 
 class _File(NamedTuple):
@@ -47,6 +56,9 @@ class _File(NamedTuple):
     sources: list[Source]
     workloads: list[Workload]
     generated: dict[str, str]
+
+
+_NOTHING: Final = _File([], [], {})
 
 
 def read_deployment(
@@ -62,27 +74,40 @@ def read_deployment(
     found: list[_File] = []
     read: list[str] = []
     without: list[str] = []
+    not_understood: list[str] = []
     unreadable: list[Unreadable] = []
-    for path in _files(paths):
+    for path in files_of(paths):
         file = str(path)
         try:
-            text = _text(path)
+            text = read_text(path)
+            if path in paths and not text.strip():
+                raise ConfigFileError(f"{file} is empty.", "There is nothing to judge.", "Name another file.")
+            one = _read_any(file, text, _role_for(file, roles or {}))
         except ConfigFileError as error:
-            unreadable.append(Unreadable(file, error))
-            continue
-        try:
-            one = _read(file, text, _role_for(file, roles or {}))
-        except ConfigFileError as error:
-            if path in paths or not _is_template(text):
+            if path in paths or holds_kafka(path):
                 unreadable.append(Unreadable(file, error))
-                continue
-            one = _File([], [], {})
+            continue
         read.append(file)
         found.append(one)
         if not one.sources:
             without.append(file)
-    components = tuple(_components(found, releases))
-    return FilesRead(Deployment(components, load_tables()), tuple(read), tuple(without), tuple(unreadable))
+            if not one.workloads and mentions_kafka(file, text):
+                not_understood.append(file)
+    deployment = Deployment(tuple(_components(found, releases)), load_tables())
+    return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood))
+
+
+def _read_any(file: str, text: str, role: Role | None) -> _File:
+    """Read a file; one that does not follow its format is an error only where it is about Kafka, and no template."""
+    try:
+        return _read(file, text, role)
+    except ConfigFileError:
+        if mentions_kafka(file, text) and not is_template(text):
+            raise
+    try:
+        return _read(file, without_templates(text, chart_values(file)), role) if is_template(text) else _NOTHING
+    except ConfigFileError:
+        return _NOTHING
 
 
 def read_components(file: str, text: str, role: Role | None = None, releases: Releases = UNKNOWN) -> list[Component]:
@@ -147,52 +172,8 @@ def _over_base(sources: list[Source]) -> list[Source]:
     ]
 
 
-def _is_template(text: str) -> bool:
-    """Tell whether a file that is not in its format is one that Helm or Jinja make of it first."""
-    return "{{" in text or "{%" in text
-
-
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files once each; a file that is named outright is read whatever it is called."""
-    seen: set[Path] = set()
-    for path in paths:
-        found = (path,) if not path.is_dir() else _within(path)
-        for one in found:
-            if one not in seen:
-                seen.add(one)
-                yield one
-
-
-def _within(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        if (
-            path.is_file()
-            and format_of(path.name)
-            and not _SKIPPED_FOLDERS.intersection(path.relative_to(folder).parts)
-        ):
-            yield path
-
-
 def _role_for(file: str, roles: Mapping[str, Role]) -> Role | None:
     name = file.rpartition("/")[2]
     return next(
         (role for pattern, role in roles.items() if pattern in (file, name) or fnmatch.fnmatch(file, pattern)), None
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        raw = path.read_bytes() if path.stat().st_size <= MAX_FILE_BYTES else None
-    except OSError as error:
-        raise ConfigFileError(
-            f"{path} cannot be read: {error.strerror or error}.", "", "Check the path and its permissions."
-        ) from error
-    if raw is None:
-        raise ConfigFileError(f"{path} is larger than {MAX_FILE_BYTES} bytes.", "", "Name configuration files only.")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if path.suffix == ".properties":
-            return raw.decode("latin-1")
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ConfigFileError(f"{path}:{line}: not UTF-8.", "", "Save the file as UTF-8.") from error

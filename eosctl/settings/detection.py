@@ -51,12 +51,39 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
     found = sources_within(document, file, (*_hints(file), kind))
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
-    return [_as_cluster(part) if part.role is Role.BROKER and _is_managed(file) else part for part in parts]
+    if not _is_of_one_cluster(document, file):
+        return parts
+    return _one_broker_per_chart([_as_cluster(part) if part.role is Role.BROKER else part for part in parts])
 
 
-def _is_managed(file: str) -> bool:
-    """Tell whether a file speaks to a provider, for which one resource is a whole cluster."""
-    return file.lower().endswith((".tf", ".tfvars", ".hcl"))
+def _is_of_one_cluster(document: Node, file: str) -> bool:
+    """Tell whether brokers in a file stand for clusters as a whole: a provider's resources, and values of charts.
+
+    Services of Compose and containers of Kubernetes are brokers one by one.
+    """
+    if file.lower().endswith((".tf", ".tfvars", ".hcl")):
+        return True
+    if not file.lower().endswith((".yml", ".yaml", ".json")) or not isinstance(document, Branch):
+        return False
+    return document.get("services") is None and document.get("apiVersion") is None
+
+
+def _one_broker_per_chart(parts: list[Source]) -> list[Source]:
+    """Join the blocks of a chart that end in one server.properties: neighbors that have no setting in common."""
+    joined: list[Source] = []
+    for part in parts:
+        before = next((one for one in joined if _are_blocks_of_one(one, part)), None)
+        if before is None:
+            joined.append(part)
+        else:
+            joined[joined.index(before)] = replace(before, values={**before.values, **part.values})
+    return joined
+
+
+def _are_blocks_of_one(one: Source, other: Source) -> bool:
+    are_brokers = one.role is Role.BROKER and other.role is Role.BROKER
+    are_neighbors = one.hints[:-1] == other.hints[:-1] and one.hints != other.hints
+    return are_brokers and are_neighbors and one.values.keys().isdisjoint(other.values)
 
 
 def _as_cluster(source: Source) -> Source:

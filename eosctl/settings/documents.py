@@ -20,6 +20,10 @@ MAX_NODES: Final = 200_000
 """More values than any configuration has; aliases of aliases reach it soon."""
 
 
+# What stands behind the ending of a file that a tool or a person makes the real one of.
+_TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tmpl|template|erb|example|sample|dist|orig|bak|default)$")
+
+
 class Format(NamedTuple):
     """A file format: its name, the endings of its files, and its parser."""
 
@@ -50,7 +54,7 @@ def parse_documents(file: str, text: str) -> tuple[Node, ...]:
 
 def format_of(file: str) -> Format | None:
     """Return the format of a file, told by its name; None when it is none that eosctl reads."""
-    name = file.rpartition("/")[2].lower()
+    name = _TEMPLATE_ENDING.sub("", file.rpartition("/")[2].lower())
     return next((f for f in FORMATS if name.endswith(f.endings)), None)
 
 

@@ -47,7 +47,7 @@ def test_the_exit_code_follows_the_threshold(tmp_path: Path) -> None:
 
 
 def test_a_malformed_file_is_told_and_the_others_are_linted(application: Path) -> None:
-    (application.parent / "bad.yaml").write_text("a: 1\nb: [\n", "utf-8")
+    (application.parent / "bad.yaml").write_text("kafka: 1\nb: [\n", "utf-8")
     done = eosctl("config", "lint", application.parent, "-o", "json")
     assert done.code == 2
     assert [item["id"] for item in done.json["items"]] == ["EOS-CFG-001"]

@@ -136,7 +136,7 @@ def test_what_cannot_be_edited_is_named(tmp_path: Path) -> None:
 
 
 def test_a_malformed_file_does_not_stop_the_others(tmp_path: Path, broker: Path) -> None:
-    (tmp_path / "b.json").write_text("{", "utf-8")
+    (tmp_path / "b.json").write_text('{"kafka": ', "utf-8")
     done = eosctl("config", "fix", tmp_path, "--yes")
     assert (done.code, "b.json" in done.err) == (2, True)
     assert "enable=false" in broker.read_text("utf-8")

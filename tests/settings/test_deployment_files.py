@@ -239,9 +239,9 @@ def test_aliases_cannot_explode() -> None:
 
 
 def test_a_malformed_file_does_not_stop_the_others(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("a: [", "utf-8")
+    (tmp_path / "a.yaml").write_text("kafka: [", "utf-8")
     (tmp_path / "b.properties").write_bytes(b"transactional.id=\xe4\nacks=1\n")
-    (tmp_path / "c.yaml").write_bytes(b"a: \xff\n")
+    (tmp_path / "c.yaml").write_bytes(b"kafka: \xff\n")
     (tmp_path / "notes.txt").write_text("acks=1", "utf-8")
     read = read_deployment([tmp_path])
     assert [Path(one.file).name for one in read.unreadable] == ["a.yaml", "c.yaml"]
@@ -295,11 +295,63 @@ def test_templates_in_a_folder_are_no_configuration_yet(tmp_path: Path) -> None:
     template = tmp_path / "templates" / "config.yaml"
     template.parent.mkdir()
     template.write_text("{{- if .Values.kafka }}\nacks: {{ .Values.acks }}\n{{- end }}\n")
-    (tmp_path / "broken.yaml").write_text("acks: [\n")
+    (tmp_path / "broken.yaml").write_text("kafka: [\n")
     read = read_deployment([tmp_path])
     assert [Path(one.file).name for one in read.unreadable] == ["broken.yaml"]
     assert [Path(file).name for file in read.without_settings] == ["config.yaml"]
-    assert len(read_deployment([template]).unreadable) == 1
+    assert read_deployment([template]).not_understood == (str(template),)
+
+
+def test_a_template_is_judged_for_what_is_written_in_it(tmp_path: Path) -> None:
+    template = tmp_path / "templates" / "config.yaml"
+    template.parent.mkdir()
+    (tmp_path / "values.yaml").write_text("replicaCount: 3\n")
+    template.write_text(
+        "{{- if .Values.kafka }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-kafka\n"
+        "data:\n  a.properties: |\n    bootstrap.servers={{ .Values.brokers }}\n    transactional.id=t\n{{- end }}\n"
+        "---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\nspec:\n"
+        "  replicas: {{ .Values.replicaCount }}\n  template:\n    spec:\n      volumes:\n"
+        "        - configMap:\n            name: {{ .Release.Name }}-kafka\n"
+    )
+    (producer,) = read_deployment([template]).deployment.components
+    value = producer.value("transactional.id")
+    assert (value.text, value.place and value.place.line) == ("t", 9)
+    assert producer.instances is not None
+    assert producer.instances.number == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "raw", "reason"),
+    [
+        ("a.properties", b" \n\n", "is empty"),
+        ("a.properties", "acks=1\n".encode("utf-16-le"), "NUL"),
+        ("a.yaml", b"kafka: {acks: [\n", "a.yaml:2"),
+    ],
+)
+def test_a_file_that_was_not_read_is_never_silent(tmp_path: Path, file: str, raw: bytes, reason: str) -> None:
+    (tmp_path / file).write_bytes(raw)
+    (broken,) = read_deployment([tmp_path / file]).unreadable
+    assert reason in broken.error.what
+
+
+def test_what_is_not_about_kafka_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "tsconfig.json").write_text("{\n // x\n 'a': 1}")
+    (tmp_path / "chart.yaml").write_text("a: {{ x }}\nb: [\n")
+    (tmp_path / "latin.yaml").write_bytes(b"name: J\xf6rg\n")
+    (tmp_path / "package.json").write_text('{"dependencies": {"kafkajs": "2.2.4"}}')
+    read = read_deployment([tmp_path])
+    assert (read.unreadable, read.not_understood) == ((), ())
+
+
+def test_a_file_about_kafka_that_was_not_understood_is_named(tmp_path: Path) -> None:
+    (tmp_path / "fluent.conf").write_text("<match x>\n  @type kafka2\n  required_acks 1\n</match>\n")
+    assert [Path(file).name for file in read_deployment([tmp_path]).not_understood] == ["fluent.conf"]
+
+
+def test_utf_16_with_its_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.properties").write_bytes("transactional.id=t\n".encode("utf-16"))
+    (producer,) = read_deployment([tmp_path]).deployment.components
+    assert producer.word("transactional.id") == "t"
 
 
 def test_a_container_of_tools_is_no_broker() -> None:

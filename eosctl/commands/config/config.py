@@ -97,7 +97,8 @@ def lint(
     Reads .properties, .conf, .yml, .json, .toml, .ini, .env, .sql and .tf: Kafka's own files, Spring Boot, Strimzi,
     Kubernetes, Compose, Connect, Flink, librdkafka, Terraform. A comment on the line above a setting suppresses one
     rule for it: "# eosctl: ignore EOS-CFG-001 REASON". Exit code: 0 without findings at --fail-on, 2 when a file is
-    malformed, 3 with findings, 4 with --require-complete when a value lies outside of the files.
+    malformed, or when files about Kafka are all that was given and none was understood, 3 with findings, 4 with
+    --require-complete when a value lies outside of the files or a file about Kafka was not understood.
     """
     from eosctl.analysis.read_as import read_as
     from eosctl.checks.configuration.cluster import broker_components, topic_components
@@ -146,6 +147,7 @@ def lint(
         files.without_settings,
         now_ms,
         read_as(files.deployment),
+        files.not_understood,
     )
     write_result(render_lint(linted, output, invocation.style(), header=header), output_file)
     note_suppressed(linted.diagnosis, output)
@@ -157,7 +159,9 @@ def lint(
     if files.unreadable:
         raise typer.Exit(ExitCode.BAD_INPUT)
     code = judge_run(linted.diagnosis, gate.gate).exit_code
-    is_incomplete = require_complete and not exit_zero and bool(linted.undecided)
+    if files.not_understood and not linted.read_as and not exit_zero:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+    is_incomplete = require_complete and not exit_zero and bool(linted.undecided or files.not_understood)
     raise typer.Exit(ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code)
 
 

@@ -16,6 +16,7 @@ from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.text import count_text
 
 _NAMES = ("file", "line", "id", "severity", "keys", "value", "message", "remedy")
+FILES_NAMED = 20
 _TONES = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "dim"}
 
 
@@ -75,12 +76,22 @@ def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
         blocks.append(Line("Could not be read:", "red"))
         blocks += [Line(f"  {one.reason}") for one in view.unreadable]
         blocks.append(Line(""))
+    if view.not_understood:
+        blocks.append(Line("About Kafka, and not understood; no rule has judged them:", "yellow"))
+        shown = view.not_understood if wide else view.not_understood[:FILES_NAMED]
+        blocks += [Line(f"  {file}") for file in shown]
+        hidden = len(view.not_understood) - len(shown)
+        blocks += [Line(f"  and {count_text(hidden, 'other file')} (-o wide lists all)")] if hidden else []
+        blocks += [Line("  --role FILE=ROLE says what a file is."), Line("")]
     blocks += [Line(f"{one.file}: read as: {sentence(one)}", "dim") for one in view.read_as]
     marked = [*first_blocks(linted.actions), *suppressed_blocks(linted.diagnosis)]
     blocks += [*marked, Line("")] if marked else []
     counts = view.counts
     suppressed = f", {counts.suppressed} suppressed" if counts.suppressed else ""
     read = f"{count_text(counts.files, 'file')} ({counts.files_without_settings} without Kafka settings)"
+    if not view.read_as:
+        blocks.append(Line(f"Nothing was judged: no settings of Kafka were recognized in {read}."))
+        return blocks
     blocks.append(
         Line(
             f"{count_text(counts.findings, 'finding')}{suppressed} in {read}; rules: {counts.passed} passed, "

@@ -16,6 +16,10 @@ def lint_report(linted: Linted) -> FindingReport:
         Note(NoteLevel.WARNING, f"{one.key} was not judged: its value lies outside of the files.", one.file, one.line)
         for one in map(undecided_item, linted.undecided)
     ]
+    not_understood = [
+        Note(NoteLevel.WARNING, "is about Kafka, and was not understood: no rule has judged it.", file)
+        for file in linted.not_understood
+    ]
     without = len(linted.without_settings)
     return FindingReport(
         command="config lint",
@@ -28,6 +32,6 @@ def lint_report(linted: Linted) -> FindingReport:
         is_graded=False,
         about=(f"Configuration: {count_text(len(linted.read), 'file')}, {without} without Kafka settings.",),
         read_as=linted.read_as,
-        notes=(*unreadable, *undecided),
+        notes=(*unreadable, *not_understood, *undecided),
         file_count=len(linted.read),
     )

@@ -30,6 +30,7 @@ class Linted(NamedTuple):
     without_settings: tuple[str, ...]
     generated_at_ms: int
     read_as: tuple[ReadAs, ...] = ()
+    not_understood: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -95,7 +96,10 @@ class LintCounts(msgspec.Struct, frozen=True):
 
 
 class LintView(msgspec.Struct, frozen=True):
-    """The whole run as JSON and YAML show it; ``read_as`` is what each file was taken for."""
+    """The whole run as JSON and YAML show it.
+
+    ``read_as`` is what each file was taken for, ``not_understood`` the files about Kafka that no rule has judged.
+    """
 
     schema: str
     schema_version: int
@@ -109,6 +113,7 @@ class LintView(msgspec.Struct, frozen=True):
     actions: tuple[ActionView, ...]
     suppressed: tuple[SuppressedView, ...]
     remarks: tuple[str, ...]
+    not_understood: tuple[str, ...]
 
 
 def lint_view(linted: Linted) -> LintView:
@@ -137,6 +142,7 @@ def lint_view(linted: Linted) -> LintView:
         actions=action_views(linted.actions),
         suppressed=suppressed_views(linted.diagnosis.suppressed),
         remarks=linted.diagnosis.remarks,
+        not_understood=linted.not_understood,
     )
 
 

@@ -1,0 +1,103 @@
+"""Configuration files as text: which there are, how they are encoded, and whether they are about Kafka."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.documents import format_of
+
+MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+_SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", ".venv", "target", "build", "__pycache__"})
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_COMMENT: Final = re.compile(r"^\s*(?:#|//|--|!|;|\{\{-?\s*/\*).*$", re.MULTILINE)
+_KAFKA: Final = re.compile(
+    r"kafka|bootstrap[._-]?servers|transactional[._-]?id|isolation[._-]?level|processing[._-]guarantee", re.IGNORECASE
+)
+# Files of loggers name Kafka's packages, those of build tools its artifacts.
+_OF_OTHERS: Final = re.compile(
+    r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*)$"
+)
+
+
+def files_of(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files once each; a file that is named outright is read whatever it is called."""
+    seen: set[Path] = set()
+    for path in paths:
+        found = (path,) if not path.is_dir() else _within(path)
+        for one in found:
+            if one not in seen:
+                seen.add(one)
+                yield one
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file: UTF-8, UTF-16 and UTF-32 with their marks, and Latin-1 where Java reads it so.
+
+    Raises:
+        ConfigFileError: The file cannot be read, is too large, is empty, or is not text.
+    """
+    try:
+        raw = path.read_bytes() if path.stat().st_size <= MAX_FILE_BYTES else None
+    except OSError as error:
+        raise ConfigFileError(
+            f"{path} cannot be read: {error.strerror or error}.", "", "Check the path and its permissions."
+        ) from error
+    if raw is None:
+        raise ConfigFileError(f"{path} is larger than {MAX_FILE_BYTES} bytes.", "", "Name configuration files only.")
+    encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), "utf-8")
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        if path.suffix == ".properties" and b"\0" not in raw:
+            return raw.decode("latin-1")
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigFileError(f"{path}:{line}: not UTF-8.", "", "Save the file as UTF-8.") from error
+    if "\0" in text:
+        raise ConfigFileError(
+            f"{path} is not text: it holds NUL bytes.", "It may be UTF-16 without a mark.", "Save the file as UTF-8."
+        )
+    return text
+
+
+def holds_kafka(path: Path) -> bool:
+    """Tell whether a file that is no text, or cannot be read, may be about Kafka."""
+    try:
+        return b"kafka" in path.read_bytes().replace(b"\0", b"").lower()
+    except OSError:
+        return True
+
+
+def is_template(text: str) -> bool:
+    """Tell whether a file is one that Helm or Jinja make a configuration of first."""
+    return "{{" in text or "{%" in text
+
+
+def mentions_kafka(name: str, text: str) -> bool:
+    """Tell whether a file is about Kafka, comments aside.
+
+    >>> mentions_kafka("a.yaml", "# kafka\\nx: 1"), mentions_kafka("a.yaml", "brokers: kafka:9092")
+    (False, True)
+    """
+    if _OF_OTHERS.match(name.rpartition("/")[2].lower()) or _KAFKA.search(text) is None:
+        return False
+    return _KAFKA.search(_COMMENT.sub("", text)) is not None
+
+
+def _within(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if (
+            path.is_file()
+            and format_of(path.name)
+            and not _SKIPPED_FOLDERS.intersection(path.relative_to(folder).parts)
+        ):
+            yield path

@@ -1,0 +1,63 @@
+"""Templates of Helm and Jinja, read for what is written in them: expressions stay, and are values nobody knows yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.file_texts import read_text
+from eosctl.settings.tree import Branch, flatten
+
+_WORDS: Final = "if|else|end|range|with|define|template|include|toYaml|tpl|block"
+_CONTROL: Final = re.compile(
+    rf"^[ \t]*(?:-[ \t]*)?(?:\{{\{{-?[ \t]*(?:/\*.*?\*/|(?:{_WORDS})\b[^}}\n]*|\$\w+[^}}\n]*)-?\}}\}}"
+    r"|\{%.*?%\}|\{#.*?#\})[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_EXPRESSION: Final = re.compile(r"\{\{.*?\}\}")
+_VALUE: Final = re.compile(r"\{\{-?[ \t]*\.Values\.([\w.-]+?)(?:[ \t]*\|[ \t]*(?:quote|int|toString))*[ \t]*-?\}\}")
+_HEAD: Final = r"(?P<head>[ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)"
+_ENTRY: Final = re.compile(rf"^{_HEAD}(?P<rest>[^\n]*\{{\{{[^\n]*)$", re.MULTILINE)
+
+
+def without_templates(text: str, values: Mapping[str, str] | None = None) -> str:
+    """Return a template without its control lines, and with its expressions in quotes; lines keep their numbers.
+
+    Args:
+        text: The template.
+        values: What a chart's values file gives, by the path of each value.
+
+    >>> without_templates("a: {{ .Values.a }}\\n{{- if .Values.b }}\\nb: x-{{ .Release.Name }}", {"a": "3"})
+    "a: 3\\n\\nb: 'x-{{ .Release.Name }}'"
+    """
+    plain = _CONTROL.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
+    if values:
+        plain = _VALUE.sub(lambda match: values.get(match[1], match[0]), plain)
+    return _ENTRY.sub(_quoted, plain)
+
+
+def chart_values(file: str) -> dict[str, str]:
+    """Return the default values of the chart that a template belongs to; nothing where it belongs to none."""
+    folder = next((parent for parent in Path(file).parents if parent.name == "templates"), None)
+    path = None if folder is None else folder.parent / "values.yaml"
+    if path is None or not path.is_file():
+        return {}
+    try:
+        documents = parse_documents(str(path), read_text(path))
+    except ConfigFileError:
+        return {}  # reported where the file itself is read
+    leaves = (pair for document in documents if isinstance(document, Branch) for pair in flatten(document))
+    return {key: leaf.text for key, leaf in leaves if leaf.text is not None and "\n" not in leaf.text}
+
+
+def _quoted(match: re.Match[str]) -> str:
+    head, rest = match["head"], match["rest"].rstrip()
+    if not head.rstrip().endswith((":", "-")) or rest[:1] in ("'", "|", ">"):
+        return match[0]
+    plain = _EXPRESSION.sub(lambda one: one[0].replace('"', "").replace("'", ""), rest)
+    bare = plain[1:-1] if len(plain) > 1 and plain[0] == plain[-1] == '"' else plain
+    return f"{head}'{bare.replace(chr(39), '')}'"

@@ -10,8 +10,7 @@ import msgspec
 
 from eosctl.analysis.blame.report import explain_blame, resolve_id
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
-from eosctl.client.client import connect
-from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.client.client import Client
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.group_commits import collect_group_commits
 from eosctl.collect.history_files import read_history
@@ -23,10 +22,9 @@ from eosctl.model.group_commit import GroupCommit
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
-from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
-from eosctl.services.event_loop import run
 from eosctl.services.log_events import read_events
+from eosctl.services.read_cluster import read_cluster
 
 KINDS: Final = frozenset(
     {
@@ -99,14 +97,11 @@ def _evidence(request: BlameRequest, callbacks: Callbacks) -> _Evidence:
         return read_history(request.data_dirs, callbacks.now_ms()), ()
     if request.snapshot_file is not None:
         return collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks), ()
-    resolved = resolve_connection(request.connection, callbacks.remark)
 
-    async def collect() -> _Evidence:
-        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            observer = Observer(callbacks.now_ms, progress=callbacks.progress)
-            snapshot = await collect_snapshot(client, observer, KINDS)
-            topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
-            commits = await collect_group_commits(ReadOnly(client), () if topic is None else topic.partitions)
-            return snapshot, commits.value
+    async def read(client: Client) -> _Evidence:
+        snapshot = await collect_snapshot(client, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
+        topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
+        commits = await collect_group_commits(ReadOnly(client), () if topic is None else topic.partitions)
+        return snapshot, commits.value
 
-    return run(collect)
+    return read_cluster(request.connection, read, callbacks)

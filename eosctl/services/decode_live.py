@@ -9,8 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from eosctl.client.client import connect
-from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.client.client import Client
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.live_log import LiveLog, save_log
 from eosctl.collect.offsets import collect_offsets
@@ -19,10 +18,9 @@ from eosctl.errors import DecodeError, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.decode_input import Source
-from eosctl.services.event_loop import run
+from eosctl.services.read_cluster import read_cluster
 from eosctl.wire.errors import WireError
 
 
@@ -76,36 +74,29 @@ def fetched(request: LiveRequest, callbacks: Callbacks = SILENT) -> Iterator[lis
 
 
 def _fetch(request: LiveRequest, folder: Path, callbacks: Callbacks) -> list[tuple[str, LiveLog]]:
-    resolved = resolve_connection(request.connection, callbacks.remark)
 
-    async def fetch() -> list[tuple[str, LiveLog]]:
+    async def fetch(client: Client) -> list[tuple[str, LiveLog]]:
         found = []
-        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            snapshot = await collect_snapshot(client, Observer(callbacks.now_ms), frozenset({EvidenceKind.TOPICS}))
-            topic = snapshot.topic(request.topic)
-            if topic is None:
-                raise UsageError(
-                    f"There is no topic {request.topic}.",
-                    "The cluster does not list it; without Describe on it, it is not listed either.",
-                    "Check the name.",
-                )
-            reader = ReadOnly(client)
-            offsets = await collect_offsets(reader, [topic])
-            for info in _chosen(offsets.value[0].partitions, request):
-                directory = folder / str(info.partition)
-                directory.mkdir()
-                log = await save_log(
-                    reader,
-                    info,
-                    directory,
-                    from_offset=request.from_offset,
-                    from_ms=request.from_ms,
-                    max_bytes=request.max_bytes,
-                )
-                found.append((str(info.partition), log))
+        snapshot = await collect_snapshot(client, Observer(callbacks.now_ms), frozenset({EvidenceKind.TOPICS}))
+        topic = snapshot.topic(request.topic)
+        if topic is None:
+            raise UsageError(
+                f"There is no topic {request.topic}.",
+                "The cluster does not list it; without Describe on it, it is not listed either.",
+                "Check the name.",
+            )
+        reader, begin, from_ms = ReadOnly(client), request.from_offset, request.from_ms
+        offsets = await collect_offsets(reader, [topic])
+        for info in _chosen(offsets.value[0].partitions, request):
+            directory = folder / str(info.partition)
+            directory.mkdir()
+            log = await save_log(
+                reader, info, directory, from_offset=begin, from_ms=from_ms, max_bytes=request.max_bytes
+            )
+            found.append((str(info.partition), log))
         return found
 
-    return run(fetch)
+    return read_cluster(request.connection, fetch, callbacks)
 
 
 def _chosen(infos: Sequence[PartitionInfo], request: LiveRequest) -> list[PartitionInfo]:

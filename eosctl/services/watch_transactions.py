@@ -9,14 +9,12 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.watching import Moment, observe
-from eosctl.client.client import connect
-from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.client.client import Client
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.model.evidence import EvidenceKind
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
-from eosctl.services.event_loop import run
+from eosctl.services.read_cluster import read_cluster
 
 KINDS: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS})
 
@@ -50,20 +48,18 @@ def watch_transactions(
     Raises:
         EosctlError: The cluster cannot be reached.
     """
-    resolved = resolve_connection(request.connection, callbacks.remark)
 
-    async def watch() -> None:
+    async def watch(client: Client) -> None:
         moments: list[Moment] = []
         seen = 0
-        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            while True:
-                # One pass is enough: nothing here is called hanging.
-                observer = Observer(callbacks.now_ms, second_look_after_ms=0)
-                moments = [*moments[-request.kept :], observe(await collect_snapshot(client, observer, KINDS))]
-                seen += 1
-                show(moments)
-                if request.count is not None and seen >= request.count:
-                    return
-                await asyncio.sleep(request.interval_ms / 1000)
+        while True:
+            # One pass is enough: nothing here is called hanging.
+            observer = Observer(callbacks.now_ms, second_look_after_ms=0)
+            moments = [*moments[-request.kept :], observe(await collect_snapshot(client, observer, KINDS))]
+            seen += 1
+            show(moments)
+            if request.count is not None and seen >= request.count:
+                return
+            await asyncio.sleep(request.interval_ms / 1000)
 
-    run(watch)
+    read_cluster(request.connection, watch, callbacks)

@@ -12,12 +12,12 @@ OFFSETS = (
 COMMANDS = (
     Entry(
         "lag",
-        "group.group:show_lag",
+        "group.offsets:show_lag",
         "Show the lag of groups as a read_committed reader has it: readable, blocked by which transaction, overhead.",
     ),
     Entry(
         "pending",
-        "group.group:show_pending",
+        "group.offsets:show_pending",
         "Show offsets that open transactions hold (UNSTABLE_OFFSET_COMMIT), and which transaction holds each.",
     ),
     Entry("offsets", "group:OFFSETS", "Committed offsets."),

@@ -10,8 +10,11 @@ import msgspec
 from eosctl.analysis.lag import PartitionLag, Pin
 from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
-from eosctl.render.listing import Column
-from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.envelope import listing
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import Block, Field, Line, Style, render_page
 from eosctl.text import count_text, duration_text
 
 
@@ -65,7 +68,7 @@ class PinItem(msgspec.Struct, frozen=True):
     logged_offset: int | None = None
 
 
-def lag_item(lag: PartitionLag) -> LagItem:
+def _lag_item(lag: PartitionLag) -> LagItem:
     """Shape one partition's lag."""
     read = lag.readable
     return LagItem(
@@ -88,7 +91,7 @@ def lag_item(lag: PartitionLag) -> LagItem:
     )
 
 
-def pin_item(pin: Pin) -> PinItem:
+def _pin_item(pin: Pin) -> PinItem:
     """Shape one pinned offset."""
     return PinItem(
         group_id=pin.group_id,
@@ -103,7 +106,7 @@ def pin_item(pin: Pin) -> PinItem:
     )
 
 
-def stale_item(offset: StaleOffset) -> PinItem:
+def _stale_item(offset: StaleOffset) -> PinItem:
     """Shape an offset of which the coordinator says something else than its log."""
     return PinItem(
         group_id=offset.group_id,
@@ -120,7 +123,7 @@ def stale_item(offset: StaleOffset) -> PinItem:
     )
 
 
-def render_stale(offsets: Sequence[StaleOffset], style: Style = PLAIN) -> str:
+def _stale(offsets: Sequence[StaleOffset], style: Style) -> str:
     """Render, for people, where coordinators and their log part, and what to do."""
     blocks: list[Block] = []
     for offset in offsets:
@@ -203,7 +206,7 @@ def _oldest(holders: Sequence[HolderItem]) -> str:
     return duration_text(max(ages)) if ages else "-"
 
 
-def render_holders(verdicts: Iterable[HangVerdict], style: Style = PLAIN) -> str:
+def _holders(verdicts: Iterable[HangVerdict], style: Style) -> str:
     """Render, for people, each transaction that holds groups up: why it is open and what comes next."""
     blocks: list[Block] = []
     for verdict in verdicts:
@@ -219,3 +222,33 @@ def render_holders(verdicts: Iterable[HangVerdict], style: Style = PLAIN) -> str
         if verdict.abort_refusal:
             blocks.append(Field("do not", f"abort it: {verdict.abort_refusal}"))
     return render_page(blocks, style) if blocks else ""
+
+
+def render_lags(
+    snapshot: ClusterSnapshot,
+    lags: Iterable[PartitionLag],
+    holders: Iterable[HangVerdict],
+    now_ms: int,
+    output: OutputFormat,
+    style: Style,
+) -> str:
+    """Render the lag of groups; for people also the transactions that block them."""
+    result = listing("group-lag", "group lag", now_ms, tuple(map(_lag_item, lags)), snapshot)
+    text = render_listing(result, LAG_COLUMNS, output, style, empty="No group has committed an offset.")
+    return text + _holders(holders, style) if output in FOR_PEOPLE else text
+
+
+def render_pending(
+    snapshot: ClusterSnapshot,
+    pins: Iterable[Pin],
+    holders: Iterable[HangVerdict],
+    stale: Sequence[StaleOffset],
+    now_ms: int,
+    output: OutputFormat,
+    style: Style,
+) -> str:
+    """Render held offsets, and those on which coordinators and log disagree; for people also causes and next steps."""
+    items = (*map(_pin_item, pins), *map(_stale_item, stale))
+    result = listing("group-pending", "group pending", now_ms, items, snapshot)
+    text = render_listing(result, PIN_COLUMNS, output, style, empty="No offset is held by a transaction.")
+    return text + _holders(holders, style) + _stale(stale, style) if output in FOR_PEOPLE else text

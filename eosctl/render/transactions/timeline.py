@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from html import escape
 from typing import Final
 
@@ -10,6 +11,7 @@ import msgspec
 from eosctl import __version__
 from eosctl.model.timeline import Lane, Mark, Timeline
 from eosctl.render.escaping import html_text
+from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 from eosctl.text import duration_text, time_text
 
@@ -18,6 +20,16 @@ LABEL_WIDTH: Final = 230
 LANE_HEIGHT: Final = 30
 HEAD: Final = 34
 ROWS_SHOWN: Final = 400
+
+
+class TimelineFormat(StrEnum):
+    """How a timeline is written."""
+
+    HTML = "html"
+    JSON = "json"
+    YAML = "yaml"
+    TABLE = "table"
+    TSV = "tsv"
 
 
 class MarkItem(msgspec.Struct, frozen=True):
@@ -91,8 +103,22 @@ def timeline_rows(timeline: Timeline) -> list[tuple[str, ...]]:
     ]
 
 
-def render_timeline(timeline: Timeline, style: Style = PLAIN) -> str:
-    """Render a timeline for people: one line a mark, by time."""
+def render_timeline(timeline: Timeline, now_ms: int, output: TimelineFormat, style: Style = PLAIN) -> str:
+    """Render a timeline: for people one line a mark, by time."""
+    match output:
+        case TimelineFormat.HTML:
+            return _html(timeline, now_ms)
+        case TimelineFormat.JSON:
+            return render_json(timeline_view(timeline, now_ms))
+        case TimelineFormat.YAML:
+            return render_yaml(timeline_view(timeline, now_ms))
+        case TimelineFormat.TSV:
+            return render_tsv(timeline_rows(timeline))
+        case TimelineFormat.TABLE:
+            return _page(timeline, style)
+
+
+def _page(timeline: Timeline, style: Style) -> str:
     rows = timeline_rows(timeline)
     blocks: list[Block] = [Line(f"Timeline of {timeline.subject}", "bold")]
     if rows:
@@ -103,7 +129,7 @@ def render_timeline(timeline: Timeline, style: Style = PLAIN) -> str:
     return render_page(blocks, style)
 
 
-def render_timeline_html(timeline: Timeline, generated_at_ms: int) -> str:
+def _html(timeline: Timeline, generated_at_ms: int) -> str:
     """Render a timeline as one page: lanes above, every mark as text below. It needs no network and no script."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup

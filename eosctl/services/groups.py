@@ -1,0 +1,129 @@
+"""Show what consumer groups have before them, and which of their offsets transactions hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.analysis.lag import PartitionLag, Pin, find_pins, measure_lag
+from eosctl.client.client import Client
+from eosctl.collect.offset_log import collect_stale_offsets
+from eosctl.collect.reader import ReadOnly
+from eosctl.collect.transactions import TransactionQuery
+from eosctl.errors import UsageError
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.group_commit import StaleOffset
+from eosctl.model.hang import HangVerdict
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
+from eosctl.services.connection import Connection
+from eosctl.services.hanging import EXPLAINED, NEEDS_ACTION
+from eosctl.services.read_cluster import read_cluster
+from eosctl.services.transactions import DESCRIBED
+
+_ALL_OPEN: Final = DESCRIBED | {EvidenceKind.OFFSETS, EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS}
+LAGGING: Final = _ALL_OPEN | {EvidenceKind.READABLE_RECORDS}
+PENDING: Final = _ALL_OPEN | {EvidenceKind.PENDING_OFFSETS}
+
+
+class GroupsRequest(msgspec.Struct, frozen=True):
+    """The groups to read.
+
+    Attributes:
+        groups: The ids of the groups; ``()`` for all.
+        connection: The cluster.
+        snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
+        second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
+    """
+
+    groups: tuple[str, ...] = ()
+    connection: Connection = Connection()
+    snapshot_file: Path | None = None
+    second_look_after_ms: int = 500
+
+
+class LagFound(NamedTuple):
+    """The evidence, the lag of each group and partition, and the transactions that block them, each once."""
+
+    snapshot: ClusterSnapshot
+    lags: tuple[PartitionLag, ...]
+    holders: tuple[HangVerdict, ...]
+
+    @property
+    def needs_action(self) -> bool:
+        """Whether a transaction that blocks a group hangs, is stalled, or is past its timeout."""
+        return any(verdict.status in NEEDS_ACTION for verdict in self.holders)
+
+
+class PendingFound(NamedTuple):
+    """The evidence, the offsets that transactions hold, the transactions, and what coordinators and log disagree on."""
+
+    snapshot: ClusterSnapshot
+    pins: tuple[Pin, ...]
+    holders: tuple[HangVerdict, ...]
+    stale: tuple[StaleOffset, ...]
+
+    @property
+    def needs_action(self) -> bool:
+        """Whether coordinators disagree with their log, or a transaction will not end by itself or is late."""
+        return bool(self.stale) or any(verdict.status in NEEDS_ACTION for verdict in self.holders)
+
+
+def measure_groups(request: GroupsRequest, callbacks: Callbacks = SILENT) -> LagFound:
+    """Return the lag of groups as a read_committed reader has it.
+
+    Raises:
+        UsageError: A group does not exist.
+        EosctlError: The evidence cannot be read.
+    """
+    snapshot = _evidence(request, LAGGING, callbacks)
+    lags = tuple(measure_lag(snapshot, classify_open_transactions(snapshot), request.groups))
+    return LagFound(snapshot, lags, _each_once(lag.blocked_by for lag in lags if lag.blocked_by is not None))
+
+
+def find_pending_offsets(request: GroupsRequest, callbacks: Callbacks = SILENT) -> PendingFound:
+    """Return the offsets that open transactions hold; of a live cluster also those that differ from the log.
+
+    Raises:
+        UsageError: A group does not exist.
+        EosctlError: The evidence cannot be read.
+    """
+    snapshot = _evidence(request, PENDING, callbacks)
+    pins = tuple(find_pins(snapshot, classify_open_transactions(snapshot), request.groups))
+    holders = _each_once(verdict for pin in pins for verdict in pin.holders)
+    if request.snapshot_file is not None:
+        return PendingFound(snapshot, pins, holders, ())
+
+    async def read(client: Client) -> tuple[tuple[StaleOffset, ...], Sequence[EvidenceGap]]:
+        probed = await collect_stale_offsets(ReadOnly(client), snapshot, request.groups)
+        return probed.value, probed.gaps
+
+    # The cluster was named already.
+    stale, gaps = read_cluster(request.connection, read, callbacks._replace(remark=SILENT.remark))
+    return PendingFound(replace(snapshot, gaps=tuple(dict.fromkeys((*snapshot.gaps, *gaps)))), pins, holders, stale)
+
+
+def _evidence(request: GroupsRequest, kinds: frozenset[EvidenceKind], callbacks: Callbacks) -> ClusterSnapshot:
+    query, pause_ms = TransactionQuery(describe_idle=False), request.second_look_after_ms
+    wanted = EvidenceRequest(request.connection, request.snapshot_file, kinds, pause_ms, query, EXPLAINED)
+    snapshot = collect_evidence(wanted, callbacks)
+    known = {group.group_id for group in snapshot.groups} | {pending.group_id for pending in snapshot.pending_offsets}
+    missing = [group for group in request.groups if group not in known]
+    if missing and not any(gap.kind is EvidenceKind.GROUPS for gap in snapshot.gaps):
+        raise UsageError(
+            f"There is no group {', '.join(missing)}.",
+            "No coordinator lists it: it never committed, expired, or this principal may not describe it.",
+            "Check the name; eosctl group lag without names shows all.",
+        )
+    return snapshot
+
+
+def _each_once(verdicts: Iterable[HangVerdict]) -> tuple[HangVerdict, ...]:
+    places = {(v.transaction.partition, v.transaction.producer_id): v for v in verdicts}
+    return tuple(places[place] for place in sorted(places))

@@ -1,0 +1,124 @@
+"""Merge transaction log, batches, group commits, and logs into lanes around one thing or one time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from eosctl.analysis.blame.report import explain_blame
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
+from eosctl.analysis.partitions import require_partition
+from eosctl.analysis.timeline import Focus, Sources, build_timeline, relevant_ids, relevant_partitions
+from eosctl.client.client import Client
+from eosctl.collect.batch_facts import collect_batch_facts, read_batch_facts
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.collect.group_commits import collect_group_commits
+from eosctl.collect.history_files import read_history
+from eosctl.collect.reader import ReadOnly
+from eosctl.errors import UsageError
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.timeline import Timeline
+from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
+from eosctl.services.connection import Connection
+from eosctl.services.log_events import read_events
+from eosctl.services.read_cluster import read_cluster
+
+KINDS: Final = frozenset(
+    {EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS, EvidenceKind.TRANSACTION_HISTORY}
+)
+
+
+class TimelineRequest(msgspec.Struct, frozen=True):
+    """What the timeline is about, and what to read.
+
+    Attributes:
+        transactional_id: One transactional id; empty for all.
+        partition: One partition; None for all.
+        group_id: One consumer group; empty for all.
+        from_ms: The begin, in ms since the epoch; None for the first thing that is known.
+        until_ms: The end, in ms since the epoch; None for the last thing that is known.
+        connection: The cluster.
+        snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
+        data_dirs: Data directories of brokers, which are read instead of a cluster.
+        logs: Logs to merge.
+    """
+
+    transactional_id: str = ""
+    partition: TopicPartition | None = None
+    group_id: str = ""
+    from_ms: int | None = None
+    until_ms: int | None = None
+    connection: Connection = Connection()
+    snapshot_file: Path | None = None
+    data_dirs: tuple[str, ...] = ()
+    logs: tuple[Path, ...] = ()
+
+
+class TimelineFound(NamedTuple):
+    """The timeline, and whether evidence is missing."""
+
+    timeline: Timeline
+    is_incomplete: bool
+
+
+def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> TimelineFound:
+    """Return what happened, by actor.
+
+    Raises:
+        UsageError: The times or the sources exclude each other, or a path or partition does not exist.
+        EosctlError: The evidence cannot be read.
+    """
+    focus = Focus(request.transactional_id, request.partition, request.group_id, request.from_ms, request.until_ms)
+    if focus.from_ms is not None and focus.until_ms is not None and focus.from_ms >= focus.until_ms:
+        raise UsageError("--from does not lie before --to.", "Nothing can be between them.", "Change one of them.")
+    events = read_events(request.logs, callbacks.progress)
+    notes: list[str] = []
+    if request.data_dirs:
+        if request.connection.is_given or request.snapshot_file is not None:
+            raise UsageError(
+                "--data-dir and a cluster or snapshot were both given.", "One of them is read.", "Leave one out."
+            )
+        found = Sources(read_history(request.data_dirs, callbacks.now_ms()))
+        found = found._replace(batches=read_batch_facts(request.data_dirs, relevant_partitions(focus, found)))
+        notes.append("Group commits are read from a cluster only.")
+    elif request.snapshot_file is not None:
+        wanted = EvidenceRequest(request.connection, request.snapshot_file, KINDS)
+        found = Sources(collect_evidence(wanted, callbacks))
+        notes.append("Batches and group commits are not in a snapshot.")
+    elif events and not request.connection.is_given:
+        found = Sources(ClusterSnapshot(callbacks.now_ms(), ""))
+    else:
+        found = _from_cluster(focus, request.connection, callbacks)
+    found = found._replace(events=events)
+    verdicts = {
+        name: explain_blame(found.snapshot, name, events=events, commits=found.commits).verdicts
+        for name in relevant_ids(focus, found)
+    }
+    gaps = found.snapshot.gaps
+    notes += [f"{gap.kind.value} of {gap.subject}: {gap.detail or gap.error or gap.reason.value}" for gap in gaps]
+    merged = build_timeline(focus, found._replace(verdicts=verdicts), list(dict.fromkeys(notes)))
+    return TimelineFound(merged, bool(gaps))
+
+
+def _from_cluster(focus: Focus, connection: Connection, callbacks: Callbacks) -> Sources:
+    async def read(client: Client) -> Sources:
+        evidence = await collect_snapshot(client, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
+        reader = ReadOnly(client)
+        topic = evidence.topic(CONSUMER_OFFSETS_TOPIC)
+        commits = await collect_group_commits(reader, () if topic is None else topic.partitions)
+        found = Sources(evidence, commits=commits.value)
+        where = [info for p in relevant_partitions(focus, found) if (info := evidence.partition(p)) is not None]
+        batches = await collect_batch_facts(reader, where, focus.from_ms or 0)
+        gaps = evidence.gaps + commits.gaps + batches.gaps
+        return found._replace(batches=batches.value, snapshot=replace(evidence, gaps=gaps))
+
+    found = read_cluster(connection, read, callbacks)
+    if focus.partition is not None:
+        require_partition(found.snapshot, focus.partition)
+    return found

@@ -12,7 +12,7 @@ from eosctl.commands.lazy import load_command
 from eosctl.commands.registry import COMMANDS
 from eosctl.render.formats import FindingFormat
 
-REPORTING: Final = ("doctor", "check run", "config lint", "fsck", "logs report")
+REPORTING: Final = ("doctor", "check run", "config lint", "fsck", "logs report", "runbook lint", "checklist run")
 GATES: Final = (
     "--fail-on", "--exit-zero", "--require-complete", "--min-score", "--baseline", "--write-baseline", "--rules",
 )  # fmt: skip
@@ -55,10 +55,12 @@ def _lines() -> Iterator[str]:
     yield ""
     yield from _table("Option", GATES, found, {one.command: one.gates for one in found})
     yield ""
-    yield "Without `--fail-on` and `fail_on` in `.eosctl.yaml`, `doctor`, `check run`, and `config lint` fail at error,"
-    yield "`fsck` at warning, and `logs report` never. `--baseline` of `logs report` names logs of a healthy time, not"
-    yield "findings. The codes are listed in [exit codes](exit-codes.md), suppressions and baselines in"
-    yield "[doctor](../diagnose/doctor.md)."
+    yield "Without `--fail-on` and `fail_on` in `.eosctl.yaml`, `fsck` and `runbook lint` fail at warning,"
+    yield "`logs report` never, and the others at error. `checklist run` requires a complete result unless"
+    yield "`--no-require-complete` is given. `--baseline` of `logs report` names logs of a healthy time, not"
+    yield "findings. `--header` and `--no-header` decide whether `tsv` and `csv` begin with the names of the"
+    yield "columns, as `csv` does by default. The codes are listed in [exit codes](exit-codes.md), suppressions and"
+    yield "baselines in [doctor](../diagnose/doctor.md)."
 
 
 def _table(head: str, rows: tuple[str, ...], found: tuple[Offer, ...], of: dict[str, tuple[str, ...]]) -> Iterator[str]:

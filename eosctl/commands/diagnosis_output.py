@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, NoReturn
 
 import typer
 
@@ -15,6 +15,7 @@ from eosctl.render.formats import FindingFormat
 if TYPE_CHECKING:
     from eosctl.findings.diagnosis import Diagnosis
     from eosctl.findings.finding import Finding
+    from eosctl.findings.judged import Judged
     from eosctl.services.diagnose import Diagnosed
 
 _WITHOUT_ROOM: Final = (FindingFormat.TSV, FindingFormat.CSV, FindingFormat.PROMETHEUS)
@@ -89,6 +90,32 @@ def write_baseline_file(found: tuple[Finding, ...], path: Path | None) -> None:
 
     write_file(render_baseline(found), path)
     note(f"baseline: {path}")
+
+
+class JudgedDestinations(NamedTuple):
+    """Where the result of a command with findings goes: the format, a file for the same text, and a baseline."""
+
+    output: FindingFormat
+    output_file: Path | None
+    baseline: Path | None
+
+
+def write_judged(judged: Judged, text: str, destinations: JudgedDestinations) -> NoReturn:
+    """Write a rendered result, name on standard error what its format has no room for, and end with its exit code.
+
+    Raises:
+        EosctlError: A file cannot be written.
+        Exit: Always.
+    """
+    output, diagnosis = destinations.output, judged.diagnosis
+    write_baseline_file(judged.found, destinations.baseline)
+    write_result(text, destinations.output_file)
+    note_gaps(output, diagnosis.gaps)
+    note_missing(output, list(dict.fromkeys(one.reason for one in diagnosis.results if one.incomplete)))
+    note_suppressed(diagnosis, output)
+    for remark in judged.remarks:
+        note(remark)
+    raise typer.Exit(judged.exit_code)
 
 
 def note_suppressed(diagnosis: Diagnosis, output: FindingFormat) -> None:

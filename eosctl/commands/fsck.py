@@ -68,7 +68,8 @@ def fsck(
     from eosctl.render.fsck import Checked, render_repair_plan
     from eosctl.render.fsck_report import render_fsck_findings
     from eosctl.render.progress import show_progress
-    from eosctl.services.gate import GateOptions, judge_run, read_gate, without_suppressed
+    from eosctl.services.gate import judge_run, read_gate, without_suppressed
+    from eosctl.services.gate_options import GateOptions
     from eosctl.storage.survey import survey_data_dir
     from eosctl.text import count_text
 

@@ -7,12 +7,22 @@ from typing import Annotated, Final
 
 import typer
 
+from eosctl.commands.option_groups import Group
 from eosctl.model.severity import Severity
+from eosctl.services.gate_options import GateOptions
 
 GATE: Final = "Exit code"
 RequireComplete = Annotated[
     bool,
     typer.Option("--require-complete", help="Exit with 4 when evidence is missing.", rich_help_panel=GATE),
+]
+CompleteByDefault = Annotated[
+    bool,
+    typer.Option(
+        "--require-complete/--no-require-complete",
+        help="Exit with 4 when the result decides not everything.",
+        rich_help_panel=GATE,
+    ),
 ]
 FailOn = Annotated[
     Severity,
@@ -71,3 +81,28 @@ RulesFile = Annotated[
         rich_help_panel=GATE,
     ),
 ]
+
+
+def _gate_at_warning(
+    fail_on: FailOnWarning = None,
+    exit_zero: ExitZero = False,
+    require_complete: RequireComplete = False,
+    baseline: BaselineFile = None,
+    rules: RulesFile = None,
+) -> GateOptions:
+    return GateOptions(fail_on, exit_zero, require_complete, None, baseline, rules)
+
+
+def _gate_of_verdict(
+    fail_on: FailOnOrRules = None,
+    exit_zero: ExitZero = False,
+    require_complete: CompleteByDefault = True,
+    baseline: BaselineFile = None,
+    rules: RulesFile = None,
+) -> GateOptions:
+    return GateOptions(fail_on, exit_zero, require_complete, None, baseline, rules)
+
+
+GateAtWarning = Annotated[GateOptions, Group(_gate_at_warning)]
+GateOfVerdict = Annotated[GateOptions, Group(_gate_of_verdict)]
+COMPLETE: Final = GateOptions(require_complete=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from eosctl.commands.invocation import remember_output
+from eosctl.commands.option_groups import Group
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
@@ -57,6 +58,19 @@ Timeout = Annotated[
         rich_help_panel=CONNECTION,
     ),
 ]
+
+
+def _connection(
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+) -> Connection:
+    return Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+
+
+ConnectionOptions = Annotated[Connection, Group(_connection)]
 SecondLookAfter = Annotated[
     int,
     typer.Option(

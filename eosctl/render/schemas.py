@@ -26,6 +26,7 @@ from eosctl.render.diagnosis.checklist import ChecklistSummary, RunView
 from eosctl.render.diagnosis.report import DiagnosisView
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
+from eosctl.render.findings.views import JudgedListing
 from eosctl.render.fsck import FsckView
 from eosctl.render.logs.exceptions import ExceptionItem
 from eosctl.render.logs.kafka_data import KafkaDataView
@@ -33,9 +34,10 @@ from eosctl.render.logs.report import LogsView
 from eosctl.render.metrics.catalogue import MetricItem
 from eosctl.render.metrics.readings import ReadingItem
 from eosctl.render.profiles import ProfileItem
+from eosctl.render.runbooks.lint import FlawItem
 from eosctl.render.runbooks.recovery import CarriedItem
 from eosctl.render.runbooks.rehearsal import RehearsalItem
-from eosctl.render.runbooks.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
+from eosctl.render.runbooks.runbook import BookItem, JournalItem, MatchItem, RunItem
 from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
 from eosctl.render.sandbox.listing import PlayedItem, SandboxItem
 from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
@@ -99,7 +101,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "open-transactions": (Listing[HangItem], "txn hanging"),
     "runbook": (Runbook, "runbook show; the format of runbook files"),
     "runbook-journal": (Listing[JournalItem], "runbook journal"),
-    "runbook-lint": (Listing[FlawItem], "runbook lint"),
+    "runbook-lint": (JudgedListing[FlawItem], "runbook lint"),
     "runbook-test": (Listing[RehearsalItem], "runbook test"),
     "runbook-run": (Listing[RunItem], "runbook run"),
     "runbooks": (Listing[BookItem], "runbook list"),

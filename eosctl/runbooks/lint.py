@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from eosctl.checks.registry import ALL_CHECKS, names_of
 from eosctl.errors import EosctlError
@@ -25,6 +25,7 @@ from eosctl.runbooks.book import (
 from eosctl.runbooks.changes import Risk, find_change
 from eosctl.runbooks.engine import AFTER
 from eosctl.runbooks.expression import Reference, holes, references
+from eosctl.runbooks.flaw import Flaw, FlawKind
 from eosctl.runbooks.position import INPUTS
 from eosctl.runbooks.probe_kind import COMPLETE, Parameter
 from eosctl.runbooks.probes import find_probe
@@ -33,20 +34,13 @@ from eosctl.runbooks.refused import find_refused
 _OUTCOMES: Final = frozenset(outcome.value for outcome in TARGETS)
 
 
-class Flaw(NamedTuple):
-    """One thing that is wrong; ``step`` is empty when it is the runbook as a whole."""
-
-    step: str
-    message: str
-
-
 def lint_runbook(book: Runbook) -> tuple[Flaw, ...]:
     """Return everything that is wrong with a runbook, in the order of its steps."""
     flaws = [*_whole(book)]
-    if any(flaw.message.startswith("The id") for flaw in flaws):
+    if any(flaw.kind is FlawKind.ID_TAKEN for flaw in flaws):
         return tuple(flaws)
     for step in book.steps:
-        flaws += [Flaw(step.id, message) for message in _step(book, step)]
+        flaws += [Flaw(kind, step.id, message) for kind, message in _step(book, step)]
     if not flaws:
         flaws += _paths(book)
     return tuple(flaws)
@@ -56,33 +50,37 @@ def _whole(book: Runbook) -> Iterator[Flaw]:
     ids = [step.id for step in book.steps]
     for step_id in dict.fromkeys(ids):
         if ids.count(step_id) > 1 or step_id in (INPUTS, AFTER, *Outcome):
-            yield Flaw(step_id, f"The id {step_id} is taken.")
+            yield Flaw(FlawKind.ID_TAKEN, step_id, f"The id {step_id} is taken.")
     known = names_of(ALL_CHECKS)
     for check_id in book.findings:
         if check_id not in known:
-            yield Flaw("", f"There is no check {check_id}.")
+            yield Flaw(FlawKind.UNKNOWN_CHECK, "", f"There is no check {check_id}.")
     if not book.symptoms:
-        yield Flaw("", "No symptom leads to it.")
+        yield Flaw(FlawKind.NO_SYMPTOM, "", "No symptom leads to it.")
 
 
-def _step(book: Runbook, step: Step) -> Iterator[str]:
+_Problem = tuple[FlawKind, str]
+
+
+def _step(book: Runbook, step: Step) -> Iterator[_Problem]:
     ids = {other.id for other in book.steps}
     for target in book.targets(step):
         if not target:
-            yield "It is the last step and leads nowhere: give it a next of verified, no-action or blocked."
+            nowhere = "It is the last step and leads nowhere: give it a next of verified, no-action or blocked."
+            yield FlawKind.NO_WAY_ON, nowhere
         elif target not in ids | _OUTCOMES:
-            yield f"There is no step {target}."
+            yield FlawKind.UNKNOWN_STEP, f"There is no step {target}."
     # Harm may be named to warn of it (never:), not to be done.
     for refused in find_refused(step.say):
-        yield f"It tells to {refused.name}. {refused.why} Instead: {refused.instead}"
-    try:
-        yield from _calls(step)
-        yield from _expressions(step)
-    except EosctlError as error:
-        yield " ".join(str(error).split())
+        yield FlawKind.REFUSED_PROCEDURE, f"It tells to {refused.name}. {refused.why} Instead: {refused.instead}"
+    for kind, problems in ((FlawKind.UNKNOWN_CALL, _calls(step)), (FlawKind.INVALID_EXPRESSION, _expressions(step))):
+        try:
+            yield from problems
+        except EosctlError as error:
+            yield kind, " ".join(str(error).split())
 
 
-def _calls(step: Step) -> Iterator[str]:
+def _calls(step: Step) -> Iterator[_Problem]:
     match step:
         case Probe() | Wait():
             yield from _arguments(step.run, step.arguments, find_probe(step.run).parameters)
@@ -92,22 +90,23 @@ def _calls(step: Step) -> Iterator[str]:
             yield from _arguments(verify.run, verify.arguments, find_probe(verify.run).parameters)
 
 
-def _arguments(name: str, given: Mapping[str, Value], parameters: Mapping[str, Parameter]) -> Iterator[str]:
+def _arguments(name: str, given: Mapping[str, Value], parameters: Mapping[str, Parameter]) -> Iterator[_Problem]:
     for unknown in sorted(given.keys() - parameters.keys()):
-        yield f"{name} takes no {unknown}."
+        yield FlawKind.UNKNOWN_ARGUMENT, f"{name} takes no {unknown}."
     for missing in sorted(p for p, spec in parameters.items() if spec.default is None and p not in given):
-        yield f"{name} needs {missing}."
+        yield FlawKind.MISSING_ARGUMENT, f"{name} needs {missing}."
 
 
-def _expressions(step: Step) -> Iterator[str]:
+def _expressions(step: Step) -> Iterator[_Problem]:
     _named(step)
     match step:
         case Action(verify=Verification(until=until)) if not any(r.source == AFTER for r in references(until)):
-            yield f"Its verification looks at nothing that is read afterwards ({AFTER}.…)."
+            idle = f"Its verification looks at nothing that is read afterwards ({AFTER}.…)."
+            yield FlawKind.IDLE_VERIFICATION, idle
         case Wait(until=until) if not any(r.source == step.id for r in references(until)):
-            yield f"It waits for nothing that it reads itself ({step.id}.…)."
+            yield FlawKind.IDLE_WAIT, f"It waits for nothing that it reads itself ({step.id}.…)."
         case Wait(say=say) if any(r.source == step.id for r in holes(say)):
-            yield "It says what it has yet to find out."
+            yield FlawKind.FACT_TOO_EARLY, "It says what it has yet to find out."
 
 
 def _named(step: Step) -> tuple[Reference, ...]:
@@ -136,24 +135,25 @@ def _paths(book: Runbook) -> Iterator[Flaw]:
     before = _known_before(book)
     for step in book.steps:
         if step.id not in before:
-            yield Flaw(step.id, "No step leads here.")
+            yield Flaw(FlawKind.UNREACHABLE_STEP, step.id, "No step leads here.")
             continue
         reaches = before[step.id]
         for reference in _named(step):
             message = _unknown(book, step, reference, reaches)
             if message:
-                yield Flaw(step.id, message)
+                yield Flaw(FlawKind.UNKNOWN_FACT, step.id, message)
         if isinstance(step, Action) and find_change(step.run).risk is not Risk.SAFE:
             if not any(isinstance(book.step(other), Confirm) for other in reaches):
-                yield Flaw(
-                    step.id, f"{step.run} is {find_change(step.run).risk.value} and is not confirmed on every path."
-                )
+                risk = find_change(step.run).risk.value
+                unconfirmed = f"{step.run} is {risk} and is not confirmed on every path."
+                yield Flaw(FlawKind.UNCONFIRMED_CHANGE, step.id, unconfirmed)
             if not any(isinstance(book.step(other), Probe | Wait) for other in reaches):
-                yield Flaw(step.id, f"{step.run} is done without a look at the cluster.")
+                unobserved = f"{step.run} is done without a look at the cluster."
+                yield Flaw(FlawKind.UNOBSERVED_CHANGE, step.id, unobserved)
     ends = _ending(book)
     for step in book.steps:
         if step.id in before and step.id not in ends:
-            yield Flaw(step.id, "No path from here ends.")
+            yield Flaw(FlawKind.ENDLESS_PATH, step.id, "No path from here ends.")
 
 
 def _known_before(book: Runbook) -> dict[str, frozenset[str]]:

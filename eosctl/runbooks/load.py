@@ -17,11 +17,12 @@ _FORMAT = "The format: eosctl runbook new shows an example, eosctl schema runboo
 
 
 class Source(NamedTuple):
-    """A runbook and where it comes from; ``digest`` is the SHA-256 of its text."""
+    """A runbook, where it comes from, the SHA-256 of its text, and the text."""
 
     book: Runbook
     name: str
     digest: str
+    text: str
 
 
 def parse_runbook(text: str, name: str) -> Source:
@@ -31,7 +32,7 @@ def parse_runbook(text: str, name: str) -> Source:
         ConfigFileError: It is no YAML, or no runbook; the message names the key.
     """
     book = parse_yaml_as(Runbook, text, name, "runbook", _FORMAT)
-    return Source(book, name, hashlib.sha256(text.encode()).hexdigest())
+    return Source(book, name, hashlib.sha256(text.encode()).hexdigest(), text)
 
 
 def read_runbook(path: Path) -> Source:

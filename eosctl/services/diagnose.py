@@ -26,7 +26,8 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.check_selection import choose_checks, evidence_for
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection, names_a_cluster
-from eosctl.services.gate import GateFiles, GateOptions, judge_run, read_gate, without_suppressed
+from eosctl.services.gate import GateFiles, judge_run, read_gate, without_suppressed
+from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.settings.deployment_files import FilesRead, Unreadable, read_deployment
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,31 +13,20 @@ from eosctl.errors import ConfigFileError, ExitCode, unknown_name
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.gate import Gate, falls_short, judge_gate
 from eosctl.findings.gate_rules import GateRules, Suppression
+from eosctl.findings.grouping import first_actions, group_findings
+from eosctl.findings.judged import Judged
 from eosctl.findings.suppression import suppress
 from eosctl.model.severity import Severity
+from eosctl.runbooks.flaw import FlawKind
+from eosctl.services.gate_options import GateOptions
 from eosctl.settings.baseline import read_baseline
 from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
 from eosctl.text import time_text
 
-
-class GateOptions(NamedTuple):
-    """The demands on a run, as given.
-
-    Attributes:
-        fail_on: The lowest severity that fails the run; None leaves it to the rules, and without rules to the command.
-        exit_zero: Whether findings and missing evidence never fail the run.
-        require_complete: Whether missing evidence fails the run.
-        min_score: The lowest score that passes, 0 to 100; None leaves it to the rules.
-        baseline: A file of known findings, which do not count.
-        rules: A file of suppressions and thresholds; None for ``.eosctl.yaml`` of the working directory, if it exists.
-    """
-
-    fail_on: Severity | None = None
-    exit_zero: bool = False
-    require_complete: bool = False
-    min_score: int | None = None
-    baseline: Path | None = None
-    rules: Path | None = None
+_KINDS: Final = {"fsck": frozenset(CONSEQUENCES), "runbook": frozenset(FlawKind)}
+"""The kinds of findings that have no check of their own, by area."""
+_OPEN_AREAS: Final = ("logs", "checklist")
+"""Areas whose kinds are not listed anywhere: incidents in logs, and items of checklists."""
 
 
 class GateFiles(NamedTuple):
@@ -92,7 +81,9 @@ def _with_ids(suppressions: tuple[Suppression, ...], path: Path) -> tuple[Suppre
         ConfigFileError: A name is not that of a check. An unknown id hides nothing, and the run reports it.
     """
     for one in suppressions:
-        if find_check(one.check_id) is None and not one.check_id.startswith(("EOS-", "fsck/", "logs/")):
+        area, slash, _ = one.check_id.partition("/")
+        is_kind = slash and area in (*_KINDS, *_OPEN_AREAS)
+        if find_check(one.check_id) is None and not is_kind and not one.check_id.startswith("EOS-"):
             error = unknown_name("check", one.check_id, names_of(CATALOGUE), "List them: eosctl check list")
             raise ConfigFileError(f"A suppression in {path}: {error.what}", error.why, error.next_step)
     return tuple(replace(one, check_id=check_id_of(one.check_id)) for one in suppressions)
@@ -116,9 +107,9 @@ def without_suppressed(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Di
 
 
 def _is_known(check_id: str) -> bool:
-    """Return whether findings may have this id; kinds of incidents in logs are not listed anywhere."""
+    """Return whether findings may have this id."""
     area, _, kind = check_id.partition("/")
-    return kind in CONSEQUENCES if area == "fsck" else area == "logs" or find_check(check_id) is not None
+    return kind in _KINDS.get(area, ()) or area in _OPEN_AREAS or find_check(check_id) is not None
 
 
 def judge_run(diagnosis: Diagnosis, gate: Gate) -> Verdict:
@@ -126,3 +117,18 @@ def judge_run(diagnosis: Diagnosis, gate: Gate) -> Verdict:
     is_low = falls_short(diagnosis, gate) and not gate.exit_zero
     remarks = (f"{diagnosis.grade}: below --min-score {gate.min_score}",) if is_low else ()
     return Verdict(judge_gate(diagnosis, gate), remarks)
+
+
+def judge_findings(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Judged:
+    """Return what counts of a diagnosis, by cause, with the first actions and the exit code.
+
+    Args:
+        diagnosis: The results of the checks.
+        files: The demands on the run, with suppressions and baseline.
+        at_ms: The time, in ms since the epoch: suppressions expire.
+    """
+    counted = without_suppressed(diagnosis, files, at_ms)
+    groups = group_findings(counted.findings)
+    verdict = judge_run(counted, files.gate)
+    actions = first_actions(groups)
+    return Judged(counted, diagnosis.findings, groups, actions, verdict.exit_code, at_ms, verdict.remarks)

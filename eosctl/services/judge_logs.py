@@ -10,7 +10,8 @@ from eosctl.errors import ExitCode
 from eosctl.logs.diagnosis import LogsReport, counted, diagnose_logs
 from eosctl.model.log_findings import SkippedFile
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.services.gate import GateOptions, judge_run, read_gate, without_suppressed
+from eosctl.services.gate import judge_run, read_gate, without_suppressed
+from eosctl.services.gate_options import GateOptions
 from eosctl.services.log_categories import log_categories
 from eosctl.services.mine_logs import MineRequest, report_logs
 

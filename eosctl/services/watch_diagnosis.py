@@ -19,7 +19,8 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_from
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
-from eosctl.services.gate import GateFiles, GateOptions, Verdict, judge_run, read_gate, without_suppressed
+from eosctl.services.gate import GateFiles, Verdict, judge_run, read_gate, without_suppressed
+from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.settings.client_resolution import ResolvedClient

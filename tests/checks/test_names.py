@@ -16,7 +16,8 @@ from eosctl.lab.scenarios.load import parse_script
 from eosctl.runbooks.lint import lint_runbook
 from eosctl.runbooks.load import example, parse_runbook
 from eosctl.runbooks.readings import read_doctor
-from eosctl.services.gate import GateOptions, read_gate
+from eosctl.services.gate import read_gate
+from eosctl.services.gate_options import GateOptions
 from tests.checks.cases import build
 from tests.commands.conftest import eosctl
 

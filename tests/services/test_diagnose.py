@@ -14,7 +14,7 @@ from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection, names_a_cluster
 from eosctl.services.diagnose import Diagnosed, DiagnoseRequest, diagnose
-from eosctl.services.gate import GateOptions
+from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import own_home, snapshot_file

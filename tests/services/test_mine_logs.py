@@ -12,7 +12,7 @@ from eosctl.model.severity import Severity
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.count_exceptions import ExceptionsRequest, count_exceptions
 from eosctl.services.follow_logs import FollowRequest, follow_logs
-from eosctl.services.gate import GateOptions
+from eosctl.services.gate_options import GateOptions
 from eosctl.services.judge_logs import judge_logs
 from eosctl.services.log_categories import check_categories, find_category, log_categories
 from eosctl.services.log_engine import EngineChoice, takes_spark

@@ -9,7 +9,7 @@ import pytest
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
-from eosctl.services.gate import GateOptions
+from eosctl.services.gate_options import GateOptions
 from eosctl.services.stopwatch import Stopwatch
 from eosctl.services.watch_diagnosis import WatchRequest, watch_diagnosis
 from eosctl.testing import SandboxThread

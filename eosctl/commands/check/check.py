@@ -113,7 +113,7 @@ def run_checks(
 ) -> None:
     """Run selected checks; only the evidence that they need is collected."""
     from eosctl.services.diagnose import DiagnoseRequest, diagnose
-    from eosctl.services.gate import GateOptions
+    from eosctl.services.gate_options import GateOptions
 
     invocation = invocation_of(context)
     request = DiagnoseRequest(

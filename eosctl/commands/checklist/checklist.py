@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import getpass
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec.structs import replace
 
-from eosctl.commands.invocation import invocation_of, remember_output, write_file, write_result
-from eosctl.commands.options import (
-    OUTPUT,
-    Bootstrap,
-    CommandConfig,
-    Output,
-    OutputFile,
-    Overrides,
-    Profile,
-    SnapshotFile,
-    Timeout,
-)
+from eosctl.commands.diagnosis_output import JudgedDestinations, write_judged
+from eosctl.commands.gate import COMPLETE, GateOfVerdict, WriteBaseline
+from eosctl.commands.invocation import invocation_of, write_file, write_result
+from eosctl.commands.options import ConnectionOptions, FindingOutput, Header, Output, OutputFile, SnapshotFile
 from eosctl.commands.session import callbacks
-from eosctl.errors import ExitCode, UsageError
-from eosctl.render.diagnosis.checklist import ChecklistFormat
-from eosctl.render.formats import OutputFormat
+from eosctl.errors import UsageError
+from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
-    from eosctl.model.checklist import Answer, Checklist, ChecklistRecord
+    from eosctl.model.checklist import ChecklistRecord
 
-RunOutput = Annotated[
-    ChecklistFormat,
-    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
-]
 Who = Annotated[str | None, typer.Option("--who", metavar="NAME", help="Who answers; else the user's name.")]
 
 
@@ -75,65 +62,43 @@ def run(
         bool, typer.Option("--ask", help="Ask for what is open, item by item; needs --record, which keeps each answer.")
     ] = False,
     who: Who = None,
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
+    connection: ConnectionOptions = Connection(),  # noqa: B008  immutable
     snapshot: SnapshotFile = None,
-    output: RunOutput = ChecklistFormat.TABLE,
+    output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
+    gate: GateOfVerdict = COMPLETE,
+    write_baseline: WriteBaseline = None,
 ) -> None:
     """Go through a checklist: checks answer what they can, people the rest.
 
-    With --record the run can be left and resumed. Exit codes: 0 every item is done or not applicable, 3 one has failed,
-    4 some are open.
+    With --record the run can be left and resumed. An item that failed is a finding (error). Exit codes: 0 every item is
+    done or not applicable, 2 usage, 3 one has failed, 4 some are open, unless --no-require-complete is given.
     """
-    from eosctl.checks.checklist import failed_items, open_items, unanswered, with_answers
-    from eosctl.knowledge.checklist_files import find_checklist
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
-    from eosctl.services.answer_checklist import ChecklistRequest, answer_checklist
+    from eosctl.services.checklist_answers import Dialog
+    from eosctl.services.run_checklist import RunChecklistRequest, run_checklist
     from eosctl.text import time_text
 
     if ask and record_file is None:
         raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
+    answered_by = _name_of(who) if answers or measures or ask else ""
+
+    def keep(record: ChecklistRecord) -> None:
+        if record_file is not None:
+            write_file(render_json(record), record_file)
+
     invocation = invocation_of(context)
-    checklist = _with_known_references(find_checklist(name))
-    at = time_text(invocation.now_ms())
-    record = _resume(checklist, record_file, at)
-    given = [
-        *(_manual(checklist, text, _name_of(who), at) for text in answers or ()),
-        *(_measured(checklist, text, _name_of(who), at) for text in measures or ()),
-    ]
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    given = (tuple(answers or ()), tuple(measures or ()))
+    request = RunChecklistRequest(
+        name, connection, snapshot, tuple(paths or ()), record_file, *given, answered_by, gate
+    )
     with callbacks(invocation.now_ms) as shown:
-        found = answer_checklist(ChecklistRequest(checklist, at, connection, snapshot, tuple(paths or ())), shown)
-    if found.cluster_id is not None:
-        record = _for_cluster(record, found.cluster_id)
-    if (found.answers or given or ask) and record.signatures:
-        raise UsageError(
-            f"{record_file} is signed.", "A signature stands for the answers as they are.", "Begin a new record."
-        )
-    record = replace(record, answers=with_answers(record, checklist, [*found.answers, *given]))
-    if not record.signatures:
-        still_open = unanswered(checklist, record.answers, at)
-        record = replace(record, answers=with_answers(record, checklist, still_open))
-    if record_file is not None:
-        write_file(render_json(record), record_file)
-    if ask and record_file is not None:
-        from eosctl.commands.checklist.ask import ask_people
-
-        def keep(answered: ChecklistRecord) -> None:
-            write_file(render_json(answered), record_file)
-
-        record = ask_people(checklist, record, _name_of(who), lambda: time_text(invocation.now_ms()), keep)
-    text = render_run(Run("checklist run", checklist, record, at), output, invocation.style())
-    write_result(text, output_file)
-    if failed_items(record.answers):
-        raise typer.Exit(ExitCode.FINDINGS)
-    if open_items(checklist, record.answers):
-        raise typer.Exit(ExitCode.INCOMPLETE)
+        done = run_checklist(request, shown, keep, Dialog(_say, _read, keep) if ask else None)
+    shape = Run("checklist run", done.checklist, done.record, time_text(done.judged.at_ms), done.judged)
+    text = render_run(shape, output, invocation.style(), header)
+    write_judged(done.judged, text, JudgedDestinations(output, output_file, write_baseline))
 
 
 def sign(
@@ -144,122 +109,25 @@ def sign(
     ] = None,
     who: Who = None,
     remark: Annotated[str, typer.Option("--note", help="A remark to stand beside the name.")] = "",
-    output: RunOutput = ChecklistFormat.TABLE,
+    output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
 ) -> None:
     """Sign a record in which no item has failed or is open; several people may sign.
 
     The signature holds a digest of all answers: a record that was changed afterwards is refused.
     """
-    from eosctl.checks.checklist import digest_of, failed_items, open_items
-    from eosctl.knowledge.checklist_files import find_checklist, read_record
-    from eosctl.model.checklist import Signature
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
+    from eosctl.services.run_checklist import sign_checklist
     from eosctl.text import time_text
 
     invocation = invocation_of(context)
-    record = read_record(record_file)
-    checklist = find_checklist(str(checklist_file) if checklist_file else record.checklist)
-    _refuse_other(checklist, record, record_file)
-    left = (*failed_items(record.answers), *open_items(checklist, record.answers))
-    if left:
-        raise UsageError(
-            f"{record_file} cannot be signed: {', '.join(left)}.",
-            "These items have failed or are open.",
-            f"Go on: eosctl checklist run {record.checklist} --record {record_file}",
-        )
-    at = time_text(invocation.now_ms())
-    signature = Signature(_name_of(who), at, remark, digest_of(record))
-    record = replace(record, signatures=(*record.signatures, signature))
-    write_file(render_json(record), record_file)
-    text = render_run(Run("checklist sign", checklist, record, at), output, invocation.style())
-    write_result(text, output_file)
-
-
-def _resume(checklist: Checklist, record_file: Path | None, at: str) -> ChecklistRecord:
-    from eosctl.knowledge.checklist_files import RECORD_SCHEMA, read_record
-    from eosctl.model.checklist import ChecklistRecord
-
-    if record_file is not None and record_file.exists():
-        record = read_record(record_file)
-        _refuse_other(checklist, record, record_file)
-        return record
-    return ChecklistRecord(RECORD_SCHEMA, 1, checklist.id, checklist.version, "", at)
-
-
-def _refuse_other(checklist: Checklist, record: ChecklistRecord, path: Path) -> None:
-    """Refuse a record of another list, of another version of it, or one that was changed after it was signed."""
-    from eosctl.checks.checklist import digest_of
-
-    if (record.checklist, record.version) != (checklist.id, checklist.version):
-        raise UsageError(
-            f"{path} is of {record.checklist} {record.version}, not of {checklist.id} {checklist.version}.",
-            "Answers belong to the list that was read.",
-            "Begin a new record.",
-        )
-    if any(one.digest != digest_of(record) for one in record.signatures):
-        raise UsageError(f"{path} was changed after it was signed.", "The digest differs.", "Begin a new record.")
-
-
-def _with_known_references(checklist: Checklist) -> Checklist:
-    from eosctl.checks.checklist import unknown_references, with_check_ids
-    from eosctl.checks.registry import CATALOGUE, check_id_of
-
-    checklist = with_check_ids(checklist, check_id_of)
-    unknown = unknown_references(checklist, frozenset(check.id for check in CATALOGUE))
-    if unknown:
-        raise UsageError(
-            f"The checklist {checklist.id} names what there is not: {', '.join(unknown)}.",
-            "Automatic items name checks, measured ones may name a probe.",
-            "See eosctl check list",
-        )
-    return checklist
-
-
-def _for_cluster(record: ChecklistRecord, cluster_id: str) -> ChecklistRecord:
-    if record.cluster not in ("", cluster_id):
-        raise UsageError(f"The record is of cluster {record.cluster}, this is {cluster_id}.", "", "Begin a new record.")
-    return replace(record, cluster=cluster_id)
-
-
-def _manual(checklist: Checklist, text: str, who: str, at: str) -> Answer:
-    from eosctl.model.checklist import Answer, ItemKind, ItemState
-
-    item, rest = _item(checklist, "--answer", text, ItemKind.MANUAL)
-    word, _, remark = rest.partition(":")
-    states = {"yes": ItemState.DONE, "no": ItemState.FAILED, "n/a": ItemState.NOT_APPLICABLE}
-    state = states.get(word.strip().lower())
-    if state is None or not remark.strip():
-        raise UsageError(
-            f"--answer {text!r} is no answer.",
-            "It is yes, no or n/a, and a note: what was seen, or why it does not apply.",
-            f"E.g. --answer '{item}=yes: tried on staging'",
-        )
-    return Answer(item, state, remark.strip(), who, at)
-
-
-def _measured(checklist: Checklist, text: str, who: str, at: str) -> Answer:
-    from eosctl.checks.checklist import judge_measure
-    from eosctl.model.checklist import Answer, ItemKind
-
-    item, value = _item(checklist, "--measure", text, ItemKind.MEASURED)
-    if not value.strip().isdecimal():
-        raise UsageError(f"--measure {text!r} is no whole number.", "", f"E.g. --measure {item}=42")
-    found = next(one for one in checklist.items if one.id == item)
-    return Answer(item, *judge_measure(found, int(value)), who, at)
-
-
-def _item(checklist: Checklist, option: str, text: str, kind: str) -> tuple[str, str]:
-    name, equals, rest = text.partition("=")
-    known = [item.id for item in checklist.items if item.kind == kind]
-    if not equals or name.strip() not in known:
-        raise UsageError(
-            f"{option} {text!r} names no {kind} item.",
-            f"There are: {', '.join(known) or 'none'}.",
-            "Name one of these.",
-        )
-    return name.strip(), rest
+    with callbacks(invocation.now_ms) as shown:
+        done = sign_checklist(record_file, _name_of(who), checklist_file, remark, shown)
+    write_file(render_json(done.record), record_file)
+    shape = Run("checklist sign", done.checklist, done.record, time_text(done.judged.at_ms), done.judged)
+    write_result(render_run(shape, output, invocation.style(), header), output_file)
 
 
 def _name_of(who: str | None) -> str:
@@ -269,3 +137,13 @@ def _name_of(who: str | None) -> str:
         return getpass.getuser()
     except (KeyError, OSError) as error:
         raise UsageError("It is not known who answers.", "The system has no name for the user.", "Add --who") from error
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def _read(prompt: str) -> str | None:
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    return sys.stdin.readline() or None

@@ -112,7 +112,8 @@ def lint(
     from eosctl.model.read_as import sentence
     from eosctl.render.configuration.lint import render_lint
     from eosctl.render.configuration.lint_view import Linted
-    from eosctl.services.gate import GateOptions, judge_run, read_gate, without_suppressed
+    from eosctl.services.gate import judge_run, read_gate, without_suppressed
+    from eosctl.services.gate_options import GateOptions
     from eosctl.settings.deployment_files import read_deployment
     from eosctl.settings.inline_suppressions import read_inline_suppressions
     from eosctl.settings.sources import Releases

@@ -82,7 +82,7 @@ def doctor(
     with --require-complete.
     """
     from eosctl.services.diagnose import DiagnoseRequest, diagnose
-    from eosctl.services.gate import GateOptions
+    from eosctl.services.gate_options import GateOptions
     from eosctl.services.sources import Sources
     from eosctl.services.watch_diagnosis import WatchRequest
 

@@ -124,7 +124,7 @@ def report_logs(
     not be read to its end, or no log record was recognized; with --require-complete also when little of a file was.
     """
     from eosctl.render.logs.formats import render_logs_report
-    from eosctl.services.gate import GateOptions
+    from eosctl.services.gate_options import GateOptions
     from eosctl.services.judge_logs import judge_logs
     from eosctl.services.log_places import connection_of
     from eosctl.services.mine_logs import MineRequest

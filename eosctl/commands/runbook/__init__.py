@@ -22,8 +22,7 @@ COMMANDS = (
     Entry(
         "lint",
         "runbook.runbook:lint",
-        "Find what is wrong with runbooks: unknown probes and facts, ways that "
-        "lead nowhere, changes without a question.",
+        "Find flaws of runbooks: unknown probes and facts, steps that lead nowhere, and unconfirmed changes.",
     ),
     Entry(
         "new",

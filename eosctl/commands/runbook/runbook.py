@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.gate import GateAtWarning, WriteBaseline
 from eosctl.commands.invocation import invocation_of, note, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     Bootstrap,
     CommandConfig,
+    FindingOutput,
+    Header,
     Output,
     OutputFile,
     Overrides,
@@ -19,10 +22,12 @@ from eosctl.commands.options import (
     SecondLookAfter,
     Timeout,
 )
-from eosctl.errors import ExitCode, UsageError
-from eosctl.render.formats import OutputFormat
+from eosctl.commands.session import callbacks
+from eosctl.errors import UsageError
+from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.render.runbooks.runbook import ShowFormat
 from eosctl.services.connection import Connection
+from eosctl.services.gate_options import GateOptions
 
 if TYPE_CHECKING:
     from eosctl.runbooks.book import Runbook, Value
@@ -159,26 +164,27 @@ def lint(
         list[str] | None,
         typer.Argument(metavar="RUNBOOK...", help="Ids or files; the whole library without any."),
     ] = None,
-    output: Output = OutputFormat.TABLE,
+    output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
     output_file: OutputFile = None,
+    gate: GateAtWarning = GateOptions(),  # noqa: B008  immutable
+    write_baseline: WriteBaseline = None,
 ) -> None:
-    """Find what is wrong with runbooks: unknown probes and facts, ways that lead nowhere, changes without a question.
+    """Find flaws of runbooks: unknown probes and facts, steps that lead nowhere, and unconfirmed changes.
 
-    Steps that tell procedures known to destroy data are refused with the safe way. Exit code 3 when something is wrong.
+    Steps with procedures that are known to destroy data are findings too, with the safe procedure. Exit codes: 0 no
+    finding at or above --fail-on (a warning, unless named), 2 usage or a malformed file, 3 findings, 4 with
+    --require-complete when flaws keep steps or paths from being judged.
     """
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.render.runbooks.runbook import FLAW_COLUMNS, FlawItem
-    from eosctl.runbooks.lint import lint_runbook
-    from eosctl.runbooks.load import find_runbook, library
+    from eosctl.commands.diagnosis_output import JudgedDestinations, write_judged
+    from eosctl.render.runbooks.lint import render_runbook_lint
+    from eosctl.services.lint_runbooks import lint_runbooks
 
     invocation = invocation_of(context)
-    sources = [find_runbook(name) for name in names] if names else list(library())
-    items = tuple(FlawItem(s.name, flaw.step, flaw.message) for s in sources for flaw in lint_runbook(s.book))
-    result = listing("runbook-lint", "runbook lint", invocation.now_ms(), items)
-    empty = f"{len(sources)} runbooks are in order." if len(sources) > 1 else f"{sources[0].name} is in order."
-    write_result(render_listing(result, FLAW_COLUMNS, output, invocation.style(), empty=empty), output_file)
-    raise typer.Exit(ExitCode.FINDINGS if items else 0)
+    with callbacks(invocation.now_ms) as shown:
+        linted = lint_runbooks(tuple(names or ()), gate, shown)
+    text = render_runbook_lint(linted.names, linted.judged, output, invocation.style(), header)
+    write_judged(linted.judged, text, JudgedDestinations(output, output_file, write_baseline))
 
 
 def new_runbook(

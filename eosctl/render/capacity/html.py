@@ -25,7 +25,7 @@ from eosctl.render.capacity.plan import (
     verdict_text,
 )
 from eosctl.render.capacity.svg_charts import draw_appends, draw_growth, draw_utilisation, draw_variants
-from eosctl.render.escaping import html_text
+from eosctl.render.templating import render_template
 from eosctl.text import time_text
 
 
@@ -59,19 +59,11 @@ def choose_charts(*, static: bool = False) -> Charts:
 
 def render_plan_html(items: Sequence[PlanItem], command: str, generated_at_ms: int, *, static: bool = False) -> str:
     """Render plans as a report; ``static`` without scripts."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("eosctl.render", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     charts = choose_charts(static=static)
     # The drawings escape every text in them.
-    environment.globals |= {
+    drawn = {
         "verdict": verdict_text,
         "eos": eos_text,
         "figure_text": figure_text,
@@ -89,14 +81,15 @@ def render_plan_html(items: Sequence[PlanItem], command: str, generated_at_ms: i
         ],
         "growth": lambda item: Markup(charts.growth(item.growth)),
     }
-    page: str = environment.get_template("capacity.html.j2").render(
+    return render_template(
+        "capacity.html.j2",
         script=Markup(charts.script),
         items=items,
         command=command,
         version=__version__,
         generated_at=time_text(generated_at_ms),
+        **drawn,
     )
-    return html_text(page)
 
 
 def _tiles(item: PlanItem) -> tuple[Tile, ...]:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 import msgspec
 
+from eosctl.checks.checklist_diagnosis import AREA, check_id
+from eosctl.findings.judged import Judged
 from eosctl.model.checklist import Checklist, ChecklistRecord, ItemState, Signature
-from eosctl.render.escaping import html_text, markdown_code, markdown_text
+from eosctl.model.severity import Severity
+from eosctl.render.escaping import markdown_code, markdown_text
+from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.markdown import suppressed_lines
+from eosctl.render.findings.report import FindingReport, Rule
+from eosctl.render.findings.rows import render_columns
+from eosctl.render.findings.sections import first_blocks, suppressed_blocks
+from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
+from eosctl.render.formats import FindingFormat
 from eosctl.render.listing import Column
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.render.templating import render_template
 
 _TONES: Final = {"done": "green", "failed": "bold red", "open": "yellow", "not-applicable": "dim"}
 _MARKS: Final = {"done": "x", "failed": "!", "open": " ", "not-applicable": "-"}
-
-
-class ChecklistFormat(StrEnum):
-    """What ``-o`` accepts for a run."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-    TSV = "tsv"
-    MARKDOWN = "markdown"
-    HTML = "html"
 
 
 class ChecklistSummary(msgspec.Struct, frozen=True):
@@ -98,6 +97,9 @@ class RunView(msgspec.Struct, frozen=True):
     counts: RunCounts
     items: tuple[RunItem, ...]
     signatures: tuple[Signature, ...]
+    actions: tuple[ActionView, ...]
+    suppressed: tuple[SuppressedView, ...]
+    remarks: tuple[str, ...]
 
 
 class Run(NamedTuple):
@@ -107,6 +109,7 @@ class Run(NamedTuple):
     checklist: Checklist
     record: ChecklistRecord
     generated_at: str
+    judged: Judged
 
 
 def run_view(run: Run) -> RunView:
@@ -127,6 +130,9 @@ def run_view(run: Run) -> RunView:
         counts=RunCounts(*(states.count(state.value) for state in ItemState)),
         items=items,
         signatures=run.record.signatures,
+        actions=action_views(run.judged.actions),
+        suppressed=suppressed_views(run.judged.diagnosis.suppressed),
+        remarks=run.judged.diagnosis.remarks,
     )
 
 
@@ -148,22 +154,61 @@ def _items(run: Run) -> Iterator[RunItem]:
         )
 
 
-def render_run(run: Run, output: ChecklistFormat, style: Style = PLAIN) -> str:
-    """Render a run in any of its formats."""
+ITEM_COLUMNS: Final[tuple[Column[RunItem], ...]] = (
+    Column("ID", lambda item: item.id),
+    Column("KIND", lambda item: item.kind),
+    Column("STATE", lambda item: item.state),
+    Column("TITLE", lambda item: item.title),
+    Column("EVIDENCE", lambda item: item.evidence),
+    Column("WHO", lambda item: item.who),
+    Column("AT", lambda item: item.at),
+)
+
+
+def render_run(run: Run, output: FindingFormat, style: Style = PLAIN, header: bool | None = None) -> str:
+    """Render a run in any of its formats; ``header`` is that of `render_columns`."""
     view = run_view(run)
     match output:
-        case ChecklistFormat.JSON:
+        case FindingFormat.JSON:
             return render_json(view)
-        case ChecklistFormat.YAML:
+        case FindingFormat.YAML:
             return render_yaml(view)
-        case ChecklistFormat.TSV:
-            return render_tsv((i.id, i.kind, i.state, i.title, i.evidence, i.who, i.at) for i in view.items)
-        case ChecklistFormat.MARKDOWN:
-            return "\n".join(_markdown(view)) + "\n"
-        case ChecklistFormat.HTML:
-            return _html(view)
-        case ChecklistFormat.TABLE:
-            return render_page(list(_blocks(view)), style)
+        case FindingFormat.TSV | FindingFormat.CSV:
+            return render_columns(ITEM_COLUMNS, view.items, output, header)
+        case FindingFormat.MARKDOWN:
+            return "\n".join([*_markdown(view), *suppressed_lines(run.judged.diagnosis)]) + "\n"
+        case FindingFormat.HTML:
+            return render_template(
+                "checklist.html.j2", view=view, head=_head(view), signed=_signed, diagnosis=run.judged.diagnosis
+            )
+        case FindingFormat.TABLE | FindingFormat.WIDE:
+            parts = (*first_blocks(run.judged.actions), *suppressed_blocks(run.judged.diagnosis))
+            return render_page([*_blocks(view), *parts], style)
+        case _:
+            return render_findings(_report(run), output)
+
+
+def _report(run: Run) -> FindingReport:
+    judged = run.judged
+    return FindingReport(
+        command=run.command,
+        diagnosis=judged.diagnosis,
+        generated_at_ms=judged.at_ms,
+        groups=judged.groups,
+        actions=judged.actions,
+        rules=tuple(sorted(_rules(run.checklist))),
+        metric_prefix="eosctl_checklist",
+        is_graded=False,
+        scope=run.record.cluster,
+        about=(f"{run.checklist.title}.",),
+    )
+
+
+def _rules(checklist: Checklist) -> Iterator[Rule]:
+    for item in checklist.items:
+        name = "".join(word.capitalize() for word in item.id.replace("_", "-").split("-"))
+        texts = (item.title, Severity.ERROR, item.why, f"{item.why}\n\n{item.fix}", (AREA,))
+        yield Rule(check_id(checklist, item), name, *texts)
 
 
 def _head(view: RunView) -> str:
@@ -224,18 +269,3 @@ def _markdown(view: RunView) -> Iterator[str]:
         yield from ("", "## Signed", "")
     for one in view.signatures:
         yield f"- {markdown_text(_signed(one))} ({markdown_code(one.digest)})"
-
-
-def _html(view: RunView) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("eosctl.render", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page: str = environment.get_template("checklist.html.j2").render(view=view, head=_head(view), signed=_signed)
-    return html_text(page)

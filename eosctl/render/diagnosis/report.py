@@ -10,9 +10,11 @@ from eosctl.model.read_as import ReadAs
 from eosctl.render.envelope import ClusterView, EvidenceView, cluster_view, evidence_view
 from eosctl.render.findings.views import (
     ActionView,
+    CheckView,
     FindingView,
     SuppressedView,
     action_views,
+    check_views,
     finding_view,
     suppressed_views,
 )
@@ -40,18 +42,6 @@ class CountsView(msgspec.Struct, frozen=True):
     not_applicable: int
     findings: int
     suppressed: int
-
-
-class CheckView(msgspec.Struct, frozen=True):
-    """What became of one check."""
-
-    id: str
-    title: str
-    area: str
-    status: CheckStatus
-    reason: str
-    incomplete: bool
-    finding_count: int
 
 
 class CauseView(msgspec.Struct, frozen=True):
@@ -103,10 +93,7 @@ def diagnosis_view(report: Report) -> DiagnosisView:
             findings=len(diagnosis.findings),
             suppressed=len(diagnosis.suppressed),
         ),
-        checks=tuple(
-            CheckView(r.check_id, r.title, r.area, r.status, r.reason, r.incomplete, len(r.findings))
-            for r in diagnosis.results
-        ),
+        checks=check_views(diagnosis.results),
         items=tuple(finding_view(finding) for finding in diagnosis.findings),
         causes=tuple(
             CauseView(group.cause.fingerprint, tuple(one.fingerprint for one in group.symptoms))

@@ -11,8 +11,8 @@ from eosctl.findings.finding import Finding
 from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence
-from eosctl.render.escaping import html_text
 from eosctl.render.findings.report import FindingReport
+from eosctl.render.templating import render_template
 from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
 from eosctl.text import time_text
 
@@ -30,24 +30,16 @@ class Tile(NamedTuple):
 
 def render_html(report: FindingReport) -> str:
     """Render a report."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("eosctl.render", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     diagnosis = report.diagnosis
     known = {finding.incident for finding in diagnosis.findings}
     # The drawing escapes every text in it.
     pictures = [picture._replace(svg=Markup(picture.svg)) for picture in report.pictures]
     others = [picture for picture in pictures if picture.incident not in known]
     results = {status: [r for r in diagnosis.results if r.status is status] for status in CheckStatus}
-    page: str = environment.get_template("report.html.j2").render(
+    return render_template(
+        "report.html.j2",
         version=__version__,
         command=report.command,
         report=report,
@@ -72,7 +64,6 @@ def render_html(report: FindingReport) -> str:
         marks=timeline_rows(report.timeline)[-MARKS_SHOWN:] if report.timeline else [],
         next_commands=report.next_commands,
     )
-    return html_text(page)
 
 
 def _tiles(report: FindingReport) -> tuple[Tile, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.findings.diagnosis import CheckStatus
+from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.grouping import FindingGroup
 from eosctl.model.read_as import sentence
 from eosctl.render.escaping import markdown_code, markdown_text, visible
@@ -80,6 +80,11 @@ def _rest(report: FindingReport) -> Iterator[str]:
     for note in report.notes:
         place = f"{note.file}:{note.line}" if note.line else note.file
         yield f"- {markdown_code(place)} {markdown_text(note.text)}"
+    yield from suppressed_lines(diagnosis)
+
+
+def suppressed_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield the findings that do not count, with the reasons, and what is wrong with suppressions."""
     if diagnosis.suppressed or diagnosis.remarks:
         yield from ("", "## Suppressed", "")
     for finding, reason in diagnosis.suppressed:

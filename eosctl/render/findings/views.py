@@ -1,14 +1,32 @@
-"""Findings, first actions and suppressions as JSON and YAML show them."""
+"""Checks, findings, first actions, and suppressions as JSON and YAML show them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Generic, TypeVar
 
 import msgspec
 
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grouping import Action
+from eosctl.findings.judged import Judged
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import time_text
+
+T = TypeVar("T")
+
+
+class CheckView(msgspec.Struct, frozen=True):
+    """What became of one check."""
+
+    id: str
+    title: str
+    area: str
+    status: CheckStatus
+    reason: str
+    incomplete: bool
+    finding_count: int
 
 
 class FindingView(msgspec.Struct, frozen=True):
@@ -49,6 +67,56 @@ class SuppressedView(msgspec.Struct, frozen=True):
     resource: Resource
     message: str
     reason: str
+
+
+class JudgedListing(msgspec.Struct, Generic[T], frozen=True):
+    """A list of like things with what was found in them."""
+
+    schema: str
+    schema_version: int
+    command: str
+    generated_at: str
+    cluster: None
+    evidence: None
+    items: tuple[T, ...]
+    checks: tuple[CheckView, ...]
+    findings: tuple[FindingView, ...]
+    actions: tuple[ActionView, ...]
+    suppressed: tuple[SuppressedView, ...]
+    remarks: tuple[str, ...]
+
+
+def judged_listing(kind: str, command: str, items: tuple[T, ...], judged: Judged) -> JudgedListing[T]:
+    """Put items and findings into an envelope.
+
+    Args:
+        kind: The schema's name without the program.
+        command: The command without the program's name.
+        items: The things themselves.
+        judged: What was found in them.
+    """
+    diagnosis = judged.diagnosis
+    return JudgedListing(
+        schema=f"eosctl.{kind}",
+        schema_version=1,
+        command=command,
+        generated_at=time_text(judged.at_ms),
+        cluster=None,
+        evidence=None,
+        items=items,
+        checks=check_views(diagnosis.results),
+        findings=tuple(map(finding_view, diagnosis.findings)),
+        actions=action_views(judged.actions),
+        suppressed=suppressed_views(diagnosis.suppressed),
+        remarks=diagnosis.remarks,
+    )
+
+
+def check_views(results: Iterable[CheckResult]) -> tuple[CheckView, ...]:
+    """Shape what became of checks for machines."""
+    return tuple(
+        CheckView(r.check_id, r.title, r.area, r.status, r.reason, r.incomplete, len(r.findings)) for r in results
+    )
 
 
 def finding_view(finding: Finding) -> FindingView:

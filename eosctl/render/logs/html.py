@@ -14,11 +14,11 @@ from eosctl.logs.digest.digest import LogDigest
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
-from eosctl.render.escaping import html_text
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.picture import draw_timeline
 from eosctl.render.logs.report import skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, what_text
+from eosctl.render.templating import render_template
 from eosctl.text import time_text
 
 TOP_CATEGORIES: Final = 25
@@ -52,22 +52,14 @@ def render_logs_html(
     findings: LogFindings, digest: LogDigest, generated_at_ms: int, diagnosis: Diagnosis, *, static: bool = False
 ) -> str:
     """Render the incidents of a scan, worst first, with the records that they rest on; ``static`` without scripts."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("eosctl.render", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
     texts = {(event.file, event.offset): event for event in findings.events}
     counts = Counter(event.category for event in findings.events)
     live = _LiveTimeline("", "") if static else _draw_live(findings.events, ordered)
-    page: str = environment.get_template("logs.html.j2").render(
+    return render_template(
+        "logs.html.j2",
         version=__version__,
         generated_at=time_text(generated_at_ms),
         headline=headline(findings),
@@ -91,7 +83,6 @@ def render_logs_html(
         reading=reading_text(findings),
         assumed=any(event.time_assumed for event in findings.events),
     )
-    return html_text(page)
 
 
 class _LiveTimeline(NamedTuple):

@@ -92,14 +92,6 @@ class JournalItem(msgspec.Struct, frozen=True):
     data: dict[str, Any]
 
 
-class FlawItem(msgspec.Struct, frozen=True):
-    """One thing that is wrong with a runbook."""
-
-    file: str
-    step: str
-    message: str
-
-
 BOOK_COLUMNS: Final = (
     Column[BookItem]("RUNBOOK", lambda item: item.id),
     Column[BookItem]("TITLE", lambda item: item.title),
@@ -121,11 +113,6 @@ JOURNAL_COLUMNS: Final = (
     Column[JournalItem](
         "DATA", lambda item: ", ".join(f"{key}={value}" for key, value in item.data.items()), wide=True
     ),
-)
-FLAW_COLUMNS: Final = (
-    Column[FlawItem]("FILE", lambda item: item.file),
-    Column[FlawItem]("STEP", lambda item: item.step or "-"),
-    Column[FlawItem]("WRONG", lambda item: item.message),
 )
 
 

@@ -10,9 +10,9 @@ import msgspec
 
 from eosctl import __version__
 from eosctl.model.timeline import Lane, Mark, Timeline
-from eosctl.render.escaping import html_text
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
+from eosctl.render.templating import render_template
 from eosctl.text import duration_text, time_text
 
 WIDTH: Final = 1_180
@@ -131,19 +131,11 @@ def _page(timeline: Timeline, style: Style) -> str:
 
 def _html(timeline: Timeline, generated_at_ms: int) -> str:
     """Render a timeline as one page: lanes above, every mark as text below. It needs no network and no script."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("eosctl.render", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     rows = timeline_rows(timeline)
-    page: str = environment.get_template("timeline.html.j2").render(
+    return render_template(
+        "timeline.html.j2",
         version=__version__,
         generated_at=time_text(generated_at_ms),
         timeline=timeline,
@@ -157,7 +149,6 @@ def _html(timeline: Timeline, generated_at_ms: int) -> str:
         rows=rows[-ROWS_SHOWN:],
         left_out=max(0, len(rows) - ROWS_SHOWN),
     )  # fmt: skip
-    return html_text(page)
 
 
 def draw_lanes(timeline: Timeline) -> str:

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any, Final
 
 from eosctl import __version__
-from eosctl.render.escaping import html_text
+from eosctl.render.templating import render_template
 from eosctl.render.verify.application_items import AppItem
 from eosctl.render.verify.items import VerifiedAnomalyItem, VerifyItem, WitnessItem, coverage_line, cycles_line
 from eosctl.text import duration_text, time_text
@@ -36,18 +36,10 @@ def render_app_html(item: AppItem, generated_at_ms: int) -> str:
 
 
 def _render(template: str, item: VerifyItem | AppItem, generated_at_ms: int, **more: Any) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("eosctl.render", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page: str = environment.get_template(template).render(
+    return render_template(
+        template,
         item=item,
         # The drawing escapes every text in it.
         drawings=[Markup(draw_witness(anomaly)) for anomaly in item.anomalies],
@@ -55,7 +47,6 @@ def _render(template: str, item: VerifyItem | AppItem, generated_at_ms: int, **m
         version=__version__,
         **more,
     )
-    return html_text(page)
 
 
 def draw_witness(anomaly: VerifiedAnomalyItem) -> str:

@@ -12,7 +12,20 @@ from eosctl.commands.lazy import load_command
 from eosctl.commands.registry import COMMANDS
 from eosctl.render.formats import FindingFormat
 
-REPORTING: Final = ("doctor", "check run", "config lint", "fsck", "logs report", "runbook lint", "checklist run")
+REPORTING: Final = (
+    "doctor",
+    "check run",
+    "config lint",
+    "fsck",
+    "logs report",
+    "runbook lint",
+    "checklist run",
+    "verify run",
+    "verify replay",
+    "verify show",
+    "verify app",
+    "verify dlq",
+)
 GATES: Final = (
     "--fail-on", "--exit-zero", "--require-complete", "--min-score", "--baseline", "--write-baseline", "--rules",
 )  # fmt: skip
@@ -56,8 +69,8 @@ def _lines() -> Iterator[str]:
     yield from _table("Option", GATES, found, {one.command: one.gates for one in found})
     yield ""
     yield "Without `--fail-on` and `fail_on` in `.eosctl.yaml`, `fsck` and `runbook lint` fail at warning,"
-    yield "`logs report` never, and the others at error. `checklist run` requires a complete result unless"
-    yield "`--no-require-complete` is given. `--baseline` of `logs report` names logs of a healthy time, not"
+    yield "`logs report` never, and the others at error. `checklist run` and `verify` require a complete result"
+    yield "unless `--no-require-complete` is given. `--baseline` of `logs report` names logs of a healthy time, not"
     yield "findings. `--header` and `--no-header` decide whether `tsv` and `csv` begin with the names of the"
     yield "columns, as `csv` does by default. The codes are listed in [exit codes](exit-codes.md), suppressions and"
     yield "baselines in [doctor](../diagnose/doctor.md)."
@@ -76,7 +89,7 @@ def _offer(name: str) -> Offer:
     for part in rest:
         command = command.commands[part]
     options = [one for one in command.get_params(typer.Context(command)) if one.param_type_name == "option"]
-    output = next(one for one in options if "--output" in one.opts)
+    output = next(one for one in options if "-o" in one.opts)
     gates = {spelling for one in options if one.rich_help_panel == GATE for spelling in one.opts}
     return Offer(
         name,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, NoReturn
 
 import typer
 
+from eosctl.commands.gate import WriteBaseline
 from eosctl.commands.incomplete import note_gaps, note_missing
 from eosctl.commands.invocation import Invocation, note, write_file, write_result
-from eosctl.commands.options import OUTPUT
+from eosctl.commands.options import OUTPUT, FindingOutput, Header, OutputFile
 from eosctl.render.formats import FindingFormat
 
 if TYPE_CHECKING:
@@ -92,24 +93,25 @@ def write_baseline_file(found: tuple[Finding, ...], path: Path | None) -> None:
     note(f"baseline: {path}")
 
 
-class JudgedDestinations(NamedTuple):
-    """Where the result of a command with findings goes: the format, a file for the same text, and a baseline."""
+class FindingResultOptions(NamedTuple):
+    """The options for the format and the files of a result with findings."""
 
-    output: FindingFormat
-    output_file: Path | None
-    baseline: Path | None
+    output: FindingOutput = FindingFormat.TABLE
+    header: Header = None
+    output_file: OutputFile = None
+    write_baseline: WriteBaseline = None
 
 
-def write_judged(judged: Judged, text: str, destinations: JudgedDestinations) -> NoReturn:
+def write_judged(judged: Judged, text: str, result: FindingResultOptions) -> NoReturn:
     """Write a rendered result, name on standard error what its format has no room for, and end with its exit code.
 
     Raises:
         EosctlError: A file cannot be written.
         Exit: Always.
     """
-    output, diagnosis = destinations.output, judged.diagnosis
-    write_baseline_file(judged.found, destinations.baseline)
-    write_result(text, destinations.output_file)
+    output, diagnosis = result.output, judged.diagnosis
+    write_baseline_file(judged.found, result.write_baseline)
+    write_result(text, result.output_file)
     note_gaps(output, diagnosis.gaps)
     note_missing(output, list(dict.fromkeys(one.reason for one in diagnosis.results if one.incomplete)))
     note_suppressed(diagnosis, output)

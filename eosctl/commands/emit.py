@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import typer
 
 from eosctl.commands.incomplete import note_gaps
-from eosctl.commands.invocation import write_result
+from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.model.evidence import EvidenceGap
+from eosctl.render.envelope import listing
+from eosctl.render.listing import Column, render_listing
+
+T = TypeVar("T")
 
 
 def emit(
@@ -41,3 +45,29 @@ def emit(
     if error is not None:
         raise error
     raise typer.Exit(ExitCode.INCOMPLETE if complete and gaps and code is ExitCode.DONE else code)
+
+
+def emit_list(
+    name: tuple[str, str],
+    items: Sequence[T],
+    columns: Sequence[Column[T]],
+    result: ResultOptions,
+    invocation: Invocation,
+    *,
+    empty: str = "Nothing.",
+) -> NoReturn:
+    """Write a list of like things, and end the command.
+
+    Args:
+        name: The schema's name without the program, and the command without the program's name.
+        items: The things.
+        columns: What the table shows of them.
+        result: Where the list goes.
+        invocation: The run.
+        empty: What people read where there is nothing.
+
+    Raises:
+        EosctlError: The file cannot be written.
+    """
+    envelope = listing(*name, invocation.now_ms(), tuple(items))
+    emit(render_listing(envelope, columns, result.output, invocation.style(), empty=empty), result)

@@ -18,10 +18,11 @@ from eosctl.commands.options import (
     SecondLookAfter,
     Timeout,
     parse_duration_ms,
+    parse_listen,
 )
 from eosctl.commands.session import resolve_connection
-from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
+from eosctl.render.prometheus import render_gauges
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
@@ -97,38 +98,16 @@ def exporter(
         return gauges if ends is None else (*gauges, measure_ends(ends.counts))
 
     if once:
-        write_result(_render(measure(asyncio.run(look()))))
+        write_result(render_gauges(measure(asyncio.run(look()))))
         return
 
     async def serve() -> None:
         from eosctl.monitoring.exporter import Exporter
 
-        running = Exporter(look, _render, note, measure)
+        running = Exporter(look, render_gauges, note, measure)
         async with await running.listen(host, port):
             note(f"serving http://{listen}/metrics")
             await running.refresh()
             await running.keep_fresh(interval)
 
     asyncio.run(serve())
-
-
-def _render(gauges: tuple[Gauge, ...]) -> str:
-    from eosctl.render.prometheus import Sample, counter, gauge
-
-    return "".join(
-        (counter if one.is_counter else gauge)(one.name, one.help, [Sample(*sample) for sample in one.samples])
-        for one in gauges
-    )
-
-
-def parse_listen(text: str) -> tuple[str, int]:
-    """Parse ``HOST:PORT``; an IPv6 address stands in brackets.
-
-    Raises:
-        UsageError: It is none.
-    """
-    host, _, port = text.rpartition(":")
-    bare = host.removeprefix("[").removesuffix("]")
-    if not bare or (":" in bare) != host.startswith("[") or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise UsageError(f"{text!r} is no address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
-    return bare, int(port)

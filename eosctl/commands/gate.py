@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.option_groups import Group
 from eosctl.model.severity import Severity
 from eosctl.services.gate_options import GateOptions
 
@@ -83,26 +82,31 @@ RulesFile = Annotated[
 ]
 
 
-def _gate_at_warning(
-    fail_on: FailOnWarning = None,
-    exit_zero: ExitZero = False,
-    require_complete: RequireComplete = False,
-    baseline: BaselineFile = None,
-    rules: RulesFile = None,
-) -> GateOptions:
-    return GateOptions(fail_on, exit_zero, require_complete, None, baseline, rules)
+class GateAtWarning(NamedTuple):
+    """The gate of commands whose findings fail the run at warning."""
+
+    fail_on: FailOnWarning = None
+    exit_zero: ExitZero = False
+    require_complete: RequireComplete = False
+    baseline: BaselineFile = None
+    rules: RulesFile = None
+
+    @property
+    def options(self) -> GateOptions:
+        """The demands on the run."""
+        return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)
 
 
-def _gate_of_verdict(
-    fail_on: FailOnOrRules = None,
-    exit_zero: ExitZero = False,
-    require_complete: CompleteByDefault = True,
-    baseline: BaselineFile = None,
-    rules: RulesFile = None,
-) -> GateOptions:
-    return GateOptions(fail_on, exit_zero, require_complete, None, baseline, rules)
+class GateOfVerdict(NamedTuple):
+    """The gate of commands that demand a complete result by default."""
 
+    fail_on: FailOnOrRules = None
+    exit_zero: ExitZero = False
+    require_complete: CompleteByDefault = True
+    baseline: BaselineFile = None
+    rules: RulesFile = None
 
-GateAtWarning = Annotated[GateOptions, Group(_gate_at_warning)]
-GateOfVerdict = Annotated[GateOptions, Group(_gate_of_verdict)]
-COMPLETE: Final = GateOptions(require_complete=True)
+    @property
+    def options(self) -> GateOptions:
+        """The demands on the run."""
+        return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from eosctl.commands.invocation import remember_output
-from eosctl.commands.option_groups import Group
+from eosctl.errors import UsageError
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
@@ -28,6 +28,19 @@ def parse_duration_ms(text: str) -> int:
     if not digits.isdigit() or unit not in _UNITS_MS or int(digits) == 0:
         raise typer.BadParameter(f"{text!r} is not a duration; write 500ms, 30s, 15m or 2h")
     return int(digits) * _UNITS_MS[unit]
+
+
+def parse_listen(text: str) -> tuple[str, int]:
+    """Parse ``HOST:PORT``; an IPv6 address stands in brackets.
+
+    Raises:
+        UsageError: It is none.
+    """
+    host, _, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not bare or (":" in bare) != host.startswith("[") or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise UsageError(f"{text!r} is no address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
+    return bare, int(port)
 
 
 Bootstrap = Annotated[
@@ -58,19 +71,6 @@ Timeout = Annotated[
         rich_help_panel=CONNECTION,
     ),
 ]
-
-
-def _connection(
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-) -> Connection:
-    return Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-
-
-ConnectionOptions = Annotated[Connection, Group(_connection)]
 SecondLookAfter = Annotated[
     int,
     typer.Option(

@@ -21,9 +21,6 @@ def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None
     status = Console(file=stream, highlight=False, markup=False).status("", spinner="dots")
 
     def show(text: str) -> None:
-        if not text:
-            status.stop()
-            return
         status.update(Text(text))
         if text:
             status.start()

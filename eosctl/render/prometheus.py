@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from eosctl.monitoring.cluster_gauges import Gauge
+
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -23,6 +25,14 @@ def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> str:
 def counter(name: str, help_text: str, samples: Iterable[Sample]) -> str:
     """Render one counter in the text exposition format; nothing without a sample."""
     return _family(name, "counter", help_text, samples)
+
+
+def render_gauges(gauges: Iterable[Gauge]) -> str:
+    """Render gauges and counters as one page."""
+    return "".join(
+        (counter if one.is_counter else gauge)(one.name, one.help, [Sample(*sample) for sample in one.samples])
+        for one in gauges
+    )
 
 
 def _family(name: str, kind: str, help_text: str, samples: Iterable[Sample]) -> str:

@@ -62,7 +62,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "access-rules": (Listing[AccessItem], "check acl"),
     "abort": (MarkerView, "txn abort"),
     "blame": (BlameView, "txn blame, fencing explain"),
-    "application-verification": (Listing[AppItem], "verify app, verify dlq"),
+    "application-verification": (JudgedListing[AppItem], "verify app, verify dlq"),
     "bugs": (Listing[BugItem], "bugs"),
     "bundle": (Listing[BundleItem], "snapshot capture, snapshot show"),
     "snapshot-diff": (Listing[ChangeItem], "snapshot diff"),
@@ -119,7 +119,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "timeline": (TimelineView, "timeline"),
     "transaction-lives": (Listing[LifeItem], "txn describe"),
     "transactions": (Listing[TransactionItem], "txn list"),
-    "verification": (Listing[VerifyItem], "verify run, verify replay, verify show"),
+    "verification": (JudgedListing[VerifyItem], "verify run, verify replay, verify show"),
     "versions": (Listing[VersionItem], "version"),
 }
 """Shape and commands by name; the name is that of the result's ``schema`` without ``eosctl.``."""

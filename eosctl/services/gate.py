@@ -16,6 +16,8 @@ from eosctl.findings.gate_rules import GateRules, Suppression
 from eosctl.findings.grouping import first_actions, group_findings
 from eosctl.findings.judged import Judged
 from eosctl.findings.suppression import suppress
+from eosctl.lab.history.anomaly import Kind
+from eosctl.lab.history.feed import Fault
 from eosctl.model.severity import Severity
 from eosctl.runbooks.flaw import FlawKind
 from eosctl.services.gate_options import GateOptions
@@ -23,7 +25,11 @@ from eosctl.settings.baseline import read_baseline
 from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
 from eosctl.text import time_text
 
-_KINDS: Final = {"fsck": frozenset(CONSEQUENCES), "runbook": frozenset(FlawKind)}
+_KINDS: Final = {
+    "fsck": frozenset(CONSEQUENCES),
+    "runbook": frozenset(FlawKind),
+    "verify": frozenset(Kind) | frozenset(Fault),
+}
 """The kinds of findings that have no check of their own, by area."""
 _OPEN_AREAS: Final = ("logs", "checklist")
 """Areas whose kinds are not listed anywhere: incidents in logs, and items of checklists."""

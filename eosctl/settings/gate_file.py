@@ -24,8 +24,8 @@ GATE_FILE: Final = ".eosctl.yaml"
 _KEYS: Final = frozenset({"suppressions", "fail_on", "min_score"})
 _ID: Final = re.compile(r"EOS-[A-Z]{3}-\d{3}", re.IGNORECASE)
 _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.IGNORECASE)
-_OTHER_ID: Final = re.compile(r"fsck/[a-z-]+|logs/\w+")
-"""Ids of findings in data directories and in logs."""
+_OTHER_ID: Final = re.compile(r"(fsck|runbook|verify)/[a-z-]+|logs/\w+|checklist/[^/\s]+/\S+")
+"""Ids of findings in data directories, runbooks, verifications, and logs, and of items of checklists."""
 _EXAMPLES: Final = "EOS-TXN-001, hanging-transaction, fsck/crc-mismatch, logs/producer_fenced"
 
 

@@ -14,6 +14,10 @@ import pytest
 import yaml
 from lxml import etree
 
+from eosctl.lab.history.events import Ended, EndInvoked, Outcome, Polled, SendInvoked, Sent
+from eosctl.lab.verify.plan import VerifyPlan
+from eosctl.lab.verify.runs import RunRecord, save_run
+from eosctl.model.transaction import TopicPartition
 from scripts.findings_page import Offer, offers
 from tests.commands.conftest import eosctl
 from tests.storage.cases import FIXTURES
@@ -36,15 +40,49 @@ items:
 - {id: quick, kind: measured, title: "Is it quick?", why: It must be., fix: Tune it., limit: {unit: ms, at_most: 9}}
 - {id: told, kind: manual, title: "Does the team know?", why: They are asked., fix: Tell them.}
 """
+PARTITION = TopicPartition("t", 0)
+ABORTED_READ = (
+    SendInvoked(1, "writer", "w/1", PARTITION, "a"),
+    Sent(2, "writer", PARTITION, "a", 0),
+    EndInvoked(3, "writer", "w/1", committed=False),
+    Ended(4, "writer", "w/1", Outcome.ABORTED),
+    Polled(5, "reader", PARTITION, 0, "a"),
+)
+RECORD = RunRecord(
+    run_id="one",
+    plan=VerifyPlan(prefix="one", seed=1),
+    where={},
+    cluster_id="c",
+    cluster="a sandbox",
+    faults=(),
+    fault_kinds=(),
+    speaks_end_txn_5=True,
+    unsettled=("a reader did not get to the end",),
+    refused_faults=(),
+    left_topics=(),
+    began_at_ms=0,
+    eosctl_version="0",
+)
 ZOMBIE = ROOT / "tests" / "fixtures" / "logs" / "second-producer-392"
 OFFERS = {one.command: one for one in offers()}
-CELLS = [(one.command, output) for one in OFFERS.values() for output in one.formats]
-GATED = [(one.command, gate) for one in OFFERS.values() for gate in one.gates]
+#: Their result is written by the function that writes that of `verify show`; tests/lab/verify run them.
+ALIKE = ("verify run", "verify replay", "verify app", "verify dlq")
+TRIED = [one for one in OFFERS.values() if one.command not in ALIKE]
+CELLS = [(one.command, output) for one in TRIED for output in one.formats]
+GATED = [(one.command, gate) for one in TRIED for gate in one.gates]
 
-INCOMPLETE = {"doctor": 4, "check run": 4, "config lint": 0, "fsck": 4, "runbook lint": 4, "checklist run": 4}
+INCOMPLETE = {
+    "doctor": 4,
+    "check run": 4,
+    "config lint": 0,
+    "fsck": 4,
+    "runbook lint": 4,
+    "checklist run": 4,
+    "verify show": 4,
+}
 """The exit code of each input with --require-complete, when all its findings are known."""
 
-COMPLETE_BY_DEFAULT = ("checklist run",)
+COMPLETE_BY_DEFAULT = ("checklist run", "verify show")
 """Commands that need --no-require-complete to end with 0 where something is missing."""
 
 
@@ -54,6 +92,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "app.properties").write_text(STREAMS, "utf-8")
     (tmp_path / "book.yaml").write_text(BOOK, "utf-8")
     (tmp_path / "list.yaml").write_text(LIST, "utf-8")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    save_run(RECORD, ABORTED_READ).rename(tmp_path / "run")
     return tmp_path
 
 
@@ -67,6 +107,7 @@ def arguments(project: Path, snapshot_file: Path) -> Callable[[str], tuple[str |
         "logs report": ("logs", "report", ZOMBIE, "--engine", "python"),
         "runbook lint": ("runbook", "lint", "book.yaml"),
         "checklist run": ("checklist", "run", "list.yaml", "--measure", "quick=10"),
+        "verify show": ("verify", "show", project / "run"),
     }
     return lambda command: inputs[command]
 
@@ -113,7 +154,7 @@ def test_every_format_works(command: str, output: str, arguments: Callable[[str]
     _is_valid(output, done.out)
 
 
-@pytest.mark.parametrize("command", list(OFFERS))
+@pytest.mark.parametrize("command", [one.command for one in TRIED])
 def test_rows_begin_with_the_names_of_columns_when_asked(
     command: str, arguments: Callable[[str], tuple[str | Path, ...]]
 ) -> None:
@@ -131,9 +172,7 @@ def test_rows_begin_with_the_names_of_columns_when_asked(
 
 
 @pytest.mark.parametrize("output", ["tsv", "csv", "prometheus"])
-@pytest.mark.parametrize(
-    "command", [one for one in OFFERS if "--baseline" in OFFERS[one].gates and one != "logs report"]
-)
+@pytest.mark.parametrize("command", [one.command for one in TRIED if "--baseline" in one.gates])
 def test_formats_without_room_name_what_is_suppressed_on_standard_error(
     command: str, output: str, arguments: Callable[[str], tuple[str | Path, ...]]
 ) -> None:
@@ -180,6 +219,25 @@ def test_every_gate_decides_the_exit_code(
             assert eosctl(*given, gate, "rules.yaml").code == 2
         case _:
             assert json.loads((project / "known.json").read_text("utf-8"))["findings"]
+
+
+@pytest.mark.parametrize("command", [one.command for one in TRIED if one.command != "logs report"])
+def test_every_id_can_be_suppressed(
+    command: str, project: Path, arguments: Callable[[str], tuple[str | Path, ...]]
+) -> None:
+    given = arguments(command)
+    lenient = ("--no-require-complete",) if command in COMPLETE_BY_DEFAULT else ()
+    assert eosctl(*given, *lenient, "--write-baseline", "known.json").code == 3
+    ids = {one["check_id"] for one in json.loads((project / "known.json").read_text("utf-8"))["findings"]}
+    rules = {"suppressions": [{"id": one, "reason": "accepted"} for one in sorted(ids)]}
+    (project / ".eosctl.yaml").write_text(yaml.safe_dump(rules), "utf-8")
+    done = eosctl(*given, *lenient)
+    assert done.code == 0, done.err
+    assert "accepted" in done.out
+
+
+def test_runs_and_tests_of_applications_have_the_gates_of_the_command_that_shows_a_run() -> None:
+    assert {OFFERS[name].gates for name in ALIKE} == {OFFERS["verify show"].gates}
 
 
 def test_every_command_offers_every_format() -> None:

@@ -33,8 +33,8 @@ BY_PURPOSE = {
 UNLIMITED_CLIENTS = {
     "eosctl/commands/capacity/capacity.py": "calibration writes with eosctl.lab",
     "eosctl/services/change_transaction.py": "carries out an attempt",
-    "eosctl/commands/verify/application.py": "runs eosctl.lab.verify",
-    "eosctl/commands/verify/canary.py": "runs eosctl.lab.verify",
+    "eosctl/services/verify_application.py": "runs eosctl.lab.verify",
+    "eosctl/services/run_canary.py": "runs eosctl.lab.verify",
 }
 MUTATING = {api.name for api in ApiKey if api not in READ_ONLY_APIS}
 MESSAGES = {f"eosctl.wire.messages.{name.lower()}" for name in MUTATING}

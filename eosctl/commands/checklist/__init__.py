@@ -3,7 +3,7 @@
 from eosctl.commands.lazy import Entry
 
 COMMANDS = (
-    Entry("list", "checklist.checklist:list_checklists", "List the checklists that come with eosctl."),
+    Entry("list", "checklist.list:list_all", "List the checklists that come with eosctl."),
     Entry("run", "checklist.checklist:run", "Go through a checklist: checks answer what they can, people the rest."),
     Entry(
         "sign",

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.gate import GateAtWarning, WriteBaseline
-from eosctl.commands.invocation import invocation_of, note, write_file, write_result
+from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
+from eosctl.commands.gate import GateAtWarning
+from eosctl.commands.invocation import Invocation, invocation_of, note, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     Bootstrap,
     CommandConfig,
-    FindingOutput,
-    Header,
     Output,
     OutputFile,
     Overrides,
@@ -24,10 +23,9 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import callbacks
 from eosctl.errors import UsageError
-from eosctl.render.formats import FindingFormat, OutputFormat
+from eosctl.render.formats import OutputFormat
 from eosctl.render.runbooks.runbook import ShowFormat
 from eosctl.services.connection import Connection
-from eosctl.services.gate_options import GateOptions
 
 if TYPE_CHECKING:
     from eosctl.runbooks.book import Runbook, Value
@@ -159,16 +157,14 @@ def show_journal(
 
 
 def lint(
-    context: typer.Context,
+    invocation: Invocation,
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="RUNBOOK...", help="Ids or files; the whole library without any."),
     ] = None,
-    output: FindingOutput = FindingFormat.TABLE,
-    header: Header = None,
-    output_file: OutputFile = None,
-    gate: GateAtWarning = GateOptions(),  # noqa: B008  immutable
-    write_baseline: WriteBaseline = None,
+    *,
+    result: FindingResultOptions,
+    gate: GateAtWarning,
 ) -> None:
     """Find flaws of runbooks: unknown probes and facts, steps that lead nowhere, and unconfirmed changes.
 
@@ -176,15 +172,13 @@ def lint(
     finding at or above --fail-on (a warning, unless named), 2 usage or a malformed file, 3 findings, 4 with
     --require-complete when flaws keep steps or paths from being judged.
     """
-    from eosctl.commands.diagnosis_output import JudgedDestinations, write_judged
     from eosctl.render.runbooks.lint import render_runbook_lint
     from eosctl.services.lint_runbooks import lint_runbooks
 
-    invocation = invocation_of(context)
     with callbacks(invocation.now_ms) as shown:
-        linted = lint_runbooks(tuple(names or ()), gate, shown)
-    text = render_runbook_lint(linted.names, linted.judged, output, invocation.style(), header)
-    write_judged(linted.judged, text, JudgedDestinations(output, output_file, write_baseline))
+        linted = lint_runbooks(tuple(names or ()), gate.options, shown)
+    text = render_runbook_lint(linted.names, linted.judged, result.output, invocation.style(), result.header)
+    write_judged(linted.judged, text, result)
 
 
 def new_runbook(

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+import dataclasses
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.invocation import Invocation, invocation_of, note, write_result
-from eosctl.commands.options import Bootstrap, CommandConfig, OutputFile, Overrides, Profile, Timeout, parse_duration_ms
-from eosctl.commands.session import resolve_connection
-from eosctl.commands.verify.options import VerifyForm, exit_code
-from eosctl.errors import UsageError
+from eosctl.actions.consent import Consent, require_confirmation
+from eosctl.commands.confirmation import can_ask, read_line
+from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
+from eosctl.commands.gate import GateOfVerdict, WriteBaseline
+from eosctl.commands.invocation import Invocation, note, remember_output
+from eosctl.commands.options import OUTPUT, ClusterOptions, Header, OutputFile, parse_duration_ms
+from eosctl.commands.session import callbacks
+from eosctl.lab.verify.app import AppPlan
+from eosctl.render.formats import FindingFormat
 from eosctl.render.verify.application import render_app
 from eosctl.render.verify.application_items import app_item
-from eosctl.render.verify.items import VerifyFormat
-from eosctl.services.connection import Connection
+from eosctl.services.verify_application import Announcement, AppRequest, verify_application
+from eosctl.text import time_text
 
-if TYPE_CHECKING:
-    from eosctl.client.client import Client
-    from eosctl.lab.verify.app import AppPlan
-    from eosctl.settings.client_resolution import ResolvedClient
-
-TOPICS = "The application"
-INPUTS = "Inputs"
-_EXAMPLE_NUMBER = 17
+TOPICS: Final = "The application"
+INPUTS: Final = "Inputs"
+#: As typed: what parses the option parses its default too.
+DEFAULT_SETTLE: Final[Any] = "15s"
 
 Input = Annotated[str, typer.Option("--input", metavar="TOPIC", help="What it reads.", rich_help_panel=TOPICS)]
 Outputs = Annotated[str, typer.Option("--output", metavar="TOPIC", help="What it writes.", rich_help_panel=TOPICS)]
@@ -87,235 +84,131 @@ Yes = Annotated[bool, typer.Option("--yes", help="Write the inputs; without it t
 Confirm = Annotated[
     str | None, typer.Option("--confirm", metavar="TOPIC", help="The input again; protected profiles ask for it.")
 ]
+Poison = Annotated[
+    str, typer.Option("--poison", help="A value that it cannot handle, with {tag}.", rich_help_panel=INPUTS)
+]
+PoisonShare = Annotated[
+    float, typer.Option("--poison-share", min=0.0, max=1.0, help="Share of those.", rich_help_panel=INPUTS)
+]
+DeadLetters = Annotated[
+    str, typer.Option("--dlq", metavar="TOPIC", help="Its dead-letter topic.", rich_help_panel=TOPICS)
+]
+#: ``--output`` is what an application writes to.
+ResultFormat = Annotated[
+    FindingFormat,
+    typer.Option("-o", "--format", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
 
 
-def verify_app(
-    context: typer.Context,
-    input_topic: Input,
-    output_topic: Outputs,
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-    group: Groups = None,
-    mapping: Mapping = "1",
-    unordered: Unordered = False,
-    count: Count = 1_000,
-    rate: Rate = 200.0,
-    keys: Keys = 10,
-    abort_share: AbortShare = 0.1,
-    template: Template = "{tag}",
-    seed: Seed = None,
-    settle_ms: Settle = "15s",  # type: ignore[assignment]
-    yes: Yes = False,
-    confirm: Confirm = None,
-    form: VerifyForm = VerifyFormat.TABLE,
-    output_file: OutputFile = None,
-) -> None:
+class WorkOptions(NamedTuple):
+    """What both commands are given about the application and its inputs."""
+
+    input_topic: Input
+    output_topic: Outputs
+    group: Groups = None
+    mapping: Mapping = "1"
+    unordered: Unordered = False
+    input_count: Count = 1_000
+    rate: Rate = 200.0
+    keys: Keys = 10
+    abort_share: AbortShare = 0.1
+    template: Template = "{tag}"
+    seed: Seed = None
+    settle_ms: Settle = DEFAULT_SETTLE
+
+    @property
+    def plan(self) -> AppPlan:
+        """The plan, without the name of the run and its seed."""
+        return AppPlan(
+            run="",
+            seed=0,
+            input_topic=self.input_topic,
+            output_topic=self.output_topic,
+            groups=tuple(self.group or ()),
+            input_count=self.input_count,
+            rate_per_s=self.rate,
+            key_count=self.keys,
+            abort_share=self.abort_share,
+            template=self.template,
+            settle_ms=self.settle_ms,
+        )
+
+
+class AppResultOptions(NamedTuple):
+    """The options for the format and the files of the result; ``--output`` is what the application writes to."""
+
+    output: ResultFormat = FindingFormat.TABLE
+    header: Header = None
+    output_file: OutputFile = None
+    write_baseline: WriteBaseline = None
+
+
+class ConsentOptions(NamedTuple):
+    """What the command line says about writing the inputs."""
+
+    yes: Yes = False
+    confirm: Confirm = None
+
+    def is_given(self, announced: Announcement) -> bool:
+        """Show what is about to be written, and return whether to go on."""
+        for line in announced.lines:
+            note(line)
+        consent = Consent(self.yes or announced.protected_profile is not None, self.confirm == announced.topic)
+        require_confirmation(consent, announced.topic, announced.protected_profile)
+        if self.yes:
+            return True
+        if not can_ask():
+            note("nothing was written; to do it, add: --yes")
+            return False
+        return read_line(f"\nType {announced.topic} to write them, or press Enter to leave it: ") == announced.topic
+
+
+class TestOptions(NamedTuple):
+    """Everything that both commands need to test an application."""
+
+    work: WorkOptions
+    cluster: ClusterOptions
+    consent: ConsentOptions
+    result: AppResultOptions
+    gate: GateOfVerdict
+
+    def run(self, plan: AppPlan, invocation: Invocation) -> None:
+        """Test the application, and end with the exit code of the result."""
+        work = self.work
+        connection, gate = self.cluster.connection, self.gate.options
+        request = AppRequest(plan, connection, work.mapping, not work.unordered, work.seed, gate)
+        with callbacks(invocation.now_ms) as shown:
+            tested = verify_application(request, self.consent.is_given, shown)
+        if tested is None:
+            return
+        item = app_item(tested.plan, tested.report, tested.cluster_id, time_text(tested.began_at_ms))
+        result = FindingResultOptions(*self.result)
+        text = render_app(item, tested.judged, result.output, invocation.style(), result.header)
+        write_judged(tested.judged, text, result)
+
+
+def verify_app(invocation: Invocation, test: TestOptions) -> None:
     """Test an application of any kind: write numbered, checksummed inputs, and check what it makes of them.
 
-    It must be running, and each output must contain the mark of its input. Inputs are written to the named topic, for
-    good. The exit code is 0 when every input has its outputs exactly once, 3 when not, 4 when the test decides nothing.
+    It must be running, and each output must contain the mark of its input. Inputs are written to the named topic and
+    stay. Exit codes: 0 every input has its outputs exactly once, 2 usage, 3 not, 4 the test decides nothing.
     """
-    invocation = invocation_of(context)
-    plan = _plan(
-        invocation, input_topic, output_topic, group, count, rate, keys, abort_share, template, seed, settle_ms
-    )
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    _test(plan, mapping, not unordered, connection, invocation, _Consent(yes, confirm), form, output_file)
+    test.run(test.work.plan, invocation)
 
 
 def verify_dlq(
-    context: typer.Context,
-    input_topic: Input,
-    output_topic: Outputs,
-    dead_letters: Annotated[
-        str, typer.Option("--dlq", metavar="TOPIC", help="Its dead-letter topic.", rich_help_panel=TOPICS)
-    ],
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-    group: Groups = None,
-    mapping: Mapping = "1",
-    unordered: Unordered = False,
-    count: Count = 1_000,
-    rate: Rate = 200.0,
-    keys: Keys = 10,
-    abort_share: AbortShare = 0.1,
-    template: Template = "{tag}",
-    poison: Annotated[
-        str, typer.Option("--poison", help="A value that it cannot handle, with {tag}.", rich_help_panel=INPUTS)
-    ] = "poison {tag}",
-    poison_share: Annotated[
-        float, typer.Option("--poison-share", min=0.0, max=1.0, help="Share of those.", rich_help_panel=INPUTS)
-    ] = 0.1,
-    seed: Seed = None,
-    settle_ms: Settle = "15s",  # type: ignore[assignment]
-    yes: Yes = False,
-    confirm: Confirm = None,
-    form: VerifyForm = VerifyFormat.TABLE,
-    output_file: OutputFile = None,
+    invocation: Invocation,
+    test: TestOptions,
+    dead_letters: DeadLetters,
+    poison: Poison = "poison {tag}",
+    poison_share: PoisonShare = 0.1,
 ) -> None:
     """Test an application with a dead-letter topic: as verify app, with inputs among them that it cannot handle.
 
     Each of those must reach the dead-letter topic exactly once, and nothing else may. The exit codes are those of
     verify app.
     """
-    from dataclasses import replace
-
-    invocation = invocation_of(context)
-    _check_template("--poison", poison)
-    plan = replace(
-        _plan(invocation, input_topic, output_topic, group, count, rate, keys, abort_share, template, seed, settle_ms),
-        dead_letter_topic=dead_letters,
-        poison_template=poison,
-        poison_share=poison_share,
+    plan = dataclasses.replace(
+        test.work.plan, dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share
     )
-    if dead_letters in (input_topic, output_topic):
-        raise UsageError("The dead-letter topic is one of the others.", "", "Name a topic of its own.")
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    _test(plan, mapping, not unordered, connection, invocation, _Consent(yes, confirm), form, output_file)
-
-
-class _Consent:
-    def __init__(self, yes: bool, confirm: str | None) -> None:
-        self.yes = yes
-        self.confirm = confirm
-
-    def is_given(self, plan: AppPlan, resolved: ResolvedClient, words: Sequence[str]) -> bool:
-        """Show the plan, and return whether to go on."""
-        for line in words:
-            note(line)
-        if resolved.protected and self.confirm != plan.input_topic:
-            raise UsageError(
-                f"Profile {resolved.profile} is protected: --yes alone is not enough.",
-                "It was marked so that nobody changes it by habit.",
-                f"Add: --confirm {plan.input_topic}",
-            )
-        if self.yes:
-            return True
-        if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("CI"):
-            note("nothing was written; to do it, add: --yes")
-            return False
-        sys.stderr.write(f"\nType {plan.input_topic} to write them, or press Enter to leave it: ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip() == plan.input_topic
-
-
-def _plan(
-    invocation: Invocation,
-    input_topic: str,
-    output_topic: str,
-    groups: list[str] | None,
-    count: int,
-    rate: float,
-    keys: int,
-    abort_share: float,
-    template: str,
-    seed: int | None,
-    settle_ms: int,
-) -> AppPlan:
-    from eosctl.lab.verify.app import AppPlan
-
-    _check_template("--template", template)
-    if input_topic == output_topic:
-        raise UsageError("Input and output are the same topic.", "Nobody could tell them apart.", "Name two topics.")
-    return AppPlan(
-        run=str(invocation.now_ms()),
-        seed=seed if seed is not None else invocation.now_ms() % 1_000_000,
-        input_topic=input_topic,
-        output_topic=output_topic,
-        groups=tuple(groups or ()),
-        input_count=count,
-        rate_per_s=rate,
-        key_count=keys,
-        abort_share=abort_share,
-        template=template,
-        settle_ms=settle_ms,
-    )
-
-
-def _check_template(option: str, template: str) -> None:
-    if "{tag}" not in template:
-        raise UsageError(
-            f"{option} has no {{tag}}.",
-            "Outputs are recognised by the mark that stands there.",
-            f'For example: {option} \'{{"id": "{{tag}}"}}\'',
-        )
-
-
-def _words(plan: AppPlan) -> list[str]:
-    from eosctl.lab.verify.tags import fill_template
-
-    how = f"{plan.rate_per_s:g} a second, {plan.key_count:,} keys, {plan.abort_share:.0%} in aborted transactions"
-    words = [
-        f"plan: write {plan.input_count:,} inputs to {plan.input_topic} as {plan.transactional_id} ({how})",
-        f"      such as: {fill_template(plan.template, plan.run, _EXAMPLE_NUMBER, 3)}",
-    ]
-    if plan.dead_letter_topic is not None:
-        example = fill_template(plan.poison_template, plan.run, _EXAMPLE_NUMBER, 3)
-        words.append(f"      and {plan.poison_share:.0%} poison: {example}")
-    words.append(f"      read {' and '.join(plan.outputs)}; nothing else is written, and nothing is removed")
-    return words
-
-
-def _test(
-    plan: AppPlan,
-    mapping: str,
-    ordered: bool,
-    connection: Connection,
-    invocation: Invocation,
-    consent: _Consent,
-    output: VerifyFormat,
-    output_file: Path | None,
-) -> None:
-    import asyncio
-    import random
-    import time
-    from contextlib import AbstractAsyncContextManager
-
-    from eosctl.client.client import connect
-    from eosctl.lab.history.feed import FedRecord, Feed
-    from eosctl.lab.verify.app import exercise
-    from eosctl.lab.verify.app_report import judge_app
-    from eosctl.lab.verify.expression import compile_mapping
-    from eosctl.render.progress import show_progress
-    from eosctl.text import time_text
-
-    expected_of = compile_mapping(mapping)
-    resolved = resolve_connection(connection)
-    if not consent.is_given(plan, resolved, _words(plan)):
-        return
-    chance = random.Random(plan.seed)
-    began, began_at_ms = time.monotonic(), invocation.now_ms()
-
-    def open_client() -> AbstractAsyncContextManager[Client]:
-        return connect(resolved.config, chance=random.Random(chance.getrandbits(64)))
-
-    def expected(fed: FedRecord) -> int:
-        return expected_of(fed.number, fed.key)
-
-    async def run() -> tuple[str, Feed]:
-        async with open_client() as client:
-            cluster_id = client.cluster.cluster_id
-        with show_progress() as progress:
-            feed = await exercise(
-                plan,
-                open_client,
-                expected,
-                now_ms=invocation.now_ms,
-                elapsed_ms=lambda: int((time.monotonic() - began) * 1_000),
-                progress=progress,
-            )
-        return cluster_id, feed
-
-    cluster_id, feed = asyncio.run(run())
-    report = judge_app(feed, expected, ordered=ordered, has_dead_letters=plan.dead_letter_topic is not None)
-    item = app_item(plan, report, cluster_id, time_text(began_at_ms))
-    text = render_app(item, output, invocation.now_ms(), invocation.style())
-    write_result(text, output_file)
-    if exit_code(report.verdict.value):
-        raise typer.Exit(exit_code(report.verdict.value))
+    test.run(plan, invocation)

@@ -1,43 +1,37 @@
-"""``eosctl verify``: is this deployment really exactly-once?"""
+"""``eosctl verify run``: is this deployment really exactly-once?"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Final, TypeVar
 
 import typer
 
-from eosctl.commands.invocation import invocation_of
-from eosctl.commands.options import (
-    Bootstrap,
-    CommandConfig,
-    OutputFile,
-    Overrides,
-    Profile,
-    Timeout,
-    parse_duration_ms,
-)
-from eosctl.commands.verify.options import FAULTS, OwnedCluster, VerifyOutput
-from eosctl.commands.verify.play import finish, play_order, where_of
+from eosctl.commands.diagnosis_output import FindingResultOptions
+from eosctl.commands.gate import GateOfVerdict
+from eosctl.commands.invocation import Invocation
+from eosctl.commands.options import ClusterOptions, parse_duration_ms
+from eosctl.commands.session import callbacks
+from eosctl.commands.verify.options import FAULTS, OwnedCluster
+from eosctl.commands.verify.result import write_run
 from eosctl.errors import UsageError
-from eosctl.render.verify.items import VerifyFormat
-from eosctl.services.connection import Connection
+from eosctl.lab.verify.plan import ClientKind, VerifyPlan, Workload
+from eosctl.lab.verify.play import NemesisKind, Order
+from eosctl.lab.verify.targets import EngineOrder
+from eosctl.sandbox.faults.bugs import parse_switch
+from eosctl.services.verify_deployment import VerifyRequest, refuse_two_clusters, verify
 
-if TYPE_CHECKING:
-    from eosctl.lab.verify.play import NemesisKind
-
-WORK = "Work"
-CLUSTER = "A cluster of the run's own"
+WORK: Final = "Work"
+CLUSTER: Final = "A cluster of the run's own"
+K = TypeVar("K", bound=Enum)
 
 
 def verify_run(
-    context: typer.Context,
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
+    invocation: Invocation,
+    cluster: ClusterOptions,
     engine: Annotated[
         str | None,
         typer.Option(
@@ -187,31 +181,23 @@ def verify_run(
         ),
     ] = 0.0,
     owned: OwnedCluster = None,
-    output: VerifyOutput = VerifyFormat.TABLE,
-    output_file: OutputFile = None,
+    *,
+    result: FindingResultOptions,
+    gate: GateOfVerdict,
 ) -> None:
     """Run transactional applications on a cluster, disturb it, and check what they did and saw.
 
-    Nothing is written but to topics of the run's own, which are removed afterwards. The exit code is 0 when no anomaly
-    was found, 3 when one was, 4 when the run decides nothing.
+    Nothing is written but to topics of the run's own, which are removed afterwards. An anomaly is a finding (critical).
+    Exit codes: 0 no anomaly was found, 2 usage, 3 one was, 4 the run decides nothing.
     """
-    from eosctl.lab.verify.plan import ClientKind, VerifyPlan, Workload
-    from eosctl.lab.verify.play import Order
-    from eosctl.lab.verify.targets import EngineOrder
-    from eosctl.sandbox.faults.bugs import parse_switch
-
-    invocation = invocation_of(context)
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    if engine is not None and connection.is_given:
-        raise UsageError(
-            "--engine and a cluster were both given.",
-            "--engine starts a cluster for this run.",
-            "Leave one of them out.",
-        )
-    chosen_seed = seed if seed is not None else invocation.now_ms() % 1_000_000
+    switches = tuple(parse_switch(text) for text in bug or ())
+    if switches and engine is None:
+        raise UsageError("--bug goes with --engine embedded.", "A cluster that runs has its own.", "Leave it out.")
+    own = EngineOrder(engine, brokers, emulate, transaction_version, switches) if engine is not None else None
+    refuse_two_clusters(own, cluster.connection)
     plan = VerifyPlan(
         prefix=prefix or f"eosctl-verify-{invocation.now_ms()}",
-        seed=chosen_seed,
+        seed=seed if seed is not None else invocation.now_ms() % 1_000_000,
         workloads=tuple(_choose(Workload, name, "--workload") for name in workload or ()) or tuple(Workload),
         clients=_choose(ClientKind, clients, "--clients"),
         duration_ms=duration_ms,
@@ -223,10 +209,6 @@ def verify_run(
         skew=skew,
         hops=hops,
     )
-    switches = tuple(parse_switch(text) for text in bug or ())
-    if switches and engine is None:
-        raise UsageError("--bug goes with --engine embedded.", "A cluster that runs has its own.", "Leave it out.")
-    own = EngineOrder(engine, brokers, emulate, transaction_version, switches) if engine is not None else None
     order = Order(
         plan,
         _nemeses(nemesis or ()),
@@ -235,14 +217,14 @@ def verify_run(
         keep,
         kinds=tuple(fault or ()),
         guided=guided,
-        arguments=tuple(sys.argv[1:]) if not overrides else (),
-        where=where_of(own, connection),
+        arguments=() if cluster.overrides else tuple(sys.argv[1:]),
     )
-    played = play_order(order, own, connection, owned, invocation)
-    finish(played, invocation, output, output_file, min_coverage=min_coverage / 100)
+    with callbacks(invocation.now_ms) as shown:
+        verified = verify(VerifyRequest(order, own, cluster.connection, owned, min_coverage / 100, gate.options), shown)
+    write_run(verified, result, invocation)
 
 
-def _choose(kind: Any, name: str, option: str) -> Any:
+def _choose(kind: type[K], name: str, option: str) -> K:
     try:
         return kind(name)
     except ValueError:
@@ -250,9 +232,7 @@ def _choose(kind: Any, name: str, option: str) -> Any:
         raise UsageError(f"{option} {name!r} is not known.", f"It is one of {known}.", "Choose one.") from None
 
 
-def _nemeses(names: list[str] | tuple[str, ...]) -> tuple[NemesisKind, ...]:
-    from eosctl.lab.verify.play import NemesisKind
-
+def _nemeses(names: Sequence[str]) -> tuple[NemesisKind, ...]:
     chosen = tuple(dict.fromkeys(_choose(NemesisKind, name, "--nemesis") for name in names))
     if NemesisKind.NONE in chosen and len(chosen) > 1:
         raise UsageError("--nemesis none goes with no other.", "It means that there are no faults.", "Leave it out.")

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.render.envelope import listing
+from eosctl.findings.judged import Judged
 from eosctl.render.escaping import markdown_text
+from eosctl.render.findings.markdown import suppressed_lines
+from eosctl.render.findings.sections import suppressed_blocks
+from eosctl.render.findings.views import judged_listing
+from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.verify.application_items import AppItem
+from eosctl.render.verify.findings import render_verification
 from eosctl.render.verify.html import render_app_html
-from eosctl.render.verify.items import VerifyFormat
 from eosctl.render.verify.run import TONES, anomaly_blocks, anomaly_markdown
 
 
-def render_app(item: AppItem, output: VerifyFormat, generated_at_ms: int, style: Style = PLAIN) -> str:
-    """Render a test."""
+def render_app(
+    item: AppItem, judged: Judged, output: FindingFormat, style: Style = PLAIN, header: bool | None = None
+) -> str:
+    """Render a test in any format; ``header`` is that of `render_rows`."""
     match output:
-        case VerifyFormat.JSON | VerifyFormat.YAML:
-            render = render_json if output is VerifyFormat.JSON else render_yaml
-            return render(listing("application-verification", "verify app", generated_at_ms, (item,)))
-        case VerifyFormat.MARKDOWN:
-            return "\n".join(_markdown_lines(item)) + "\n"
-        case VerifyFormat.HTML:
-            return render_app_html(item, generated_at_ms)
+        case FindingFormat.JSON:
+            return render_json(judged_listing("application-verification", "verify app", (item,), judged))
+        case FindingFormat.YAML:
+            return render_yaml(judged_listing("application-verification", "verify app", (item,), judged))
+        case FindingFormat.MARKDOWN:
+            return "\n".join((*_markdown_lines(item), *suppressed_lines(judged.diagnosis))) + "\n"
+        case FindingFormat.HTML:
+            return render_app_html(item, judged)
+        case FindingFormat.TABLE | FindingFormat.WIDE:
+            return render_page((*_blocks(item), *suppressed_blocks(judged.diagnosis)), style)
         case _:
-            return render_page(tuple(_blocks(item)), style)
+            return render_verification("verify app", (f"{item.verdict}: {item.headline}.",), judged, output, header)
 
 
 def _fields(item: AppItem) -> Iterator[tuple[str, str]]:

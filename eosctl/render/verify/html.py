@@ -6,6 +6,7 @@ from html import escape
 from typing import Any, Final
 
 from eosctl import __version__
+from eosctl.findings.judged import Judged
 from eosctl.render.templating import render_template
 from eosctl.render.verify.application_items import AppItem
 from eosctl.render.verify.items import VerifiedAnomalyItem, VerifyItem, WitnessItem, coverage_line, cycles_line
@@ -17,12 +18,12 @@ _LANE_HEIGHT: Final = 46
 _MARGIN: Final = 24
 
 
-def render_verify_html(item: VerifyItem, generated_at_ms: int) -> str:
+def render_verify_html(item: VerifyItem, judged: Judged) -> str:
     """Render a run."""
     return _render(
         "verify.html.j2",
         item,
-        generated_at_ms,
+        judged,
         coverage_line=coverage_line(item.coverage) if item.coverage is not None else "",
         cycles_line=cycles_line(item.cycles) if item.cycles is not None else "",
         duration=duration_text(item.duration_ms),
@@ -30,12 +31,12 @@ def render_verify_html(item: VerifyItem, generated_at_ms: int) -> str:
     )
 
 
-def render_app_html(item: AppItem, generated_at_ms: int) -> str:
+def render_app_html(item: AppItem, judged: Judged) -> str:
     """Render the test of an application."""
-    return _render("verify_app.html.j2", item, generated_at_ms)
+    return _render("verify_app.html.j2", item, judged)
 
 
-def _render(template: str, item: VerifyItem | AppItem, generated_at_ms: int, **more: Any) -> str:
+def _render(template: str, item: VerifyItem | AppItem, judged: Judged, **more: Any) -> str:
     from markupsafe import Markup
 
     return render_template(
@@ -43,7 +44,8 @@ def _render(template: str, item: VerifyItem | AppItem, generated_at_ms: int, **m
         item=item,
         # The drawing escapes every text in it.
         drawings=[Markup(draw_witness(anomaly)) for anomaly in item.anomalies],
-        generated_at=time_text(generated_at_ms),
+        diagnosis=judged.diagnosis,
+        generated_at=time_text(judged.at_ms),
         version=__version__,
         **more,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,17 +14,6 @@ if TYPE_CHECKING:
     from eosctl.lab.history.summary import Span
     from eosctl.lab.verify.report import CoverageTable, VerifyReport
     from eosctl.lab.verify.runs import RunRecord
-
-
-class VerifyFormat(StrEnum):
-    """What ``-o`` accepts for a verification."""
-
-    TABLE = "table"
-    WIDE = "wide"
-    JSON = "json"
-    YAML = "yaml"
-    MARKDOWN = "markdown"
-    HTML = "html"
 
 
 class WitnessItem(msgspec.Struct, frozen=True):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from eosctl.render.envelope import listing
+from eosctl.findings.judged import Judged
 from eosctl.render.escaping import markdown_code, markdown_text
+from eosctl.render.findings.markdown import suppressed_lines
+from eosctl.render.findings.sections import suppressed_blocks
+from eosctl.render.findings.views import judged_listing
+from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.render.verify.findings import render_verification
 from eosctl.render.verify.html import render_verify_html
 from eosctl.render.verify.items import (
     CoverageItem,
     SpanItem,
     VerifiedAnomalyItem,
-    VerifyFormat,
     VerifyItem,
     coverage_line,
     cycles_line,
@@ -21,18 +25,24 @@ from eosctl.render.verify.items import (
 from eosctl.text import duration_text
 
 
-def render_verify(item: VerifyItem, output: VerifyFormat, generated_at_ms: int, style: Style = PLAIN) -> str:
-    """Render a run."""
+def render_verify(
+    item: VerifyItem, judged: Judged, output: FindingFormat, style: Style = PLAIN, header: bool | None = None
+) -> str:
+    """Render a run in any format; ``header`` is that of `render_rows`."""
     match output:
-        case VerifyFormat.JSON | VerifyFormat.YAML:
-            render = render_json if output is VerifyFormat.JSON else render_yaml
-            return render(listing("verification", "verify", generated_at_ms, (item,)))
-        case VerifyFormat.MARKDOWN:
-            return _markdown(item)
-        case VerifyFormat.HTML:
-            return render_verify_html(item, generated_at_ms)
+        case FindingFormat.JSON:
+            return render_json(judged_listing("verification", "verify", (item,), judged))
+        case FindingFormat.YAML:
+            return render_yaml(judged_listing("verification", "verify", (item,), judged))
+        case FindingFormat.MARKDOWN:
+            return "\n".join((*_markdown_lines(item), *suppressed_lines(judged.diagnosis))) + "\n"
+        case FindingFormat.HTML:
+            return render_verify_html(item, judged)
+        case FindingFormat.TABLE | FindingFormat.WIDE:
+            blocks = (*_blocks(item, wide=output is FindingFormat.WIDE), *suppressed_blocks(judged.diagnosis))
+            return render_page(blocks, style)
         case _:
-            return render_page(tuple(_blocks(item, wide=output is VerifyFormat.WIDE)), style)
+            return render_verification("verify", (f"{item.verdict}: {item.headline}.",), judged, output, header)
 
 
 TONES = {"clean": "bold green", "anomalies": "bold red", "undecided": "bold yellow"}
@@ -116,10 +126,6 @@ def not_met(coverage: CoverageItem) -> tuple[str, ...]:
 def _coverage_rows(coverage: CoverageItem) -> Iterator[tuple[str, ...]]:
     for fault, counts in zip(coverage.faults, coverage.counts, strict=True):
         yield (fault, *(f"{count:,}" if count else "-" for count in counts))
-
-
-def _markdown(item: VerifyItem) -> str:
-    return "\n".join(_markdown_lines(item)) + "\n"
 
 
 def _markdown_lines(item: VerifyItem) -> Iterator[str]:

@@ -1,0 +1,18 @@
+"""Ask a person at a terminal to confirm."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def can_ask() -> bool:
+    """Return whether a person can answer: both streams are terminals, and no pipeline runs the program."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and not os.environ.get("CI")
+
+
+def read_line(prompt: str) -> str:
+    """Show a prompt on standard error, and return the line that was typed."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()

@@ -1,0 +1,103 @@
+"""Run a canary: a few small transactions that are written, read, and checked until the first anomaly."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple
+
+from eosctl.client.client import Client, connect
+from eosctl.lab.history.anomaly import Anomaly
+from eosctl.lab.verify.canary import Canary, CanaryNumbers, CanaryPlan
+from eosctl.lab.verify.report import Verdict
+from eosctl.monitoring.cluster_gauges import Gauge
+from eosctl.monitoring.exporter import serve_page
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.connect import resolve_connection
+from eosctl.services.connection import Connection
+from eosctl.services.stopwatch import SYSTEM, Stopwatch
+
+
+class CanaryRequest(NamedTuple):
+    """A canary.
+
+    Attributes:
+        plan: What it does.
+        connection: The cluster.
+        listen: Host and port where Prometheus scrapes its numbers; None for nowhere.
+        duration_ms: The time after which it ends; None for never.
+    """
+
+    plan: CanaryPlan
+    connection: Connection = Connection()
+    listen: tuple[str, int] | None = None
+    duration_ms: int | None = None
+
+
+class CanaryEnded(NamedTuple):
+    """What a canary has counted, and the anomalies that ended it."""
+
+    verdict: Verdict
+    numbers: CanaryNumbers
+    anomalies: tuple[Anomaly, ...]
+
+
+def run_canary(
+    request: CanaryRequest,
+    render: Callable[[tuple[Gauge, ...]], str],
+    callbacks: Callbacks = SILENT,
+    stopwatch: Stopwatch = SYSTEM,
+) -> CanaryEnded:
+    """Run a canary to its end.
+
+    Args:
+        request: The canary.
+        render: Writes the numbers as a page for Prometheus.
+        callbacks: Called while it runs.
+        stopwatch: Dates the events of its history.
+
+    Raises:
+        UsageError: The plan passes a limit.
+        EosctlError: The cluster cannot be reached.
+    """
+    plan = request.plan
+    plan.check()
+    resolved = resolve_connection(request.connection, callbacks.remark)
+    chance, began_s = random.Random(plan.run), stopwatch.now_s()
+
+    def open_client() -> AbstractAsyncContextManager[Client]:
+        return connect(resolved.config, chance=random.Random(chance.getrandbits(64)))
+
+    canary = Canary(
+        plan,
+        open_client,
+        now_ms=callbacks.now_ms,
+        elapsed_ms=lambda: int((stopwatch.now_s() - began_s) * 1_000),
+        seed=chance.getrandbits(64),
+    )
+    anomalies = asyncio.run(_run(canary, request, render, callbacks))
+    is_clean = canary.numbers.outcomes["committed"] > 0
+    verdict = Verdict.ANOMALIES if anomalies else Verdict.CLEAN if is_clean else Verdict.UNDECIDED
+    return CanaryEnded(verdict, canary.numbers, anomalies)
+
+
+async def _run(
+    canary: Canary, request: CanaryRequest, render: Callable[[tuple[Gauge, ...]], str], callbacks: Callbacks
+) -> tuple[Anomaly, ...]:
+    stop = asyncio.Event()
+    timer = None
+    if request.duration_ms is not None:
+        timer = asyncio.get_running_loop().call_later(request.duration_ms / 1_000, stop.set)
+    try:
+        if request.listen is None:
+            return await canary.run(stop)
+        host, port = request.listen
+        async with await serve_page(host, port, lambda: render(canary.numbers.gauges())):
+            shown = f"[{host}]" if ":" in host else host
+            callbacks.remark(f"serving http://{shown}:{port}/metrics")
+            return await canary.run(stop)
+    finally:
+        if timer is not None:
+            timer.cancel()

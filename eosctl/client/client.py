@@ -236,7 +236,8 @@ class Client:
             if destination is Role.ANY:
                 return await self._ask_any(api_key, message, floor, deadline, cap)
             session = await self._session(await self._router.node_id(destination, deadline), deadline)
-        except ClusterUnreachable as error:
+        except (ClusterUnreachable, RequestTimedOut) as error:
+            # Nothing was sent yet: a broker that takes connections and says nothing is one that is away.
             return Failure(failure_for_error(error).reason, error, ErrorCode.BROKER_NOT_AVAILABLE)
         except BrokerError as error:
             return failure_for_error(error)

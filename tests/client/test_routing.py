@@ -9,13 +9,14 @@ from eosctl.client import (
     CoordinatorKind,
     Failure,
     Role,
+    connect,
     group_coordinator,
     transaction_coordinator,
 )
 from eosctl.client.memory import MemoryNetwork
 from eosctl.errors import BrokerError
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.model.client_config import Endpoint
+from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.model.evidence import GapReason
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -26,6 +27,7 @@ from eosctl.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from eosctl.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from tests.client.scripted_broker import (
     ScriptedBroker,
+    Silence,
     client_of,
     cluster_metadata,
     found,
@@ -49,6 +51,22 @@ def test_a_coordinator_that_moves_is_found_again() -> None:
         assert answer.error_code == 0
         assert home == []
         assert len(second.messages(ApiKey.END_TXN)) == 2
+
+    run_virtual(story())
+
+
+def test_a_coordinator_that_takes_connections_and_says_nothing_is_looked_up_again() -> None:
+    async def story() -> None:
+        network = MemoryNetwork()
+        first, second = scripted_cluster(network, 2)
+        home = [2, 2, 1]
+        second.on(ApiKey.API_VERSIONS, lambda _: Silence())
+        first.on(ApiKey.FIND_COORDINATOR, lambda message: found(message, home.pop(0)))
+        first.on(ApiKey.END_TXN, lambda _: EndTxnResponse())
+        async with connect(ClientConfig(bootstrap=(first.endpoint,)), connector=network) as client:
+            answer = await client.request(transaction_coordinator("t"), ApiKey.END_TXN, EndTxnRequest("t"))
+        assert answer.error_code == 0
+        assert home == []
 
     run_virtual(story())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
@@ -38,12 +38,18 @@ _WORKER_VARIABLES: Final = frozenset(
 _NO_BROKER: Final = "ignored"
 _STREAMS_VARIABLE: Final = re.compile(r"^(?:[A-Z0-9]+_)*?STREAMS?_(?:PROPERTIES_|CONFIG_)?(?P<name>[A-Z0-9_]+)$")
 CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
+_OWN_VARIABLE: Final = re.compile(
+    r"^(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
+    r"|TRANSACTION_TIMEOUT_MS|PROCESSING_GUARANTEE|ACKS)$"
+)
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
 
 def container_environment(node: Node | None, image: str, name: str, file: str) -> list[Source]:
     """Read ``environment`` as Compose writes it (a mapping or NAME=VALUE) and ``env`` as Kubernetes does."""
     pairs: list[tuple[str, Leaf]] = []
+    if isinstance(node, Branch) and {key for key, _ in node.entries} == {"name", "value"}:
+        node = Row((node,), node.line)  # a single block of Terraform
     if isinstance(node, Branch):
         pairs = [(key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf)]
     elif isinstance(node, Row):
@@ -82,14 +88,38 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
     if any(key.upper().startswith("MP_MESSAGING_") for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
         return [Source(Place(file, given[0][1].line), values, name, hints=(name.lower(),))]
-    by_role: dict[Role, dict[str, Value]] = {}
     if any(leaf.text == _NO_BROKER for _, leaf in given):
         return []
     if "connect" in image and any(key in _WORKER_VARIABLES for key, _ in given):
         given = [(f"CONNECT_{key}" if key in _WORKER_VARIABLES else key, leaf) for key, leaf in given]
+    hints = (name.lower(), image.lower())
+    by_role = _by_role(given, file)
+    servers = by_role.get(Role.BROKER, {})
+    if servers and not _is_brokers(servers, image):
+        # An application's variables, or those of some tool: KAFKA_CLUSTERS_0_NAME.
+        del by_role[Role.BROKER]
+        servers = servers if _is_clients(servers) else {}
+    own = {**_own_variables(given, file), **servers} if not by_role or servers else {}
+    found = [_source(values, role, name, version, hints) for role, values in by_role.items()]
+    if own and Role.BROKER not in by_role:
+        found.append(_source(own, None, name, version, hints))
+    return found
+
+
+def _source(values: Mapping[str, Value], role: Role | None, name: str, version: str, hints: tuple[str, ...]) -> Source:
+    place = min(value.place for value in values.values() if value.place)
+    client = None if role is None else Client.JAVA
+    shown = next(iter(values.values())).key
+    return Source(place, values, name, role, client, version, hints, recognized_by=shown)
+
+
+def _by_role(given: Iterable[tuple[str, Leaf]], file: str) -> dict[Role, dict[str, Value]]:
+    """Return the settings of variables by the conventions of images; ``KAFKA_`` counts as the prefix of a broker."""
+    by_role: dict[Role, dict[str, Value]] = {}
     streams = _streams_variables(given, file)
+    taken = {value.key for value in streams.values()}
     for key, leaf in given:
-        if any(value.key == key for value in streams.values()):
+        if key in taken:
             continue
         for prefix, role in _ENVIRONMENTS:
             if key.startswith(prefix) and len(key) > len(prefix):
@@ -101,21 +131,18 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         if Role.BROKER in by_role and _is_application(by_role[Role.BROKER]):
             streams = {**by_role.pop(Role.BROKER), **streams}
         by_role[Role.STREAMS] = {**by_role.get(Role.STREAMS, {}), **streams}
-    if Role.BROKER in by_role and not (_is_brokers(by_role[Role.BROKER], image) or _is_clients(by_role[Role.BROKER])):
-        del by_role[Role.BROKER]  # variables of some tool: KAFKA_CLUSTERS_0_NAME
-    return [
-        Source(
-            min(v.place for v in values.values() if v.place),
-            values,
-            name,
-            None if role is Role.BROKER and _is_clients(values) else role,
-            None if role is Role.BROKER and _is_clients(values) else Client.JAVA,
-            version,
-            (name.lower(), image.lower()),
-            recognized_by=next(iter(values.values())).key,
-        )
-        for role, values in by_role.items()
-    ]
+    return by_role
+
+
+def _own_variables(given: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Value]:
+    """Return an application's settings in variables that end as the settings do: ``PAY_TRANSACTIONAL_ID``."""
+    found: dict[str, Value] = {}
+    for key, leaf in given:
+        match = _OWN_VARIABLE.match(key)
+        if match is not None and (match["name"] != "ACKS" or "KAFKA" in key or "PRODUCER" in key):
+            setting = setting_of(match["name"])
+            found[setting] = value_of(key, leaf, file, setting)
+    return found
 
 
 def _streams_variables(given: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Value]:
@@ -139,9 +166,13 @@ def _is_application(names: Iterable[str]) -> bool:
 
 
 def _is_brokers(names: Iterable[str], image: str) -> bool:
-    """Tell whether brokers have some of the settings, or the image is that of a broker."""
-    own = load_tables()["broker"].parameters.keys() - {"bootstrap.servers", "client.id"}
-    return bool(own & set(names)) or image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _BROKER_IMAGES
+    """Tell whether brokers alone have some of the settings, or the image is that of a broker."""
+    tables = load_tables()
+    clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}
+    return (
+        not (tables["broker"].parameters.keys() - clients).isdisjoint(names)
+        or image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _BROKER_IMAGES
+    )
 
 
 def _is_clients(names: Iterable[str]) -> bool:

@@ -125,7 +125,7 @@ def _as_a_whole(
     node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...], key: str
 ) -> Source | None:
     """Return a mapping as one source where it holds mostly settings, or is flat and holds any."""
-    spelled = respelled(leaves, file)
+    spelled = respelled(leaves, file, hints)
     known = [name for name, _, _ in spelled if name not in ANYBODYS and is_setting(name)]
     # A single word is a setting of everybody's: Kafka must be named around it.
     if all("." not in name for name in known) and not _speaks_of_kafka(file, hints, leaves):

@@ -83,7 +83,7 @@ def setting_meant(key: str) -> str | None:
     return _by_letters().get(relaxed(key)) if _JOINED.fullmatch(key) and key not in _OF_OTHERS else None
 
 
-def respelled(leaves: Iterable[tuple[str, Leaf]], file: str) -> list[tuple[str, str, Leaf]]:
+def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str] = ()) -> list[tuple[str, str, Leaf]]:
     """Return each leaf with the name that Kafka has for the last part of its key, then the key as it stands there.
 
     All keep theirs in files that Kafka reads itself, and where neither a name nor the words around it speak of Kafka.
@@ -93,7 +93,8 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str) -> list[tuple[str, 
         return [(key, key, leaf) for key, leaf in given]
     parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
     found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
-    speaks = "kafka" in file.rpartition("/")[2].lower() or any("kafka" in key.lower() for key, _ in given)
+    around = (file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given))
+    speaks = any("kafka" in word for word in around)
     known = {meant for _, _, meant, _, _ in found if meant}
     by_library = speaks and any(relaxed(last) in LIBRARY_NAMES for _, last, _, _, _ in found)
     if not by_library and not (known if speaks else known - _COMMON):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from eosctl.lab.schedule import Fault, FaultKind, Schedule
+from eosctl.lab.schedule import DrawnKind, Fault, Schedule
 from eosctl.lab.simulation import Simulation
 from eosctl.sandbox.network import CLIENTS, FaultAction, LinkFault
 from eosctl.wire.api_keys import ApiKey
 
 _ACTIONS = {
-    FaultKind.DROP_FRAMES: FaultAction.DROP,
-    FaultKind.DUPLICATE_FRAMES: FaultAction.DUPLICATE,
-    FaultKind.REORDER_FRAMES: FaultAction.REORDER,
+    DrawnKind.DROP_FRAMES: FaultAction.DROP,
+    DrawnKind.DUPLICATE_FRAMES: FaultAction.DUPLICATE,
+    DrawnKind.REORDER_FRAMES: FaultAction.REORDER,
 }
 
 
@@ -38,22 +38,22 @@ async def _suffer(simulation: Simulation, fault: Fault) -> None:
     core = simulation.core
     await asyncio.sleep(fault.at_ms / 1000)
     match fault.kind:
-        case FaultKind.KILL_BROKER | FaultKind.STOP_BROKER | FaultKind.KILL_CONTROLLER:
-            _stop(simulation, fault.target, clean=fault.kind is FaultKind.STOP_BROKER)
+        case DrawnKind.KILL_BROKER | DrawnKind.STOP_BROKER | DrawnKind.KILL_CONTROLLER:
+            _stop(simulation, fault.target, clean=fault.kind is DrawnKind.STOP_BROKER)
             await _last(fault)
             _start(simulation, fault.target)
-        case FaultKind.DISCONNECT_CLIENTS:
+        case DrawnKind.DISCONNECT_CLIENTS:
             simulation.disconnect_clients(fault.target)
-        case FaultKind.STALL_CLIENTS:
+        case DrawnKind.STALL_CLIENTS:
             simulation.stall_clients(fault.target, fault.duration_ms)
             await _last(fault)
-        case FaultKind.SLOW_CLIENTS:
+        case DrawnKind.SLOW_CLIENTS:
             simulation.pace.extra_ms = fault.amount
             await _last(fault)
             simulation.pace.extra_ms = 0
-        case FaultKind.LATE_OFFSET_COMMIT:
+        case DrawnKind.LATE_OFFSET_COMMIT:
             await _hold_an_offset_commit(simulation, fault)
-        case FaultKind.SKEW_CLOCK:
+        case DrawnKind.SKEW_CLOCK:
             node = core.nodes.get(fault.target)
             if node is not None:
                 node.runtime.skew_ms = fault.amount
@@ -89,9 +89,9 @@ async def _hold_an_offset_commit(simulation: Simulation, fault: Fault) -> None:
 def _link_faults(fault: Fault) -> Sequence[LinkFault]:
     other = fault.other or None
     ends = ((fault.target, other), (other, fault.target))
-    if fault.kind in (FaultKind.ISOLATE_BROKER, FaultKind.CUT_LINK):
+    if fault.kind in (DrawnKind.ISOLATE_BROKER, DrawnKind.CUT_LINK):
         return [LinkFault(FaultAction.DROP, source=source, destination=to) for source, to in ends]
-    if fault.kind is FaultKind.DELAY_FRAMES:
+    if fault.kind is DrawnKind.DELAY_FRAMES:
         return [LinkFault(FaultAction.DELAY, source=a, destination=b, delay_ms=fault.amount) for a, b in ends]
     return [LinkFault(_ACTIONS[fault.kind], source=a, destination=b, count=fault.amount) for a, b in ends]
 

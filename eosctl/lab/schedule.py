@@ -8,10 +8,14 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
+from eosctl.lab.faults import current_kind
 
 
-class FaultKind(StrEnum):
-    """What can be done to a simulated cluster."""
+class DrawnKind(StrEnum):
+    """A fault that schedules draw; what people read is its word in `eosctl.lab.faults`.
+
+    The values decide the order of faults at one moment, so that a seed gives the same schedule in every version.
+    """
 
     KILL_BROKER = "kill-broker"
     STOP_BROKER = "stop-broker"
@@ -30,31 +34,31 @@ class FaultKind(StrEnum):
 
 
 #: What clients send during these may arrive up to ``amount`` ms after they have ended.
-LATE: Final = frozenset({FaultKind.SLOW_CLIENTS, FaultKind.LATE_OFFSET_COMMIT})
+LATE: Final = frozenset({DrawnKind.SLOW_CLIENTS, DrawnKind.LATE_OFFSET_COMMIT})
 
-_CRASHES: Final = (FaultKind.KILL_BROKER, FaultKind.STOP_BROKER, FaultKind.KILL_CONTROLLER)
+_CRASHES: Final = (DrawnKind.KILL_BROKER, DrawnKind.STOP_BROKER, DrawnKind.KILL_CONTROLLER)
 _NETWORK: Final = (
-    FaultKind.ISOLATE_BROKER,
-    FaultKind.CUT_LINK,
-    FaultKind.DROP_FRAMES,
-    FaultKind.DELAY_FRAMES,
-    FaultKind.DUPLICATE_FRAMES,
-    FaultKind.REORDER_FRAMES,
+    DrawnKind.ISOLATE_BROKER,
+    DrawnKind.CUT_LINK,
+    DrawnKind.DROP_FRAMES,
+    DrawnKind.DELAY_FRAMES,
+    DrawnKind.DUPLICATE_FRAMES,
+    DrawnKind.REORDER_FRAMES,
 )
 
-PLANS: Final[dict[str, tuple[FaultKind, ...]]] = {
+PLANS: Final[dict[str, tuple[DrawnKind, ...]]] = {
     "crashes": _CRASHES,
     "network": _NETWORK,
     "nodes": (*_CRASHES, *_NETWORK),
     "clients": (
-        FaultKind.DISCONNECT_CLIENTS,
-        FaultKind.SLOW_CLIENTS,
-        FaultKind.STALL_CLIENTS,
-        FaultKind.LATE_OFFSET_COMMIT,
+        DrawnKind.DISCONNECT_CLIENTS,
+        DrawnKind.SLOW_CLIENTS,
+        DrawnKind.STALL_CLIENTS,
+        DrawnKind.LATE_OFFSET_COMMIT,
     ),
-    "late-offsets": (FaultKind.LATE_OFFSET_COMMIT,),
-    "clocks": (FaultKind.SKEW_CLOCK,),
-    "all": tuple(FaultKind),
+    "late-offsets": (DrawnKind.LATE_OFFSET_COMMIT,),
+    "clocks": (DrawnKind.SKEW_CLOCK,),
+    "all": tuple(DrawnKind),
     "none": (),
 }
 
@@ -72,7 +76,7 @@ class Fault(NamedTuple):
     """
 
     at_ms: int
-    kind: FaultKind
+    kind: DrawnKind
     target: int
     other: int = 0
     duration_ms: int = 0
@@ -81,13 +85,13 @@ class Fault(NamedTuple):
     def __str__(self) -> str:
         other = f"-{self.other}" if self.other else ""
         amount = f", {self.amount}" if self.amount else ""
-        return f"{self.at_ms} ms: {self.kind} {self.target}{other} for {self.duration_ms} ms{amount}"
+        return f"{self.at_ms} ms: {current_kind(self.kind)} {self.target}{other} for {self.duration_ms} ms{amount}"
 
 
 Schedule = tuple[Fault, ...]
 
 
-def find_plan(name: str) -> tuple[FaultKind, ...]:
+def find_plan(name: str) -> tuple[DrawnKind, ...]:
     """Return the kinds of faults that a plan draws from.
 
     Raises:
@@ -99,7 +103,7 @@ def find_plan(name: str) -> tuple[FaultKind, ...]:
 
 
 def draw_schedule(
-    kinds: Sequence[FaultKind], broker_ids: Sequence[int], controller_id: int, chance: random.Random, span_ms: int
+    kinds: Sequence[DrawnKind], broker_ids: Sequence[int], controller_id: int, chance: random.Random, span_ms: int
 ) -> Schedule:
     """Draw one to five faults that begin within a span of time, in order."""
     if not kinds:
@@ -112,21 +116,21 @@ def draw_schedule(
 
 
 def _draw_fault(
-    kind: FaultKind, broker_ids: Sequence[int], controller_id: int, chance: random.Random, span_ms: int
+    kind: DrawnKind, broker_ids: Sequence[int], controller_id: int, chance: random.Random, span_ms: int
 ) -> Fault:
-    target = controller_id if kind is FaultKind.KILL_CONTROLLER else chance.choice(broker_ids)
+    target = controller_id if kind is DrawnKind.KILL_CONTROLLER else chance.choice(broker_ids)
     others = [node for node in (*broker_ids, controller_id) if node != target]
     other, amount = 0, 0
     match kind:
-        case FaultKind.CUT_LINK:
+        case DrawnKind.CUT_LINK:
             other = chance.choice(others)
-        case FaultKind.DROP_FRAMES | FaultKind.DUPLICATE_FRAMES | FaultKind.REORDER_FRAMES:
+        case DrawnKind.DROP_FRAMES | DrawnKind.DUPLICATE_FRAMES | DrawnKind.REORDER_FRAMES:
             other, amount = chance.choice((0, *others)), chance.randint(1, 20)
-        case FaultKind.DELAY_FRAMES:
+        case DrawnKind.DELAY_FRAMES:
             other, amount = chance.choice((0, *others)), chance.randint(1, 400)
-        case FaultKind.SLOW_CLIENTS | FaultKind.LATE_OFFSET_COMMIT:
+        case DrawnKind.SLOW_CLIENTS | DrawnKind.LATE_OFFSET_COMMIT:
             amount = chance.randint(50, 3_000)
-        case FaultKind.SKEW_CLOCK:
+        case DrawnKind.SKEW_CLOCK:
             amount = chance.randint(-5_000, 5_000)
         case _:
             pass

@@ -23,7 +23,7 @@ from eosctl.lab.history.events import BatchSeen, History, ReplicaSeen, Undrained
 from eosctl.lab.nemesis import disturb
 from eosctl.lab.outside_view import has_open_transactions, open_ends, views_of_group
 from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow, read_offset, watch_offset, write
-from eosctl.lab.schedule import LATE, FaultKind, Schedule, draw_schedule
+from eosctl.lab.schedule import LATE, DrawnKind, Schedule, draw_schedule
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import VirtualDeadlock, VirtualStall, run_virtual
 from eosctl.model.transaction import TopicPartition
@@ -71,7 +71,7 @@ class TrialPlan(NamedTuple):
         settings: Settings of the brokers, on top of those of every trial.
     """
 
-    kinds: tuple[FaultKind, ...] = tuple(FaultKind)
+    kinds: tuple[DrawnKind, ...] = tuple(DrawnKind)
     emulate: str = "4.3"
     transaction_version: int | None = None
     broker_count: int = 3

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from eosctl.client.transactions import TV2
+from eosctl.lab.faults import current_kind
 from eosctl.lab.schedule import Schedule
 from eosctl.lab.trial import Trial, TrialPlan, run_trial, schedule_of
 from eosctl.sandbox.faults.bugs import BUGS
@@ -72,8 +73,8 @@ def _helpful(plan: TrialPlan, failed: Trial, run: Run) -> tuple[Remedy, ...]:
 
 def fault_counts(plan: TrialPlan, seeds: Sequence[int]) -> dict[str, int]:
     """Count the faults that seeds stand for, by kind."""
-    counts = dict.fromkeys(plan.kinds, 0)
+    counts = dict.fromkeys(map(current_kind, plan.kinds), 0)
     for seed in seeds:
         for fault in schedule_of(plan, seed):
-            counts[fault.kind] += 1
-    return {str(kind): count for kind, count in counts.items()}
+            counts[current_kind(fault.kind)] += 1
+    return counts

@@ -27,7 +27,7 @@ from tests.commands.conftest import Done, eosctl
 
 TOOLS = {"librdkafka": None, "java": "javac", "java-3.9": "javac", "franz-go": "go"}
 WRONG_PASSWORD = re.compile("invalid credentials|SASL_AUTHENTICATION_FAILED|authentication", re.IGNORECASE)
-MILD = ("proxy-delay", "proxy-disconnect")
+MILD = ("proxy:delay", "proxy:disconnect")
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +137,6 @@ def test_a_late_end_txn_tears_transactions_of_old_clients_alone(
     apache_4_3: ApacheEngine, clients: str, code: int
 ) -> None:
     arguments = ("--workload", "appends", "--duration", "30s", "--fault-gap", "1s", "--ids", "5")
-    done = run(apache_4_3, clients, *arguments, faults=("proxy-late-end-txn",))
+    done = run(apache_4_3, clients, *arguments, faults=("proxy:late-end-txn",))
     assert done.code == code, done.out + done.err
     assert ("KAFKA-17754" in done.out) is (code == 3)

@@ -85,7 +85,7 @@ def test_group_pending_says_what_to_do_and_exits_with_3() -> None:
                 await wait_until_ended(client, "app")
 
     with SandboxThread(emulate="3.9") as cluster:
-        cluster.fault("late-materialisation when=after-append ms=10m")
+        cluster.fault("late-materialization when=after-append ms=10m")
         asyncio.run(do(cluster))
         done = eosctl("group", "pending", "-b", cluster.bootstrap)
         assert done.code == 3

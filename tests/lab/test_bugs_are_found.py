@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from eosctl.client.transactions import TV1
-from eosctl.lab.schedule import PLANS, FaultKind
+from eosctl.lab.schedule import PLANS, DrawnKind
 from eosctl.lab.trial import Trial, TrialPlan, run_trial
 from eosctl.lab.trials import bugs_of, find_remedies
 from eosctl.sandbox.faults.bugs import BUGS
@@ -20,7 +20,7 @@ from tests.lab import planted as cluster_bugs
 from tests.sandbox import test_planted_bugs as bugs
 
 SEARCHED = 25
-KILLS = (FaultKind.KILL_BROKER,)
+KILLS = (DrawnKind.KILL_BROKER,)
 
 
 def search(
@@ -40,7 +40,7 @@ class Planted(NamedTuple):
     plant: Callable[[pytest.MonkeyPatch], None]
     symptoms: frozenset[str]
     seed: int
-    kinds: tuple[FaultKind, ...] = PLANS["all"]
+    kinds: tuple[DrawnKind, ...] = PLANS["all"]
 
 
 PLANTED = [
@@ -50,7 +50,7 @@ PLANTED = [
     Planted(bugs.aborted_offsets_applied, frozenset({"aborted-offset"}), 2),
     Planted(bugs.served_while_loading, frozenset({"lost-offset", "offset-regression"}), 0, PLANS["crashes"]),
     Planted(
-        bugs.divergence_overlooked, frozenset({"log-divergence"}), 3, (FaultKind.KILL_BROKER, FaultKind.ISOLATE_BROKER)
+        bugs.divergence_overlooked, frozenset({"log-divergence"}), 3, (DrawnKind.KILL_BROKER, DrawnKind.ISOLATE_BROKER)
     ),
     Planted(cluster_bugs.epoch_kept_at_initialisation, frozenset({"epoch-regression"}), 0),
     Planted(cluster_bugs.aborts_commit, frozenset({"aborted-read"}), 1),
@@ -102,7 +102,7 @@ SWITCHED = [
     # One seed in sixty: the zombie's commit has to come in the few ms in which its successor's offset is pending.
     Switched(
         "zombie-txn-offset-commit",
-        TrialPlan((FaultKind.LATE_OFFSET_COMMIT,), "3.9", transaction_count=12),
+        TrialPlan((DrawnKind.LATE_OFFSET_COMMIT,), "3.9", transaction_count=12),
         frozenset({"lost-offset", "offset-regression", "duplicate"}),
         36,
         searched=200,
@@ -122,14 +122,14 @@ def test_every_known_bug_is_among_them() -> None:
 
 def test_a_late_end_txn_tears_what_old_clients_write_and_not_what_new_ones_do() -> None:
     """KAFKA-17754: no broker can tell an EndTxn of version 4 that comes late from one of the open transaction."""
-    plan = TrialPlan((FaultKind.STALL_CLIENTS,), dialect=TV1, bugs=(("kafka-20734", False),))
+    plan = TrialPlan((DrawnKind.STALL_CLIENTS,), dialect=TV1, bugs=(("kafka-20734", False),))
     found = search(plan, frozenset({"aborted-read", "early-read", "torn-transaction"}), 4)
     assert find_remedies(plan, found) == ("--clients tv2",)
 
 
 def test_a_late_offset_commit_takes_back_offsets_of_old_clients_and_not_of_new_ones() -> None:
     """Retried after a timeout, the first TxnOffsetCommit falls into the next transaction: it has the same epoch."""
-    plan = TrialPlan((FaultKind.LATE_OFFSET_COMMIT,), dialect=TV1, bugs=(("kafka-20734", False),))
+    plan = TrialPlan((DrawnKind.LATE_OFFSET_COMMIT,), dialect=TV1, bugs=(("kafka-20734", False),))
     search(plan, frozenset({"lost-offset", "offset-regression"}), 4, "--clients tv2", 60)
 
 

@@ -34,6 +34,10 @@ def test_words_that_are_no_fault_are_told_why(words: str, expected: str) -> None
     assert refused.value.next_step
 
 
+def test_words_of_earlier_versions_are_accepted() -> None:
+    assert parse_order("late-materialisation when=later") == parse_order("late-materialization when=later")
+
+
 @pytest.mark.parametrize(
     ("words", "same"),
     [
@@ -55,7 +59,7 @@ def test_what_a_fault_needs_first_goes_without_its_name(words: str, same: str) -
         "partition nodes=1,2",
         "move-coordinator group=g to=2",
         "bug name=kafka-17507 on=false",
-        "late-materialisation when=before-append",
+        "late-materialization when=before-append",
     ],
 )
 def test_an_order_is_rendered_in_its_own_words(words: str) -> None:

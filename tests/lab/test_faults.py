@@ -330,7 +330,7 @@ def test_each_case_of_kafka_17507(tmp_path: Path, commits_first: bool, when: str
     async def story(scene: Scene) -> None:
         producer, group = scene.producer(), GroupIdentity("readers")
         await producer.init_transactions()
-        await scene.fault(f"late-materialisation when={when}")
+        await scene.fault(f"late-materialization when={when}")
         await producer.send_offsets(group, {scene.partition: OffsetToCommit(5)})
         await producer.end(committed=commits_first)
         await wait_until_ended(scene.client, "app")
@@ -383,7 +383,7 @@ def test_chance_comes_from_the_seed(tmp_path: Path) -> None:
         ("start node=1", "Node 1 runs already"),
         ("full-disk node=100", "Node 100 is a controller"),
         ("full-disk node=1 directory=2", "has no log directory 2"),
-        ("late-materialisation", "no late materialisation"),
+        ("late-materialization", "no late materialization"),
         ("bug name=kafka-17507", "cannot have kafka-17507"),
         ("bug name=kafka-1", "no switch for a bug"),
         ("move-coordinator group=nobody", "Nobody coordinates nobody yet"),

@@ -13,7 +13,7 @@ from eosctl.client.transactions import TV1
 from eosctl.errors import UsageError
 from eosctl.lab.history.encoding import encode_history
 from eosctl.lab.history.events import OffsetFetched
-from eosctl.lab.schedule import PLANS, FaultKind, Schedule, find_plan
+from eosctl.lab.schedule import PLANS, DrawnKind, Schedule, find_plan
 from eosctl.lab.trial import Trial, TrialPlan, run_trial, schedule_of
 from eosctl.lab.trials import fault_counts, minimise
 
@@ -84,7 +84,7 @@ def test_every_kind_of_fault_is_drawn_and_schedules_depend_on_the_seed_alone() -
 
 
 def test_an_unknown_plan_is_refused() -> None:
-    assert find_plan("clocks") == (FaultKind.SKEW_CLOCK,)
+    assert find_plan("clocks") == (DrawnKind.SKEW_CLOCK,)
     with pytest.raises(UsageError, match="no plan 'chaos'"):
         find_plan("chaos")
 

@@ -11,6 +11,7 @@ from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.sandbox.faults.kinds import WORDS
 
 if TYPE_CHECKING:
     from eosctl.render.sandbox.faults import FaultsItem
@@ -23,7 +24,9 @@ def inject_fault(
     context: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KIND [NAME=VALUE]...]", help="For example: pause node=2 for=5s"),
+        typer.Argument(
+            metavar="[KIND [NAME=VALUE]...]", help=f"For example: pause node=2 for=5s. Kinds: {WORDS}. See --kinds."
+        ),
     ] = None,
     name: Name = "default",
     seed: Annotated[int | None, typer.Option("--seed", help="Repeat the same random choices.")] = None,

@@ -22,6 +22,7 @@ from eosctl.lab.verify.plan import ClientKind, VerifyPlan, Workload
 from eosctl.lab.verify.play import NemesisKind, Order
 from eosctl.lab.verify.targets import EngineOrder
 from eosctl.sandbox.faults.bugs import parse_switch
+from eosctl.sandbox.faults.kinds import WORDS
 from eosctl.services.verify_deployment import VerifyRequest, refuse_two_clusters, verify
 
 WORK: Final = "Work"
@@ -138,7 +139,8 @@ def verify_run(
         typer.Option(
             "--fault",
             metavar="KIND",
-            help="Of the faults that --nemesis can make, only this one; repeatable.",
+            help="Of the faults that --nemesis can make, only this one; repeatable. Kinds are those of sandbox fault, "
+            f"after a place where several can make one (links:cut, proxy:cut, controllers:kill): {WORDS}.",
             rich_help_panel=FAULTS,
         ),
     ] = None,

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from typing import Final
 
 from eosctl.client.ports import Connector, Receiver, Transport
+from eosctl.lab.faults import LINKS
 from eosctl.lab.verify.plan import FaultRange, PlannedFault
 from eosctl.model.client_config import Endpoint
+from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.wire.api_keys import ApiKey
 
 #: How long a connection is kept after its last bytes were released: closing at once may lose them.
@@ -23,19 +25,19 @@ _LINGER_S: Final = 0.5
 _API_KEY: Final = slice(4, 6)
 _END_TXN: Final = ApiKey.END_TXN.to_bytes(2, "big")
 
-CUT: Final = "cut-clients"
-DELAY: Final = "delay-clients"
-DROP: Final = "disconnect-clients"
-HOLD: Final = "late-requests"
-HOLD_END: Final = "held-end-txn"
+CUT: Final = f"{LINKS}:{FaultKind.CUT}"
+DELAY: Final = f"{LINKS}:{FaultKind.DELAY}"
+DISCONNECT: Final = f"{LINKS}:{FaultKind.DISCONNECT}"
+LATE_END_TXN: Final = f"{LINKS}:{FaultKind.LATE_END_TXN}"
 
 LINK_RANGES: Final = (
     FaultRange(CUT, (0,)),
     FaultRange(DELAY, (0,), amount=(20, 1_000)),
-    FaultRange(DROP, (0,), duration_ms=(0, 100)),
-    FaultRange(HOLD, (0,), duration_ms=(1_000, 6_000)),
+    FaultRange(DISCONNECT, (0,), duration_ms=(0, 100)),
+    # Without an amount requests are held back until the fault ends; answers are not.
+    FaultRange(DELAY, (0,), duration_ms=(1_000, 6_000)),
     # Longer than a client waits for an answer: it asks again on another connection, and goes on.
-    FaultRange(HOLD_END, (0,), duration_ms=(4_000, 7_000)),
+    FaultRange(LATE_END_TXN, (0,), duration_ms=(4_000, 7_000)),
 )
 
 
@@ -68,16 +70,16 @@ class LinkNemesis:
     async def begin(self, fault: PlannedFault) -> None:
         """Let a fault begin."""
         match fault.kind:
-            case "cut-clients":
+            case _ if fault.kind == CUT:
                 self.is_cut = True
                 for stream in tuple(self._streams):
                     stream.hold(both_ways=True)
-            case "delay-clients":
+            case _ if fault.kind == DELAY and fault.amount:
                 self.delay_s = fault.amount / 1_000
-            case "disconnect-clients":
+            case _ if fault.kind == DISCONNECT:
                 for stream in tuple(self._streams):
                     stream.break_off()
-            case "held-end-txn":
+            case _ if fault.kind == LATE_END_TXN:
                 for stream in tuple(self._streams):
                     stream.hold_at_end_txn()
             case _:

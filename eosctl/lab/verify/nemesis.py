@@ -10,8 +10,10 @@ from typing import Any, Final
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.engine import Capability, Engine
+from eosctl.lab.faults import CONTROLLERS, word_of
 from eosctl.lab.verify.conduct import Nemesis
 from eosctl.lab.verify.plan import FaultRange, PlannedFault
+from eosctl.sandbox.faults.kinds import FaultKind
 
 Control = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a command of the sandbox's control with its arguments."""
@@ -52,56 +54,48 @@ def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> 
     brokers = tuple(broker_ids)
     controllers = tuple(node for node in controller_ids if node not in brokers)
     ranges = [
-        FaultRange("kill-broker", brokers),
-        FaultRange("stop-broker", brokers),
-        FaultRange("pause-broker", brokers),
-        FaultRange("slow-broker", brokers, amount=(20, 500)),
-        FaultRange("slow-disk", brokers, amount=(20, 500)),
-        FaultRange("break-connections", brokers, duration_ms=(0, 100)),
-        FaultRange("skew-clock", brokers, amount=(-5_000, 5_000)),
+        FaultRange(FaultKind.KILL, brokers),
+        FaultRange(FaultKind.STOP, brokers),
+        FaultRange(FaultKind.PAUSE, brokers),
+        FaultRange(FaultKind.SLOW, brokers, amount=(20, 500)),
+        FaultRange(FaultKind.SLOW_DISK, brokers, amount=(20, 500)),
+        FaultRange(FaultKind.DISCONNECT, brokers, duration_ms=(0, 100)),
+        FaultRange(FaultKind.SKEW, brokers, amount=(-5_000, 5_000)),
         # Late enough for the client to give up and ask again.
-        FaultRange("late-end-txn", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
-        FaultRange("late-produce", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
-        FaultRange("late-offset-commit", (0,), amount=(500, 3_000)),
-        FaultRange("late-markers", (0,), amount=(200, 2_000)),
+        FaultRange(FaultKind.LATE_END_TXN, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange(FaultKind.LATE_PRODUCE, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange(FaultKind.LATE_OFFSET_COMMIT, (0,), amount=(500, 3_000)),
+        FaultRange(FaultKind.LATE_MARKERS, (0,), amount=(200, 2_000)),
     ]
     if controllers:
         ranges += [
-            FaultRange("kill-controller", controllers),
-            FaultRange("isolate-broker", brokers),
-            FaultRange("drop-frames", brokers, amount=_FRAMES),
-            FaultRange("delay-frames", brokers, amount=(10, 400)),
-            FaultRange("duplicate-frames", brokers, amount=_FRAMES),
-            FaultRange("reorder-frames", brokers, amount=_FRAMES),
+            FaultRange(f"{CONTROLLERS}:{FaultKind.KILL}", controllers),
+            FaultRange(FaultKind.CUT, brokers),
+            FaultRange(FaultKind.DROP, brokers, amount=_FRAMES),
+            FaultRange(FaultKind.DELAY, brokers, amount=(10, 400)),
+            FaultRange(FaultKind.DUPLICATE, brokers, amount=_FRAMES),
+            FaultRange(FaultKind.REORDER, brokers, amount=_FRAMES),
         ]
     return tuple(ranges)
 
 
 def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
     """Return a fault in the words of ``eosctl sandbox fault``; frames are hit in both directions."""
-    node, amount = fault.target, fault.amount
+    kind, node, amount = word_of(fault.kind), fault.target, fault.amount
     ends = (f"from={node}", f"to={node}")
-    match fault.kind:
-        case "kill-broker" | "kill-controller":
-            return (f"kill node={node}",)
-        case "stop-broker" | "pause-broker":
-            return (f"{fault.kind.removesuffix('-broker')} node={node}",)
-        case "slow-broker" | "slow-disk":
-            return (f"{fault.kind.removesuffix('-broker')} node={node} ms={amount}",)
-        case "break-connections":
-            return (f"disconnect node={node}",)
-        case "skew-clock":
-            return (f"skew node={node} ms={amount}",)
-        case "isolate-broker":
-            return (f"cut node={node}",)
-        case "late-end-txn" | "late-produce" | "late-markers":
-            return (f"{fault.kind} ms={amount}",)
-        case "late-offset-commit":
-            return (f"delay from=clients api=TXN_OFFSET_COMMIT ms={amount} count=1",)
-        case "delay-frames":
-            return tuple(f"delay {end} ms={amount}" for end in ends)
-        case kind:
-            return tuple(f"{kind.removesuffix('-frames')} {end} count={amount}" for end in ends)
+    match kind:
+        case FaultKind.KILL | FaultKind.STOP | FaultKind.PAUSE | FaultKind.DISCONNECT | FaultKind.CUT:
+            return (f"{kind} node={node}",)
+        case FaultKind.SLOW | FaultKind.SLOW_DISK | FaultKind.SKEW:
+            return (f"{kind} node={node} ms={amount}",)
+        case FaultKind.LATE_END_TXN | FaultKind.LATE_PRODUCE | FaultKind.LATE_MARKERS:
+            return (f"{kind} ms={amount}",)
+        case FaultKind.LATE_OFFSET_COMMIT:
+            return (f"{kind} ms={amount} count=1",)
+        case FaultKind.DELAY:
+            return tuple(f"{kind} {end} ms={amount}" for end in ends)
+        case _:
+            return tuple(f"{kind} {end} count={amount}" for end in ends)
 
 
 class Disturber:
@@ -141,10 +135,10 @@ class SandboxNemesis(Disturber):
         super().__init__(control, sandbox_words)
 
 
-_ENGINE_KINDS: Final[Mapping[str, Capability]] = {
-    "kill-broker": Capability.KILL,
-    "stop-broker": Capability.STOP,
-    "pause-broker": Capability.PAUSE,
+_ENGINE_KINDS: Final[Mapping[FaultKind, Capability]] = {
+    FaultKind.KILL: Capability.KILL,
+    FaultKind.STOP: Capability.STOP,
+    FaultKind.PAUSE: Capability.PAUSE,
 }
 
 
@@ -174,10 +168,10 @@ class EngineNemesis:
     async def begin(self, fault: PlannedFault) -> None:
         """Let a fault begin."""
         match fault.kind:
-            case "kill-broker":
+            case FaultKind.KILL:
                 self._down.add(fault.target)
                 await self._engine.kill(fault.target)
-            case "stop-broker":
+            case FaultKind.STOP:
                 self._down.add(fault.target)
                 await self._engine.stop(fault.target)
             case _:

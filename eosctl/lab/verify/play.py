@@ -21,6 +21,7 @@ from eosctl.client.access import program_access
 from eosctl.client.ports import WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
+from eosctl.lab.faults import kinds_asked
 from eosctl.lab.history.coverage import Coverage
 from eosctl.lab.history.events import History
 from eosctl.lab.proxy.proxy import FaultProxy
@@ -203,14 +204,18 @@ async def _driver(clients: ClientKind, config: ClientConfig, progress: Progress)
 
 
 def _chosen(ranges: Sequence[FaultRange], kinds: Sequence[str]) -> Sequence[FaultRange]:
-    known = {one.kind for one in ranges}
-    if unknown := [kind for kind in kinds if kind not in known]:
-        raise UsageError(
-            f"--fault {unknown[0]!r} cannot be made here.",
-            f"There are: {', '.join(sorted(known))}." if known else "Nobody makes faults: --nemesis is missing.",
-            "Choose one of these, or another --nemesis.",
-        )
-    return [one for one in ranges if not kinds or one.kind in kinds]
+    known = sorted({one.kind for one in ranges})
+    chosen: set[str] = set()
+    for asked in kinds:
+        found = kinds_asked(asked, known)
+        if not found:
+            raise UsageError(
+                f"--fault {asked!r} cannot be made here.",
+                f"There are: {', '.join(known)}." if known else "Nobody makes faults: --nemesis is missing.",
+                "Choose one of these, or another --nemesis.",
+            )
+        chosen |= found
+    return [one for one in ranges if not kinds or one.kind in chosen]
 
 
 def _nemesis(order: Order, target: Target, link: LinkNemesis, proxy: FaultProxy | None) -> CombinedNemesis | None:

@@ -8,47 +8,49 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from eosctl.errors import UsageError
+from eosctl.lab.faults import PROXY, word_of
 from eosctl.lab.proxy.proxy import FaultProxy
 from eosctl.lab.verify.nemesis import Control, Disturber
 from eosctl.lab.verify.plan import FaultRange, PlannedFault
 from eosctl.model.client_config import ClientConfig, SecurityProtocol
 from eosctl.sandbox.faults.control import fault_commands
+from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.settings.endpoints import parse_endpoints
 
-_PART: Final = "proxy-partition"
-_DELAY: Final = "proxy-delay"
-_DUPLICATE: Final = "proxy-duplicate"
-_DISCONNECT: Final = "proxy-disconnect"
-_LATE_END: Final = "proxy-late-end-txn"
+_CUT: Final = f"{PROXY}:{FaultKind.CUT}"
+_DELAY: Final = f"{PROXY}:{FaultKind.DELAY}"
+_DUPLICATE: Final = f"{PROXY}:{FaultKind.DUPLICATE}"
+_DISCONNECT: Final = f"{PROXY}:{FaultKind.DISCONNECT}"
+_LATE_END_TXN: Final = f"{PROXY}:{FaultKind.LATE_END_TXN}"
 
 
 def proxy_ranges(broker_ids: Sequence[int]) -> tuple[FaultRange, ...]:
     """Return what a proxy can do to the streams of each broker's clients."""
     brokers = tuple(broker_ids)
     return (
-        FaultRange(_PART, brokers),
+        FaultRange(_CUT, brokers),
         FaultRange(_DELAY, brokers, amount=(20, 1_000)),
         FaultRange(_DUPLICATE, brokers, amount=(1, 20)),
         FaultRange(_DISCONNECT, brokers, duration_ms=(0, 100)),
         # Late enough for the client to give up and ask again.
-        FaultRange(_LATE_END, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange(_LATE_END_TXN, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
     )
 
 
 def proxy_words(fault: PlannedFault) -> tuple[str, ...]:
     """Return a fault in the words of ``eosctl sandbox proxy --fault``."""
-    node, amount = fault.target, fault.amount
-    match fault.kind:
-        case "proxy-partition":
+    kind, node, amount = word_of(fault.kind), fault.target, fault.amount
+    match kind:
+        case FaultKind.CUT:
             return (f"drop from=clients to={node}", f"drop from={node} to=clients")
-        case "proxy-delay":
-            return (f"delay from=clients to={node} ms={amount}",)
-        case "proxy-duplicate":
-            return (f"duplicate from=clients to={node} count={amount}",)
-        case "proxy-disconnect":
-            return (f"disconnect node={node}",)
+        case FaultKind.DELAY:
+            return (f"{kind} from=clients to={node} ms={amount}",)
+        case FaultKind.DUPLICATE:
+            return (f"{kind} from=clients to={node} count={amount}",)
+        case FaultKind.DISCONNECT:
+            return (f"{kind} node={node}",)
         case _:
-            return (f"late-end-txn ms={amount}",)
+            return (f"{kind} ms={amount}",)
 
 
 def proxy_for(config: ClientConfig, seed: int) -> FaultProxy:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
+from eosctl.lab.faults import current_kind
 from eosctl.lab.history.encoding import decode_events, encode_event
 from eosctl.lab.history.events import History
 from eosctl.lab.history.packed import PackedHistory
@@ -93,7 +94,7 @@ def load_run(name: str) -> tuple[RunRecord, History]:
     try:
         record = msgspec.json.decode((folder / _RECORD).read_bytes(), type=RunRecord)
         with (folder / _HISTORY).open(encoding="utf-8") as lines:
-            return record, PackedHistory(decode_events(lines))
+            return _in_words_of_today(record), PackedHistory(decode_events(lines))
     except (FileNotFoundError, NotADirectoryError) as error:
         there = sorted(path.name for path in runs_folder().glob("*") if (path / _RECORD).is_file())
         known = f"There are: {', '.join(there[-5:])}." if there else f"{runs_folder()} holds none."
@@ -106,3 +107,9 @@ def load_run(name: str) -> tuple[RunRecord, History]:
         raise ConfigFileError(
             f"Cannot read {folder}.", error.strerror or str(error), "Check its permissions."
         ) from error
+
+
+def _in_words_of_today(record: RunRecord) -> RunRecord:
+    faults = tuple(fault._replace(kind=current_kind(fault.kind)) for fault in record.faults)
+    kinds = tuple(dict.fromkeys(map(current_kind, record.fault_kinds)))
+    return msgspec.structs.replace(record, faults=faults, fault_kinds=kinds)

@@ -13,7 +13,7 @@ from eosctl.errors import UsageError, unknown_name
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.coordinator.group.coordinator import materialise_at_once
 from eosctl.sandbox.faults.kinds import Moment
-from eosctl.sandbox.faults.materialisation import LateMaterialisation
+from eosctl.sandbox.faults.materialization import LateMaterialization
 
 GROUP_THREAD_LAG_MS: Final = 20.0
 """Up to so long the busy group thread takes where KAFKA-17507 is on and no fault says otherwise."""
@@ -39,7 +39,7 @@ class KnownBug(NamedTuple):
 
 def _switch_17507(broker: Broker, on: bool) -> None:
     if on:
-        broker.groups.materialise = LateMaterialisation(
+        broker.groups.materialise = LateMaterialization(
             broker, Moment.LATER, lambda: broker.runtime.random.uniform(0, GROUP_THREAD_LAG_MS)
         )
     else:

@@ -29,7 +29,7 @@ from eosctl.sandbox.faults.coordinators import begin_replay_storm, disturb_coord
 from eosctl.sandbox.faults.disks import lose_page_cache
 from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.links import is_of_clients, link_faults, node_of_stream
-from eosctl.sandbox.faults.materialisation import LateMaterialisation
+from eosctl.sandbox.faults.materialization import LateMaterialization
 from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
 from eosctl.sandbox.faults.register import ActiveFault, FaultEvent, FaultRegister
 from eosctl.sandbox.log.directories import directory_paths
@@ -39,7 +39,7 @@ from eosctl.sandbox.node import Node
 from eosctl.storage.names import parse_partition_directory
 
 LATE_LIMIT_MS: Final = 1_000.0
-"""How long a late materialisation waits for its moment at most, unless told otherwise."""
+"""How long a late materialization waits for its moment at most, unless told otherwise."""
 
 _AT_ONCE: Final = frozenset(
     {
@@ -52,7 +52,7 @@ _AT_ONCE: Final = frozenset(
 )
 #: What is done to each node by itself, and again to one that starts.
 _OF_NODES: Final = frozenset(
-    {FaultKind.SKEW, FaultKind.LATE_MATERIALISATION, FaultKind.REPLAY_STORM, FaultKind.EXHAUST_PRODUCER_IDS}
+    {FaultKind.SKEW, FaultKind.LATE_MATERIALIZATION, FaultKind.REPLAY_STORM, FaultKind.EXHAUST_PRODUCER_IDS}
 )
 
 
@@ -305,9 +305,9 @@ class FaultEngine(FaultRegister):
             )
         if order.kind is FaultKind.BUG:
             find_bug(order.name, self._core.shape.emulation.release)
-        if order.kind is FaultKind.LATE_MATERIALISATION and not self._core.shape.emulation.is_3_9:
+        if order.kind is FaultKind.LATE_MATERIALIZATION and not self._core.shape.emulation.is_3_9:
             raise UsageError(
-                "The group coordinator of 4.x has no late materialisation.",
+                "The group coordinator of 4.x has no late materialization.",
                 "KAFKA-17507 is in the classic coordinator, up to 3.9.0.",
                 "Start the sandbox with --emulate 3.9.",
             )
@@ -319,10 +319,10 @@ _NEEDS_RUNNING: Final = frozenset(
 _NEEDS_BROKER: Final = frozenset({FaultKind.FULL_DISK, FaultKind.FAIL_DISK, FaultKind.DISCONNECT})
 
 
-def _delay_materialisation(broker: Broker, order: FaultOrder) -> Callable[[], None]:
+def _delay_materialization(broker: Broker, order: FaultOrder) -> Callable[[], None]:
     groups = broker.groups
     former, hooks = groups.materialise, (groups.offsets.on_pending, groups.offsets.on_appended)
-    late = LateMaterialisation(broker, order.when, lambda: order.ms or LATE_LIMIT_MS)
+    late = LateMaterialization(broker, order.when, lambda: order.ms or LATE_LIMIT_MS)
     groups.materialise = late
 
     def in_time() -> None:
@@ -344,7 +344,7 @@ def _withhold_producer_ids(broker: Broker, order: FaultOrder) -> Callable[[], No
 
 
 _EFFECTS: Final[Mapping[FaultKind, Callable[[Broker, FaultOrder], Callable[[], None]]]] = {
-    FaultKind.LATE_MATERIALISATION: _delay_materialisation,
+    FaultKind.LATE_MATERIALIZATION: _delay_materialization,
     FaultKind.REPLAY_STORM: lambda broker, order: begin_replay_storm(broker, order.ms),
     FaultKind.EXHAUST_PRODUCER_IDS: _withhold_producer_ids,
 }

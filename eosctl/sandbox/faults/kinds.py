@@ -26,6 +26,7 @@ class FaultKind(StrEnum):
     LATE_MARKERS = "late-markers"
     LATE_END_TXN = "late-end-txn"
     LATE_PRODUCE = "late-produce"
+    LATE_OFFSET_COMMIT = "late-offset-commit"
     SLOW_DISK = "slow-disk"
     FULL_DISK = "full-disk"
     FAIL_DISK = "fail-disk"
@@ -34,7 +35,7 @@ class FaultKind(StrEnum):
     UNLOAD_COORDINATOR = "unload-coordinator"
     REPLAY_STORM = "replay-storm"
     EXHAUST_PRODUCER_IDS = "exhaust-producer-ids"
-    LATE_MATERIALISATION = "late-materialisation"
+    LATE_MATERIALIZATION = "late-materialization"
     BUG = "bug"
 
 
@@ -46,12 +47,18 @@ class Side(StrEnum):
 
 
 class Moment(StrEnum):
-    """When a late materialisation runs at last (KAFKA-17507)."""
+    """When a late materialization runs at last (KAFKA-17507)."""
 
     BEFORE_APPEND = "before-append"
     AFTER_APPEND = "after-append"
     LATER = "later"
 
+
+#: Every kind, as help lists them.
+WORDS: Final = ", ".join(FaultKind)
+
+#: Words of earlier versions; accepted until 0.3.
+RENAMED: Final[Mapping[str, FaultKind]] = {"late-materialisation": FaultKind.LATE_MATERIALIZATION}
 
 _LINK: Final = ("from", "to", "api", "side", "skip", "count", "chance")
 
@@ -73,6 +80,7 @@ SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.LATE_MARKERS: ("to", "ms", "skip", "count"),
     FaultKind.LATE_END_TXN: ("to", "ms", "skip", "count"),
     FaultKind.LATE_PRODUCE: ("to", "ms", "skip", "count"),
+    FaultKind.LATE_OFFSET_COMMIT: ("to", "ms", "skip", "count"),
     FaultKind.SLOW_DISK: ("node", "ms"),
     FaultKind.FULL_DISK: ("node", "directory"),
     FaultKind.FAIL_DISK: ("node", "directory"),
@@ -81,7 +89,7 @@ SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.UNLOAD_COORDINATOR: ("group", "transactional-id"),
     FaultKind.REPLAY_STORM: ("node", "ms"),
     FaultKind.EXHAUST_PRODUCER_IDS: ("node",),
-    FaultKind.LATE_MATERIALISATION: ("node", "when", "ms"),
+    FaultKind.LATE_MATERIALIZATION: ("node", "when", "ms"),
     FaultKind.BUG: ("name", "on"),
 }
 
@@ -103,6 +111,7 @@ NEEDED: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.LATE_MARKERS: ("ms",),
     FaultKind.LATE_END_TXN: ("ms",),
     FaultKind.LATE_PRODUCE: ("ms",),
+    FaultKind.LATE_OFFSET_COMMIT: ("ms",),
     FaultKind.REPLAY_STORM: ("ms",),
     FaultKind.BUG: ("name",),
 }
@@ -125,6 +134,7 @@ MEANINGS: Final[Mapping[FaultKind, str]] = {
     FaultKind.LATE_MARKERS: "WriteTxnMarkers reach leaders ms late",
     FaultKind.LATE_END_TXN: "EndTxn reaches the coordinator ms late, even after its client has given up (KAFKA-17754)",
     FaultKind.LATE_PRODUCE: "Produce reaches the leader ms late; behind the marker it hangs where nobody verifies",
+    FaultKind.LATE_OFFSET_COMMIT: "TxnOffsetCommit reaches the group coordinator ms late, even after a fence",
     FaultKind.SLOW_DISK: "what a node has to write (Produce, markers, what it fetches) takes ms longer",
     FaultKind.FULL_DISK: "the next write to a log directory finds no space",
     FaultKind.FAIL_DISK: "a log directory fails now",
@@ -133,6 +143,6 @@ MEANINGS: Final[Mapping[FaultKind, str]] = {
     FaultKind.UNLOAD_COORDINATOR: "let the coordinator of a group or an id forget its partition and read its log again",
     FaultKind.REPLAY_STORM: "transaction coordinators read all their logs again, and every load takes ms",
     FaultKind.EXHAUST_PRODUCER_IDS: "a broker's producer ids are used up, and the controller has no more blocks",
-    FaultKind.LATE_MATERIALISATION: "offsets follow their marker late (KAFKA-17507; --emulate 3.9)",
+    FaultKind.LATE_MATERIALIZATION: "offsets follow their marker late (KAFKA-17507; --emulate 3.9)",
     FaultKind.BUG: "switch a known bug on or off (on=false)",
 }

@@ -22,6 +22,7 @@ _LATE: Final = {
     FaultKind.LATE_MARKERS: (None, ApiKey.WRITE_TXN_MARKERS),
     FaultKind.LATE_END_TXN: (CLIENTS, ApiKey.END_TXN),
     FaultKind.LATE_PRODUCE: (CLIENTS, ApiKey.PRODUCE),
+    FaultKind.LATE_OFFSET_COMMIT: (CLIENTS, ApiKey.TXN_OFFSET_COMMIT),
 }
 
 
@@ -40,8 +41,8 @@ def link_faults(order: FaultOrder, node_ids: Sequence[int], chance: random.Rando
                 *_delays(order, ((None, ApiKey.WRITE_TXN_MARKERS), (CLIENTS, ApiKey.PRODUCE)), Side.REQUESTS),
                 *_delays(order, ((None, ApiKey.FETCH),), Side.ANSWERS),
             )
-        case FaultKind.LATE_MARKERS | FaultKind.LATE_END_TXN | FaultKind.LATE_PRODUCE:
-            source, api = _LATE[order.kind]
+        case kind if kind in _LATE:
+            source, api = _LATE[kind]
             return (_fault(order, FaultAction.DELAY, source, order.destination, api, Side.REQUESTS, chance),)
         case FaultKind.DISCONNECT:
             answers = order.side is Side.ANSWERS

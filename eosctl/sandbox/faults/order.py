@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from eosctl.errors import UsageError, unknown_name
-from eosctl.sandbox.faults.kinds import MEANINGS, NEEDED, SETTINGS, FaultKind, Moment, Side
+from eosctl.sandbox.faults.kinds import MEANINGS, NEEDED, RENAMED, SETTINGS, FaultKind, Moment, Side
 from eosctl.sandbox.network import CLIENTS
 from eosctl.wire.api_keys import ApiKey
 
@@ -46,7 +46,7 @@ class FaultOrder:
         group: The group whose coordinator moves, or reads its log again.
         transactional_id: The id whose coordinator does.
         to: Where it moves; the next replica when None.
-        when: The moment of a late materialisation.
+        when: The moment of a late materialization.
         name: The bug.
         on: Whether the bug is switched on.
         for_ms: After how long the fault ends by itself; None for not before it is healed.
@@ -155,7 +155,7 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
 
 def _kind_of(word: str) -> FaultKind:
     try:
-        return FaultKind(word)
+        return RENAMED.get(word) or FaultKind(word)
     except ValueError:
         raise unknown_name(
             "fault", word, FaultKind, "List them: eosctl sandbox fault --kinds; eosctl sandbox heal ends what lasts"

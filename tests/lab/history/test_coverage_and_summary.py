@@ -35,15 +35,15 @@ def test_a_fault_meets_the_state_it_finds_and_those_that_come_while_it_lasts() -
         InitInvoked(0, "a", "id"),
         Identified(1, "a", "id", 1, 0),
         SendInvoked(2, "a", "a/0", PLACE, "a/0/0"),
-        FaultBegan(3, 1, "kill-broker", "1"),
+        FaultBegan(3, 1, "kill", "1"),
         SendInvoked(4, "a", "a/0", PLACE, "a/0/1"),
         EndInvoked(5, "a", "a/0", True),
-        FaultEnded(6, 1, "kill-broker", "1"),
+        FaultEnded(6, 1, "kill", "1"),
         Ended(7, "a", "a/0", Outcome.COMMITTED),
     )
     assert count_meetings(history) == {
-        Cell(ClientState.ONGOING, "kill-broker"): 1,
-        Cell(ClientState.PREPARE_COMMIT, "kill-broker"): 1,
+        Cell(ClientState.ONGOING, "kill"): 1,
+        Cell(ClientState.PREPARE_COMMIT, "kill"): 1,
     }
 
 
@@ -54,17 +54,17 @@ def test_without_faults_nothing_is_covered() -> None:
 def test_commits_are_counted_under_the_fault_in_whose_seconds_they_ended() -> None:
     history = (
         *transaction("a/0", 0, 10, 20),
-        FaultBegan(2_000, 1, "cut-link", "1"),
+        FaultBegan(2_000, 1, "cut", "1"),
         *transaction("a/1", 2_100, 2_200, 3_900),
-        FaultEnded(3_950, 1, "cut-link", "1"),
+        FaultEnded(3_950, 1, "cut", "1"),
         *transaction("a/2", 4_000, 4_100, 4_400, Outcome.UNKNOWN),
         *transaction("a/3", 5_000, 5_100, 5_130),
     )
     found = summarise(history)
     assert (found.transaction_count, found.committed_count, found.aborted_count, found.unknown_count) == (4, 3, 0, 1)
     spans = {span.condition: span for span in found.spans}
-    assert list(spans) == [WHOLE_RUN, NO_FAULT, "cut-link"]
-    cut = spans["cut-link"]
+    assert list(spans) == [WHOLE_RUN, NO_FAULT, "cut"]
+    cut = spans["cut"]
     assert (cut.length_ms, cut.committed_count, cut.failed_count, cut.max_ms) == (1_950, 1, 0, 1_700.0)
     assert cut.availability == 0.5  # of its two seconds one saw a commit
     quiet = spans[NO_FAULT]

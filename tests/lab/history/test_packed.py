@@ -40,7 +40,7 @@ def test_every_event_comes_back_as_it_was() -> None:
         OffsetFetched(1, "a", "g", PLACE, None, is_stale=True),
         ReplicaSeen(2, PLACE, 1, 1, True, 0, 0, 2**40, 2**40, 2**63 - 1, (3, 1)),
         Ended(3, "a", "a/1", Outcome.UNKNOWN),
-        FaultBegan(4, 1, "kill-broker", ""),
+        FaultBegan(4, 1, "kill", ""),
         SendInvoked(5, "a", "", PLACE, "v", "source"),
     ]
     events = (*odd, *long, *odd, *long)

@@ -110,7 +110,7 @@ def test_a_run_that_has_not_met_enough_decides_nothing() -> None:
         "v", 2, (Workload.CHAIN,), duration_ms=1_500, rate_per_s=5, id_count=1, partition_count=1, settle_ms=20_000
     )
     history = play_virtually(plan, draw_faults(LINK_RANGES[:1], random.Random(1), 1_000, 200)).history
-    kinds = [one.kind for one in LINK_RANGES]
+    kinds = sorted({one.kind for one in LINK_RANGES})
     enough = judge(history, fault_kinds=kinds, min_coverage=0.05)
     assert enough.verdict is Verdict.CLEAN
     report = judge(history, fault_kinds=kinds, min_coverage=0.9)

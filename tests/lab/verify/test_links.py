@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eosctl.client.memory import MemoryNetwork
-from eosctl.lab.verify.links import CUT, DELAY, DROP, HOLD, HOLD_END, LinkNemesis
+from eosctl.lab.verify.links import CUT, DELAY, DISCONNECT, LATE_END_TXN, LinkNemesis
 from eosctl.lab.verify.plan import PlannedFault
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.client_config import Endpoint
@@ -80,7 +80,7 @@ def test_what_is_late_arrives_after_its_sender_has_given_up_and_gone_on() -> Non
     async def story() -> None:
         world = World()
         old, _ = await world.open()
-        await world.begin(HOLD)
+        await world.begin(DELAY)
         old.write(b"EndTxn of one")
         old.close()
         new, _ = await world.open()
@@ -101,7 +101,7 @@ def test_a_connection_is_held_from_its_next_end_txn_on_and_new_ones_are_not() ->
     async def story() -> None:
         world = World()
         old, _ = await world.open()
-        await world.begin(HOLD_END)
+        await world.begin(LATE_END_TXN)
         old.write(b"\0\0\0\x08\0\0produce")
         old.write(b"\0\0\0\x08\0\x1aend")
         old.write(b"after")
@@ -121,7 +121,7 @@ def test_answers_pass_while_requests_are_held() -> None:
     async def story() -> None:
         world = World()
         _, client = await world.open()
-        await world.begin(HOLD)
+        await world.begin(DELAY)
         world.ends[0][1].write(b"answer")
         await settle()
         assert client.text == b"answer"
@@ -173,7 +173,7 @@ def test_a_broken_connection_is_told_and_the_next_one_works() -> None:
     async def story() -> None:
         world = World()
         stream, client = await world.open()
-        await world.begin(DROP)
+        await world.begin(DISCONNECT)
         stream.write(b"lost")
         await settle()
         assert [type(error) for error in client.lost] == [ConnectionResetError]
@@ -192,7 +192,7 @@ def test_a_connection_that_the_broker_closes_is_told_once() -> None:
         _, client = await world.open()
         world.ends[0][1].close()
         await settle()
-        await world.begin(DROP)
+        await world.begin(DISCONNECT)
         assert client.lost == [None]
 
     run_virtual(story())

@@ -54,7 +54,7 @@ def test_every_fault_of_a_proxy_is_one_that_it_can_make() -> None:
 def test_a_fault_is_ended_once_the_last_part_first() -> None:
     control = Control()
     nemesis = SandboxNemesis(control)
-    fault = PlannedFault(0, 0, "drop-frames", 2, 7)
+    fault = PlannedFault(0, 0, "drop", 2, 7)
 
     async def story() -> None:
         await nemesis.begin(fault)
@@ -67,9 +67,11 @@ def test_a_fault_is_ended_once_the_last_part_first() -> None:
 
 def test_a_single_broker_has_no_links_to_be_cut() -> None:
     alone = {one.kind for one in sandbox_ranges([1], [1])}
-    assert {"kill-broker", "late-end-txn"} < alone
-    assert not {"isolate-broker", "kill-controller"} & alone
-    assert {"isolate-broker", "kill-controller"} < {one.kind for one in sandbox_ranges([1, 2, 3], [100])}
+    assert {"kill", "late-end-txn"} < alone
+    assert "cut" not in alone
+    many = sandbox_ranges([1, 2, 3], [100])
+    assert "cut" in {one.kind for one in many}
+    assert [one.targets for one in many if one.kind.endswith("kill")] == [(1, 2, 3), (100,)]
 
 
 class Machine:
@@ -96,7 +98,7 @@ def test_processes_are_killed_and_paused_and_come_back() -> None:
     nemesis = EngineNemesis(machine)  # type: ignore[arg-type]
 
     async def story() -> None:
-        for kind in ("kill-broker", "pause-broker", "stop-broker"):
+        for kind in ("kill", "pause", "stop"):
             fault = PlannedFault(0, 0, kind, 1)
             await nemesis.begin(fault)
             await nemesis.end(fault)
@@ -104,7 +106,7 @@ def test_processes_are_killed_and_paused_and_come_back() -> None:
     asyncio.run(story())
     names = [name for name, _ in machine.done]
     assert names == ["kill", "restart", "pause", "resume", "stop", "restart"]
-    assert {one.kind for one in engine_ranges(machine)} == {"kill-broker", "pause-broker"}  # type: ignore[arg-type]
+    assert {one.kind for one in engine_ranges(machine)} == {"kill", "pause"}  # type: ignore[arg-type]
 
 
 def program(folder: Path, text: str) -> Path:
@@ -147,14 +149,14 @@ def test_each_fault_goes_to_whose_it_is_and_all_heal() -> None:
     one, other = Control(), Control()
     combined = CombinedNemesis(
         [
-            ((FaultRange("kill-broker", (1,)),), SandboxNemesis(one)),
-            ((FaultRange("stop-broker", (1,)),), SandboxNemesis(other)),
+            ((FaultRange("kill", (1,)),), SandboxNemesis(one)),
+            ((FaultRange("stop", (1,)),), SandboxNemesis(other)),
         ]
     )
-    assert [fault.kind for fault in combined.ranges] == ["kill-broker", "stop-broker"]
+    assert [fault.kind for fault in combined.ranges] == ["kill", "stop"]
 
     async def story() -> None:
-        await combined.begin(PlannedFault(0, 0, "stop-broker", 1))
+        await combined.begin(PlannedFault(0, 0, "stop", 1))
         await combined.heal()
 
     asyncio.run(story())

@@ -18,7 +18,7 @@ from eosctl.lab.history.events import (
     TransactionRead,
 )
 from eosctl.lab.history.ledger import amount_of
-from eosctl.lab.verify.links import CUT, DELAY, DROP, HOLD, HOLD_END
+from eosctl.lab.verify.links import CUT, DELAY, DISCONNECT, LATE_END_TXN
 from eosctl.lab.verify.plan import ClientKind, PlannedFault, VerifyPlan, Workload
 from eosctl.lab.verify.report import Verdict, judge
 from tests.lab.verify.virtual import play_virtually
@@ -28,8 +28,8 @@ SMALL = VerifyPlan("v", 1, duration_ms=3_900, rate_per_s=6, id_count=2, partitio
 FAULTS = (
     PlannedFault(300, 600, DELAY, 0, 50),
     PlannedFault(1_100, 700, CUT, 0),
-    PlannedFault(2_000, 0, DROP, 0),
-    PlannedFault(2_400, 1_400, HOLD, 0),
+    PlannedFault(2_000, 0, DISCONNECT, 0),
+    PlannedFault(2_400, 1_400, DELAY, 0),
 )
 
 
@@ -47,10 +47,10 @@ def test_every_application_works_through_faults_without_an_anomaly_and_leaves_no
     assert report.cycles.g1c_count == 0
     given = [event for event in played.history if isinstance(event, TransactionRead)]
     assert sum(event.end - event.start for event in given) > 0
-    assert {event.kind for event in played.history if isinstance(event, FaultBegan)} == {CUT, DELAY, DROP, HOLD}
+    assert {event.kind for event in played.history if isinstance(event, FaultBegan)} == {CUT, DELAY, DISCONNECT}
     coverage = report.coverage
     assert coverage is not None
-    assert coverage.faults == tuple(sorted((CUT, DELAY, DROP, HOLD, "never-made")))
+    assert coverage.faults == tuple(sorted((CUT, DELAY, DISCONNECT, "never-made")))
     assert sum(coverage.counts[coverage.faults.index("never-made")]) == 0
     assert coverage.met_count > coverage.cell_count // 3
     conditions = [span.condition for span in report.summary.spans]
@@ -59,7 +59,7 @@ def test_every_application_works_through_faults_without_an_anomaly_and_leaves_no
 
 def test_a_coordinator_that_is_cut_off_and_answers_from_memory_is_no_anomaly() -> None:
     plan = VerifyPlan("v", 4, (Workload.CHAIN,), duration_ms=9_000, rate_per_s=10, partition_count=2)
-    faults = [PlannedFault(1_500 + 2_500 * index, 1_800, "isolate-broker", 1 + (4 + index) % 3) for index in range(3)]
+    faults = [PlannedFault(1_500 + 2_500 * index, 1_800, "cut", 1 + (4 + index) % 3) for index in range(3)]
     believed = judge(play_virtually(plan, faults, view=None).history)
     assert set(believed.anomaly_counts) == {"lost-offset", "offset-regression"}
     doubted = play_virtually(plan, faults).history
@@ -125,7 +125,7 @@ def test_a_late_end_of_a_transaction_harms_clients_up_to_end_txn_4_and_no_others
     clients: ClientKind, bugs_found: list[str]
 ) -> None:
     plan = VerifyPlan("v", 1, (Workload.APPENDS,), clients, 7_500, 60, 6, 2, max_records=4, settle_ms=10_000)
-    faults = [PlannedFault(at_ms, 2_500, HOLD_END, 0) for at_ms in (500, 4_000)]
+    faults = [PlannedFault(at_ms, 2_500, LATE_END_TXN, 0) for at_ms in (500, 4_000)]
     played = play_virtually(plan, faults)
     report = judge(played.history, speaks_end_txn_5=clients is ClientKind.TV2, unsettled=played.conducted.unsettled)
     assert [hint.bug_id for hint in report.hints] == bugs_found

@@ -229,7 +229,7 @@ def test_on_3_9_an_offset_deleted_while_pending_is_back_after_a_restart(new_brok
         pytest.param(False, True, -1, id="C: the next transaction's offset is dropped"),
     ],
 )
-def test_late_materialisation_is_kafka_17507(
+def test_late_materialization_is_kafka_17507(
     broker: Any, first_commits: bool, appended_first: bool, visible: int
 ) -> None:
     late: list[Any] = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
 
-class LateMaterialisation:
+class LateMaterialization:
     """Keeps tasks back until the next transactional offset commit of their producer, at the latest for a time.
 
     Args:

@@ -1,4 +1,4 @@
-"""Write the generated pages of the documentation, and the catalogues of check ids.
+"""Write the generated pages of the documentation, the catalogues of check ids, and the index of `explain`.
 
 Run without arguments it writes; with ``--check`` it only says what differs and exits with 1.
 """
@@ -17,6 +17,7 @@ from scripts.api_page import render_api
 from scripts.category_pages import render_category_index, render_category_page
 from scripts.check_pages import catalogue_lock, render_check_index, render_check_page
 from scripts.findings_page import render_findings_page
+from scripts.reference_index.compile import INDEX, index_text
 
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "docs" / "api.md"
@@ -41,6 +42,7 @@ def pages() -> dict[Path, str]:
     found[locks / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
     found[locks / "configuration" / "catalogue.lock"] = catalogue_lock(CONFIGURATION_CHECKS)
     found[API] = render_api()
+    found[INDEX] = index_text()
     return found
 
 
@@ -48,7 +50,9 @@ def differing() -> list[Path]:
     """Return the generated files that are missing, out of date, or no longer generated."""
     wanted = pages()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    folders = {path.parent for path in wanted if path.suffix in (".md", ".json") and path != API} - {REFERENCE}
+    folders = {path.parent for path in wanted if path.suffix in (".md", ".json") and path not in (API, INDEX)} - {
+        REFERENCE
+    }
     left_over = [path for folder in folders if folder.exists() for path in folder.iterdir() if path not in wanted]
     return sorted(stale + left_over)
 

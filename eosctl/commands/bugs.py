@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, write_result
+from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import UsageError
-from eosctl.model.known_bug import Product, Version, parse_version
+from eosctl.model.known_bug import Product
 from eosctl.render.formats import OutputFormat
 
 VERSIONS = "Versions"
@@ -26,7 +26,7 @@ def bugs(
     context: typer.Context,
     release: Annotated[
         str | None,
-        typer.Argument(metavar="VERSION", help="The release of Kafka: brokers, Java clients, Streams and Connect."),
+        typer.Argument(metavar="VERSION|ID", help="A release of Kafka, or a bug such as KAFKA-17507."),
     ] = None,
     kafka: Annotated[str | None, _version_option("kafka", "the brokers")] = None,
     clients: Annotated[str | None, _version_option("clients", "Java clients")] = None,
@@ -37,37 +37,33 @@ def bugs(
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
-    """List bugs that hurt exactly-once: those of the releases given, or all that are known."""
-    from eosctl.knowledge.known_bugs import load_known_bugs
+    """List bugs that hurt exactly-once.
+
+    Shows those of the releases given, one bug by its id, or all that are known. A VERSION stands for brokers, Java
+    clients, Streams, and Connect. Example: eosctl bugs 3.7.1
+    """
     from eosctl.render.configuration.bugs import BUG_COLUMNS, bug_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
+    from eosctl.services.list_bugs import bugs_of, find_bug, is_bug_id
 
+    bug = release if release is not None and is_bug_id(release) else None
+    version = None if bug else release
     given = {
-        Product.BROKER: kafka or release,
-        Product.CLIENT: clients or release,
-        Product.STREAMS: streams or release,
-        Product.CONNECT: connect or release,
+        Product.BROKER: kafka or version,
+        Product.CLIENT: clients or version,
+        Product.STREAMS: streams or version,
+        Product.CONNECT: connect or version,
         Product.LIBRDKAFKA: librdkafka,
         Product.FLINK: flink_connector,
     }
-    versions = {product: _parse(text) for product, text in given.items() if text is not None}
+    releases = {product: text for product, text in given.items() if text is not None}
+    if bug and releases:
+        raise UsageError("A bug and a release were given.", "", "Give one of them: eosctl bugs KAFKA-17507")
+    found = find_bug(bug) if bug else bugs_of(releases)
     invocation = invocation_of(context)
-    if versions:
-        items = [
-            bug_item(bug, versions[bug.product])
-            for bug in load_known_bugs()
-            if bug.product in versions and bug.affects(versions[bug.product])
-        ]
-    else:
-        items = [bug_item(bug) for bug in load_known_bugs()]
-    result = listing("bugs", "bugs", invocation.now_ms(), tuple(items))
+    for remark in found.remarks:
+        note(remark)
+    result = listing("bugs", "bugs", invocation.now_ms(), tuple(bug_item(one.bug, one.version) for one in found.bugs))
     empty = "None of the known bugs is in these releases."
     write_result(render_listing(result, BUG_COLUMNS, output, invocation.style(), empty=empty), output_file)
-
-
-def _parse(text: str) -> Version:
-    try:
-        return parse_version(text)
-    except ValueError as error:
-        raise UsageError(f"{text!r} is not a version.", "", "Write it as 3.7.1.") from error

@@ -25,7 +25,7 @@ COMMANDS: Final = (
     Entry(
         "bugs",
         "bugs:bugs",
-        "List bugs that hurt exactly-once: those of the releases given, or all that are known.",
+        "List bugs that hurt exactly-once.",
         DIAGNOSE,
     ),
     Entry(
@@ -45,7 +45,7 @@ COMMANDS: Final = (
     Entry(
         "explain",
         "explain:explain",
-        "Explain an error, an exception, a state or a concept: meaning, what clients do, usual causes, next command.",
+        "Explain an error, a setting, a check, or any other term.",
         DIAGNOSE,
     ),
     Entry("metrics", "metrics:COMMANDS", "Metrics and alerts of exactly-once.", DIAGNOSE),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from functools import cache
 from importlib import resources
@@ -22,7 +21,7 @@ def load_terms() -> tuple[Term, ...]:
     errors = {name: _error(name, body) for name, body in data["error"].items()}
     plain = {code.name: _plain(code) for code in ErrorCode if code is not ErrorCode.NONE}
     by_code = sorted((plain | errors).values(), key=lambda term: term.code or 0)
-    exceptions = [_exception(name, body, errors | plain) for name, body in data["exception"].items()]
+    exceptions = [_exception(name, body, plain | errors) for name, body in data["exception"].items()]
     states = [_term(name, TermKind.STATE, body) for name, body in data["state"].items()]
     concepts = [_term(name, TermKind.CONCEPT, body) for name, body in data["term"].items()]
     return (*by_code, *exceptions, *states, *concepts)
@@ -70,29 +69,3 @@ def _term(name: str, kind: TermKind, body: dict[str, Any]) -> Term:
         next_step=body["next"],
         aliases=tuple(body.get("aliases", ())),
     )
-
-
-def find_terms(text: str) -> tuple[Term, ...]:
-    """Return the terms that a word means: by name, alias, or code; case, blanks, dots and underscores do not matter.
-
-    >>> [term.name for term in find_terms("90")], [term.name for term in find_terms("producer fenced")]
-    (['PRODUCER_FENCED'], ['PRODUCER_FENCED'])
-    """
-    wanted = text.strip()
-    if wanted.lstrip("-").isdigit():
-        return tuple(term for term in load_terms() if term.code == int(wanted))
-    key = _key(wanted)
-    return tuple(term for term in load_terms() if key in {_key(term.name), *map(_key, term.aliases)})
-
-
-def suggest_terms(text: str) -> tuple[str, ...]:
-    """Return names that hold a word or are spelled like it, the likeliest first."""
-    names = {_key(name): term.name for term in load_terms() for name in (term.name, *term.aliases)}
-    key = _key(text)
-    close = difflib.get_close_matches(key, names, n=4, cutoff=0.6)
-    part = [name for name in names if len(key) >= 3 and key in name]
-    return tuple(dict.fromkeys(names[name] for name in (*part, *close)))[:5]
-
-
-def _key(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())

@@ -10,7 +10,7 @@ import msgspec
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
 from eosctl.model.log_category import LogCategory
-from eosctl.model.term import Term
+from eosctl.model.reference import Entry, Explanation
 from eosctl.render.bundle import BundleItem, ChangeItem
 from eosctl.render.capacity.calibration import CalibrationItem
 from eosctl.render.capacity.comparison import ComparisonItem
@@ -35,9 +35,10 @@ from eosctl.render.metrics.catalogue import MetricItem
 from eosctl.render.metrics.readings import ReadingItem
 from eosctl.render.profiles import ProfileItem
 from eosctl.render.runbooks.lint import FlawItem
+from eosctl.render.runbooks.matches import MatchItem
 from eosctl.render.runbooks.recovery import CarriedItem
 from eosctl.render.runbooks.rehearsal import RehearsalItem
-from eosctl.render.runbooks.runbook import BookItem, JournalItem, MatchItem, RunItem
+from eosctl.render.runbooks.runbook import BookItem, JournalItem, RunItem
 from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
 from eosctl.render.sandbox.listing import PlayedItem, SandboxItem
 from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
@@ -93,6 +94,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "logs": (LogsView, "logs scan, logs report"),
     "diagnose": (Listing[MatchItem], "diagnose"),
     "dr-lint": (Listing[CarriedItem], "dr lint"),
+    "entries": (Listing[Entry], "explain without a question"),
+    "explanations": (Listing[Explanation], "explain"),
     "fsck": (FsckView, "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),
     "kafka-data": (KafkaDataView, "logs data"),
@@ -115,7 +118,6 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "scenarios": (Listing[ScenarioItem], "sandbox scenario list, sandbox scenario show NAME"),
     "simulations": (Listing[SimulationItem], "sandbox simulate"),
     "schemas": (Listing[SchemaItem], "schema"),
-    "terms": (Listing[Term], "explain"),
     "timeline": (TimelineView, "timeline"),
     "transaction-lives": (Listing[LifeItem], "txn describe"),
     "transactions": (Listing[TransactionItem], "txn list"),

@@ -40,7 +40,7 @@ def test_without_arguments_the_commands_are_listed() -> None:
         (["checklist", "run", "brokerupgrade"], "'broker-upgrade'"),
         (["check", "explain", "CFG-21"], "'EOS-CFG-021'"),
         (["check", "run", "hangin"], "'hanging'"),
-        (["explain", "hanging"], "hanging transaction"),
+        (["explain", "hanging-transacton"], "hanging-transaction"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )

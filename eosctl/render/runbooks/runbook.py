@@ -43,21 +43,6 @@ class BookItem(msgspec.Struct, frozen=True):
     changes: tuple[str, ...]
 
 
-class MatchItem(msgspec.Struct, frozen=True):
-    """What ``diagnose`` found: a runbook, or a procedure that destroys data, with ``why`` and the safe way ``instead``.
-
-    ``refused`` means that the words ask for the procedure; they may also ask about it or warn of it.
-    """
-
-    runbook: str
-    title: str
-    symptom: str
-    command: str
-    refused: bool = False
-    why: str = ""
-    instead: str = ""
-
-
 class ToldItem(msgspec.Struct, frozen=True):
     """One thing that a run said."""
 
@@ -98,12 +83,6 @@ BOOK_COLUMNS: Final = (
     Column[BookItem]("CHANGES", lambda item: ", ".join(item.changes) or "nothing"),
     Column[BookItem]("INPUTS", lambda item: ", ".join(item.inputs), wide=True),
     Column[BookItem]("FINDINGS", lambda item: ", ".join(item.findings), wide=True),
-)
-MATCH_COLUMNS: Final = (
-    Column[MatchItem]("RUNBOOK", lambda item: item.runbook),
-    Column[MatchItem]("TITLE", lambda item: item.title),
-    Column[MatchItem]("BECAUSE OF", lambda item: item.symptom),
-    Column[MatchItem]("COMMAND", lambda item: item.command, wide=True),
 )
 JOURNAL_COLUMNS: Final = (
     Column[JournalItem]("RUN", lambda item: item.run),

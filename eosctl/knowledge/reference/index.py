@@ -1,0 +1,90 @@
+"""Load the index of ``explain`` (``index.json``, by ``scripts.generate_reference``) and look entries up by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Final
+
+import msgspec
+
+from eosctl.model.reference import Entry, EntryKind
+
+_DROPPED: Final = str.maketrans("", "", " \t\n_-./:'\"`,()[]{}<>#$*!?%&+=;|\\~@^“”‘’")
+_CLIENT_CODE: Final = re.compile(r"_[A-Z][A-Z_]+")
+_FILE: Final = re.compile(
+    r"(?:.*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap))"
+)
+_DIRECTORY: Final = re.compile(r"(?:.*/)?(?P<topic>__[a-z_]+)-\d+/?")
+_FIRST: Final = {kind: at for at, kind in enumerate(EntryKind)}
+
+
+@cache
+def load_index() -> tuple[Entry, ...]:
+    """Return every entry, by kind."""
+    data = (resources.files("eosctl.knowledge.reference") / "index.json").read_bytes()
+    return msgspec.json.decode(data, type=tuple[Entry, ...])
+
+
+def find_entries(name: str) -> tuple[Entry, ...]:
+    """Return the entries of a name, an alias, an error's number, or a file; case and punctuation do not matter.
+
+    >>> [entry.name for entry in find_entries("producer fenced")], [entry.name for entry in find_entries("-144")]
+    (['PRODUCER_FENCED'], ['_FENCED'])
+    >>> [find_entries(name)[0].name for name in ("__transaction_state-12", "00000000000000000007.txnindex")]
+    ['__transaction_state', '.txnindex']
+    """
+    wanted = name.strip().strip("\"'`“”「」《》").strip()
+    if re.fullmatch(r"-?\d+", wanted):
+        return _by_number().get(int(wanted), ())
+    found = _by_key().get(_key(wanted), ())
+    if not found and (file := _FILE.fullmatch(wanted)):
+        found = _by_key().get(file["suffix"], ())
+    if not found and (directory := _DIRECTORY.fullmatch(wanted)):
+        found = _by_key().get(_key(directory["topic"]), ())
+    # The name itself counts more than an alias, a word as it is written more than one that differs in case.
+    return tuple(
+        sorted(found, key=lambda entry: (entry.name != wanted, _key(entry.name) != _key(wanted), _FIRST[entry.kind]))
+    )
+
+
+def entry_named(name: str) -> Entry:
+    """Return the entry with exactly this name; KeyError without one."""
+    return next(entry for entry in _by_key()[_key(name)] if entry.name == name)
+
+
+def names_of(entry: Entry) -> tuple[str, ...]:
+    """Return everything that an entry can be called."""
+    return (entry.name, *entry.aliases)
+
+
+@cache
+def _by_key() -> Mapping[str, tuple[Entry, ...]]:
+    return _grouped((_key(name), entry) for entry in load_index() for name in names_of(entry))
+
+
+@cache
+def _by_number() -> Mapping[int, tuple[Entry, ...]]:
+    errors = ((entry.code, entry) for entry in load_index() if entry.kind is EntryKind.ERROR and entry.code is not None)
+    found: dict[int, list[Entry]] = {}
+    for code, entry in errors:
+        found.setdefault(code, []).append(entry)
+    return {code: tuple(entries) for code, entries in found.items()}
+
+
+def _grouped(pairs: Iterable[tuple[str, Entry]]) -> Mapping[str, tuple[Entry, ...]]:
+    found: dict[str, dict[int, Entry]] = {}
+    for key, entry in pairs:
+        found.setdefault(key, {})[id(entry)] = entry
+    return {key: tuple(entries.values()) for key, entries in found.items()}
+
+
+def _key(name: str) -> str:
+    """Return a name without what people leave out; names of files and codes of clients keep their beginning."""
+    if _CLIENT_CODE.fullmatch(name):
+        return "_" + name.lower().translate(_DROPPED)
+    if name.startswith("__") or (name.startswith(".") and name[1:].isalpha()):
+        return name.lower()
+    return name.lower().translate(_DROPPED)

@@ -1,0 +1,37 @@
+"""Know the releases of Apache Kafka (``releases.toml``)."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+
+from eosctl.model.known_bug import Version, parse_version, version_text
+
+
+@cache
+def kafka_releases() -> tuple[Version, ...]:
+    """Return every release of Kafka that is known, the oldest first."""
+    text = (resources.files("eosctl.knowledge") / "releases.toml").read_text(encoding="utf-8")
+    return tuple(parse_version(release) for release in tomllib.loads(text)["kafka"])
+
+
+def is_possible_release(version: Version) -> bool:
+    """Return whether Kafka has a release, or may have it by now: a later patch of a branch, or a newer branch."""
+    branch = _branch(version)
+    return version in branch or version > kafka_releases()[-1] or (bool(branch) and version > branch[-1])
+
+
+def is_newer_than_known(version: Version) -> bool:
+    """Return whether a release is newer than all that are known of its branch."""
+    return version not in kafka_releases() and is_possible_release(version)
+
+
+def branch_text(version: Version) -> str:
+    """Write the known releases of a version's branch, or the newest of all where there is no such branch."""
+    found = _branch(version) or kafka_releases()[-1:]
+    return ", ".join(map(version_text, found))
+
+
+def _branch(version: Version) -> tuple[Version, ...]:
+    return tuple(release for release in kafka_releases() if release[:2] == version[:2])

@@ -1,0 +1,258 @@
+"""Explain anything that the product knows: a name, a code, an id, or a text in which some stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from shlex import quote
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.pasted_text import read_pasted
+from eosctl.knowledge.reference.index import find_entries, load_index, names_of
+from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
+from eosctl.services.reference.chinese import translated
+from eosctl.services.reference.printed import find_logged, find_printed
+from eosctl.services.reference.similar import similar_names
+from eosctl.services.reference.symptoms import search_symptoms
+from eosctl.services.reference.text_index import TextIndex
+
+MOST: Final = 5
+"""How many answers one question gets."""
+LIKELY: Final = 0.55
+"""From this score on, an answer that only resembles the question is given; below it, the nearest are listed."""
+_NAMED: Final = 0.97
+_NUMBERED: Final = 0.95
+_WHOLE_TEXT: Final = 0.98
+_SAID: Final = (0.7, 0.025, 0.94)
+"""The score of an error's text: for none of its words, for each, and at most."""
+_LOGGED: Final = 0.72
+_MENTIONED: Final = 0.6
+"""The score of a setting or concept that a sentence mentions."""
+_STEP: Final = 0.02
+_HOLLOW_COSTS: Final = 0.2
+_RESEMBLES: Final = 0.9
+_NEAR: Final = 0.25
+_LONGEST_NAME: Final = 120
+_QUESTION: Final = re.compile(
+    r"(?i)^(?:so |hi |hello |please |can you |could you )*"
+    r"(?:what(?:'s| is| are| does)|explain|define|meaning of|tell me about|describe|what about)"
+    r"(?: the| a| an)? (?P<name>.+?)(?: mean(?:s|ing)?| do)?(?: in kafka)?[?？.!]*$"
+)
+_QUESTION_ZH: Final = re.compile(
+    r"^(?:什么是|请问|解释(?:一下)?|何为)?(?P<name>.+?)(?:是什么(?:意思)?|的?含义|什么意思|是啥)?[?？。]*$"
+)
+_IDENTIFIER: Final = re.compile(r"-?\d+|\w*[._-]\w[\w.-]*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}")
+"""A word that is a name by its shape: a number, dots or underscores, capitals inside."""
+_HOLLOW: Final = frozenset(
+    {"KafkaException", "StreamsException", "IllegalStateException", "ConnectException", "KafkaError", "_FATAL",
+     "KafkaJSNonRetriableError", "FlinkKafkaException", "RetriableException"}
+)  # fmt: skip
+"""Wrappers: what they wrap says more."""
+_ERRORS: Final = frozenset({EntryKind.ERROR, EntryKind.EXCEPTION})
+_WRITTEN: Final = frozenset(
+    {
+        EntryKind.CONCEPT,
+        EntryKind.STATE,
+        EntryKind.FILE,
+        EntryKind.FEATURE,
+        EntryKind.MYTH,
+        EntryKind.RUNBOOK,
+        EntryKind.CHECK,
+    }
+)
+_IDENTIFIED: Final = frozenset({EntryKind.BUG, EntryKind.KIP, EntryKind.CHECK})
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}|\b(TRANSACTIONAL-ID|TOPIC-PARTITION|GROUP|TOPIC)\b")
+
+
+class Explained(NamedTuple):
+    """The answers to a question.
+
+    Attributes:
+        explanations: The entries that fit, best first; empty when nothing is sure enough.
+        nearest: The names of what resembles the question, when nothing is sure enough.
+        pasted: What was read out of the question.
+    """
+
+    explanations: tuple[Explanation, ...]
+    nearest: tuple[str, ...]
+    pasted: PastedText
+
+
+def explain(question: str) -> Explained:
+    """Return the entries that answer a question.
+
+    Args:
+        question: A name, a code, an id, a pasted exception, log line, or stack trace, or words, in English or Chinese.
+    """
+    pasted = read_pasted(question)
+    named = _named(pasted.text)
+    if named:
+        return Explained(_filled(named, pasted.values), (), pasted)
+    found = _Offers()
+    found.take(_of_names(pasted))
+    found.take(_of_printed(pasted.text))
+    if found.best < _NUMBERED:
+        logged = find_logged(pasted.text)
+        found.take(_of_logs(one.category for one in logged))
+        fields = {name: value for one in logged for name, value in one.values.items()}
+        pasted = msgspec.structs.replace(pasted, values=_with_fields(pasted.values, fields))
+    if found.best <= _MENTIONED and not _IDENTIFIER.fullmatch(pasted.text.strip()):
+        found.take(_of_words(translated(pasted.text)))
+    ranked = found.ranked()
+    sure = tuple(one for one in ranked if one.score >= LIKELY)[:MOST]
+    nearest = () if sure else _nearest(translated(pasted.text), ranked)
+    return Explained(_filled(sure, pasted.values), nearest, pasted)
+
+
+class _Offers:
+    """Candidates: of one entry, the best reason counts."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[EntryKind, str], Explanation] = {}
+
+    def take(self, offers: Iterable[Explanation]) -> None:
+        for one in offers:
+            key = (one.entry.kind, one.entry.name)
+            if key not in self._found or self._found[key].score < one.score:
+                self._found[key] = one
+
+    @property
+    def best(self) -> float:
+        return max((one.score for one in self._found.values()), default=0.0)
+
+    def ranked(self) -> tuple[Explanation, ...]:
+        return tuple(sorted(self._found.values(), key=lambda one: -one.score))
+
+
+def _named(text: str) -> tuple[Explanation, ...]:
+    """Return what a text that is nothing but names names, also as "what is NAME"."""
+    words = text.split()
+    if 1 < len(words) <= MOST and all(_IDENTIFIER.fullmatch(word) and find_entries(word) for word in words):
+        return tuple(
+            Explanation(1.0, Certainty.EXACT, f"{word} is its name", find_entries(word)[0])
+            for word in dict.fromkeys(words)
+        )
+    for name in name_candidates(text):
+        entries = find_entries(name)
+        if entries:
+            first = entries[0]
+            # A word in its own spelling means one thing; another spelling may mean several.
+            chosen = entries[:1] if first.name == name.strip() else entries[:MOST]
+            return tuple(
+                Explanation(round(1 - _STEP * at, 2), Certainty.EXACT, f"{name.strip()} is its name", entry)
+                for at, entry in enumerate(chosen)
+            )
+    return ()
+
+
+def name_candidates(text: str) -> Iterator[str]:
+    """Yield what a short text may name: itself, what it asks about, and both in English."""
+    whole = text.strip()
+    if not whole or len(whole) > _LONGEST_NAME:
+        return
+    yield whole
+    for pattern in (_QUESTION, _QUESTION_ZH):
+        if asked := pattern.match(whole):
+            yield asked["name"]
+            yield translated(asked["name"])
+    yield translated(whole)
+
+
+def _of_names(pasted: PastedText) -> Iterator[Explanation]:
+    rank = 0
+    for name in pasted.names:
+        for entry in find_entries(name)[:2]:
+            if entry.kind in _ERRORS or entry.kind in _IDENTIFIED:
+                score = _NAMED - _STEP * rank - (_HOLLOW_COSTS if entry.name in _HOLLOW else 0)
+                yield Explanation(round(max(score, LIKELY), 2), Certainty.EXACT, f"the text names {name}", entry)
+                rank += 1
+            else:
+                yield Explanation(_MENTIONED, Certainty.LIKELY, f"the text mentions {name}", entry)
+    for number in pasted.numbers:
+        for entry in find_entries(str(number))[:1]:
+            yield Explanation(_NUMBERED, Certainty.EXACT, f"the text has error code {number}", entry)
+
+
+def _of_printed(text: str) -> Iterator[Explanation]:
+    first, step, most = _SAID
+    for one in find_printed(text):
+        score = _WHOLE_TEXT if one.is_whole else min(first + step * len(one.phrase.split()), most)
+        certainty = Certainty.EXACT if one.is_whole else Certainty.LIKELY
+        yield Explanation(round(score, 2), certainty, f"its text: {one.phrase}", one.entry)
+
+
+def _of_logs(categories: Iterable[str]) -> Iterator[Explanation]:
+    for at, category in enumerate(categories):
+        for entry in find_entries(category):
+            if entry.kind is EntryKind.LOG_CATEGORY:
+                score = round(max(_LOGGED - _STEP * at, LIKELY), 2)
+                yield Explanation(score, Certainty.LIKELY, "a log record of this category", entry)
+
+
+def _of_words(text: str) -> Iterator[Explanation]:
+    """Search names and symptoms."""
+    index, entries = _name_index()
+    for hit in index.search(text):
+        score = round(hit.score * _RESEMBLES, 2)
+        certainty = Certainty.LIKELY if score >= LIKELY else Certainty.POSSIBLE
+        yield Explanation(score, certainty, f"its name has {', '.join(hit.words)}", entries[hit.at])
+    for match in search_symptoms(text):
+        score = round(match.score * _RESEMBLES, 2)
+        certainty = Certainty.LIKELY if score >= LIKELY else Certainty.POSSIBLE
+        yield Explanation(score, certainty, f"a symptom: {match.symptom}", match.entry)
+
+
+@cache
+def _name_index() -> tuple[TextIndex, tuple[Entry, ...]]:
+    pairs = tuple((_words(name), entry) for entry in load_index() for name in _searched(entry))
+    return TextIndex([words for words, _ in pairs]), tuple(entry for _, entry in pairs)
+
+
+def _searched(entry: Entry) -> tuple[str, ...]:
+    """Return the names to search: all that people wrote, and of generated entries the first."""
+    return names_of(entry) if entry.kind in _WRITTEN else (entry.name,)
+
+
+def _words(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[_./-]", " ", name)
+
+
+def _nearest(text: str, ranked: tuple[Explanation, ...]) -> tuple[str, ...]:
+    """Return the names of what is nearest: by words, then by spelling."""
+    by_words = [one.entry.name for one in ranked if one.score >= _NEAR]
+    return tuple(dict.fromkeys((*by_words, *similar_names(text, MOST))))[:MOST]
+
+
+def _filled(explanations: tuple[Explanation, ...], values: Mapping[str, str]) -> tuple[Explanation, ...]:
+    return tuple(msgspec.structs.replace(one, entry=filled_entry(one.entry, values)) for one in explanations)
+
+
+def filled_entry(entry: Entry, values: Mapping[str, str]) -> Entry:
+    """Return an entry whose next steps have the ids of a text."""
+    return msgspec.structs.replace(entry, next_steps=tuple(fill(step, values) for step in entry.next_steps))
+
+
+def fill(step: str, values: Mapping[str, str]) -> str:
+    """Return a command with the ids that are known; the others stay in capitals.
+
+    >>> fill("eosctl txn blame TRANSACTIONAL-ID", {"transactional_id": "pay ments"})
+    "eosctl txn blame 'pay ments'"
+    >>> fill("eosctl group pending {group}", {})
+    'eosctl group pending GROUP'
+    """
+
+    def filled(match: re.Match[str]) -> str:
+        name = (match[1] or match[2]).lower().replace("-", "_")
+        return quote(values[name]) if name in values else name.upper().replace("_", "-")
+
+    return _PLACEHOLDER.sub(filled, step)
+
+
+def _with_fields(values: dict[str, str], fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the ids of a text with those that its log records name."""
+    names = {"partition": "topic_partition"}
+    known = {names.get(name, name): value for name, value in fields.items()}
+    return values | {name: known[name] for name in ("transactional_id", "group", "topic_partition") if name in known}

@@ -1,0 +1,189 @@
+"""From a symptom, a stack trace, or a log excerpt to the runbooks for it, each with the reason for its rank."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.pasted_text import LONGEST, read_pasted
+from eosctl.errors import UsageError
+from eosctl.knowledge.reference.index import find_entries
+from eosctl.model.reference import Entry, EntryKind, RunbookMatch
+from eosctl.runbooks.refused import Mood, Recognized, recognize
+from eosctl.services.explain import filled_entry, name_candidates
+from eosctl.services.reference.chinese import translated
+from eosctl.services.reference.printed import find_logged, find_printed
+from eosctl.services.reference.symptoms import deciding_question, runbook_of_category, search_symptoms
+
+MOST: Final = 5
+_LONGEST_PATH: Final = 1024
+SURE: Final = 0.45
+"""Below this score the best match is shown as a guess, with the question that decides."""
+_WORTH: Final = 0.2
+_QUESTION: Final = 1.0
+_NAMED: Final = 0.95
+_LATER_RUNBOOK: Final = 0.1
+_LATER_NAME: Final = 0.02
+_ENTRY_BELOW: Final = 0.01
+_PRINTED: Final = 0.85
+_LOGGED: Final = 0.8
+_KINDS: Final = frozenset(
+    {
+        EntryKind.ERROR,
+        EntryKind.EXCEPTION,
+        EntryKind.CHECK,
+        EntryKind.BUG,
+        EntryKind.ALERT,
+        EntryKind.LOG_CATEGORY,
+        EntryKind.STATE,
+    }
+)
+"""What a text reports; anything else that it names is a subject."""
+_REPORTED_KINDS: Final = frozenset(
+    {EntryKind.ERROR, EntryKind.EXCEPTION, EntryKind.CHECK, EntryKind.BUG, EntryKind.ALERT}
+)
+_HOLLOW: Final = frozenset(
+    {
+        "KafkaException",
+        "StreamsException",
+        "IllegalStateException",
+        "TimeoutException",
+        "_FATAL",
+        "_STATE",
+        "_TIMED_OUT",
+    }
+)
+"""Names that many causes share: the words around them say more."""
+
+
+class FoundRunbooks(NamedTuple):
+    """What fits a symptom.
+
+    Attributes:
+        refused: Procedures that destroy data and that the text asks for.
+        cautions: Such procedures that the text asks about or warns of.
+        matches: What fits, best first.
+        is_sure: Whether the best match is good enough to begin with.
+    """
+
+    refused: tuple[Recognized, ...]
+    cautions: tuple[Recognized, ...]
+    matches: tuple[RunbookMatch, ...]
+    is_sure: bool
+
+
+def find_runbooks(text: str) -> FoundRunbooks:
+    """Return the runbooks and entries for a symptom, and the destructive procedures that the text names.
+
+    Args:
+        text: Words in English or Chinese, a stack trace, a log excerpt, or a tool's output.
+    """
+    recognized = recognize(text)
+    best: dict[tuple[EntryKind, str], RunbookMatch] = {}
+    for match in _candidates(text):
+        key = (match.entry.kind, match.entry.name)
+        if key not in best or best[key].score < match.score:
+            best[key] = match
+    ranked = tuple(sorted((match for match in best.values() if match.score >= _WORTH), key=lambda match: -match.score))
+    values = read_pasted(text).values
+    matches = tuple(_completed(match, values) for match in ranked[:MOST])
+    return FoundRunbooks(
+        refused=tuple(found for found in recognized if found.mood is Mood.ORDERED),
+        cautions=tuple(found for found in recognized if found.mood in (Mood.ASKED, Mood.WARNED)),
+        matches=matches,
+        is_sure=bool(matches) and matches[0].score >= SURE,
+    )
+
+
+def _completed(match: RunbookMatch, values: Mapping[str, str]) -> RunbookMatch:
+    entry = filled_entry(match.entry, values)
+    return msgspec.structs.replace(match, entry=entry, decide=deciding_question(match.entry.name))
+
+
+def runbook_command(runbook: str) -> str:
+    """Return the command that runs a runbook, with a word in capitals for each input that must be given."""
+    return filled_entry(_runbook(runbook), {}).next_steps[0] if runbook else ""
+
+
+def _candidates(text: str) -> Iterator[RunbookMatch]:
+    pasted = read_pasted(text)
+    yield from _of_question(pasted.text)
+    rank = 0
+    for name in pasted.names:
+        for entry in find_entries(name)[:2]:
+            if entry.kind in _REPORTED_KINDS:
+                score = _NAMED - _LATER_NAME * rank - (0.5 if entry.name in _HOLLOW else 0)
+                yield from _of_entry(entry, score, name, f"the text names {name}")
+                rank += 1
+    for number in pasted.numbers:
+        for entry in find_entries(str(number))[:1]:
+            yield from _of_entry(entry, _NAMED, entry.name, f"the text has error code {number}")
+    for printed in find_printed(pasted.text):
+        words = len(printed.phrase.split())
+        score = min(0.6 + 0.05 * words, _PRINTED) - (
+            0.3 if printed.entry.name in _HOLLOW and not printed.is_whole else 0
+        )
+        yield from _of_entry(printed.entry, score, printed.phrase, f"the text says {printed.phrase!r}")
+    for at, logged in enumerate(find_logged(pasted.text)):
+        runbook = runbook_of_category(logged.category)
+        if runbook:
+            records = "a log record" if logged.record_count == 1 else f"{logged.record_count} log records"
+            reason = f"{records} of category {logged.category}"
+            yield RunbookMatch(round(_LOGGED - 0.05 * at, 3), _runbook(runbook), logged.category, reason)
+    for found in search_symptoms(translated(pasted.text)):
+        reason = f"it has {', '.join(found.words)} in common with {found.symptom!r}"
+        yield RunbookMatch(found.score, found.entry, found.symptom, reason)
+
+
+def _of_question(text: str) -> Iterator[RunbookMatch]:
+    """Yield what a text asks about, when it is nothing but a name or asks for a meaning."""
+    whole = text.strip()
+    for name in name_candidates(text):
+        entries = find_entries(name)
+        if not entries:
+            continue
+        is_question = name.strip() not in (whole, translated(whole))
+        entry = entries[0]
+        if is_question or entry.kind in _KINDS:
+            reason = "the text asks what it is" if is_question else f"{name.strip()} is its name"
+            yield from _of_entry(entry, _QUESTION if is_question else _NAMED, entry.name, reason, is_question)
+        return
+
+
+def _of_entry(
+    entry: Entry, score: float, symptom: str, reason: str, is_question: bool = False
+) -> Iterator[RunbookMatch]:
+    """Yield an entry and its runbooks: these first, unless the entry itself was asked about."""
+    if entry.kind is EntryKind.RUNBOOK:
+        yield RunbookMatch(score, entry, symptom, reason)
+        return
+    own = score if is_question or not entry.runbooks else score - _ENTRY_BELOW
+    yield RunbookMatch(round(own, 3), entry, symptom, reason)
+    for at, runbook in enumerate(entry.runbooks):
+        below = _LATER_RUNBOOK * (at + is_question)
+        yield RunbookMatch(round(score - below, 3), _runbook(runbook), symptom, reason)
+
+
+def _runbook(name: str) -> Entry:
+    return next(entry for entry in find_entries(name) if entry.kind is EntryKind.RUNBOOK)
+
+
+def read_symptom(words: Sequence[str]) -> str:
+    """Return the symptom that arguments name: their words, the beginning of a file, or of standard input for ``-``.
+
+    Raises:
+        UsageError: The file cannot be read.
+    """
+    if list(words) == ["-"]:
+        return sys.stdin.read(LONGEST)
+    if len(words) == 1 and "\n" not in words[0] and len(words[0]) < _LONGEST_PATH and Path(words[0]).is_file():
+        try:
+            with Path(words[0]).open("rb") as file:
+                return file.read(LONGEST).decode("utf-8", "replace")
+        except OSError as error:
+            raise UsageError(f"Cannot read {words[0]}.", error.strerror or str(error), "Check the path.") from error
+    return " ".join(words)

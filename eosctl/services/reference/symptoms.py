@@ -1,0 +1,93 @@
+"""From what people say is wrong to the runbook or entry for it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.knowledge.reference.index import entry_named, load_index
+from eosctl.model.reference import Entry, EntryKind
+from eosctl.services.reference.text_index import TextIndex
+
+_LONGEST_SENTENCE: Final = 40
+_MOST_SENTENCES: Final = 30
+_LABEL: Final = "symptoms"
+
+
+class SymptomMatch(NamedTuple):
+    """A symptom that resembles what was said; ``words`` are the meanings that both have."""
+
+    entry: Entry
+    symptom: str
+    score: float
+    words: tuple[str, ...]
+
+
+class _Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    says: tuple[str, ...]
+    runbook: str = ""
+    entry: str = ""
+    decide: str = ""
+
+
+class _Symptoms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    symptom: tuple[_Symptom, ...]
+    categories: dict[str, str]
+
+
+def search_symptoms(text: str) -> tuple[SymptomMatch, ...]:
+    """Return the entries whose symptoms resemble a text, best first, each with its best symptom."""
+    index, pairs = _index()
+    best: dict[str, SymptomMatch] = {}
+    for sentence in _sentences(text):
+        for hit in index.search(sentence):
+            symptom, entry = pairs[hit.at]
+            if entry.name not in best or best[entry.name].score < hit.score:
+                best[entry.name] = SymptomMatch(entry, symptom, hit.score, hit.words)
+    return tuple(sorted(best.values(), key=lambda one: -one.score))
+
+
+def deciding_question(runbook: str) -> str:
+    """Return the one question or command that shows whether a runbook is the right one; empty without one."""
+    return next((one.decide for one in _load().symptom if one.runbook == runbook), "")
+
+
+def runbook_of_category(category: str) -> str:
+    """Return the runbook for log records of a category; empty without one."""
+    return _load().categories.get(category, "")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    parts = [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
+    for part in parts[:_MOST_SENTENCES]:
+        yield " ".join(part.split()[:_LONGEST_SENTENCE])
+
+
+@cache
+def _index() -> tuple[TextIndex, tuple[tuple[str, Entry], ...]]:
+    pairs = tuple(_pairs())
+    return TextIndex([symptom for symptom, _ in pairs]), pairs
+
+
+def _pairs() -> Iterator[tuple[str, Entry]]:
+    for one in _load().symptom:
+        entry = entry_named(one.runbook or one.entry)
+        yield from ((symptom, entry) for symptom in one.says)
+    for entry in load_index():
+        if entry.kind is EntryKind.RUNBOOK:
+            title = entry.means.partition(". ")[0]
+            own = [fact.text for fact in entry.facts if fact.label == _LABEL]
+            yield from ((symptom, entry) for text in own for symptom in text.split("; "))
+            yield title, entry
+
+
+@cache
+def _load() -> _Symptoms:
+    text = (resources.files("eosctl.knowledge.reference") / "symptoms.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Symptoms)

@@ -1,0 +1,151 @@
+"""Full-text search over short texts, by SQLite's FTS5: its tokenizer, its Porter stemmer, its BM25.
+
+Words of one meaning count as one word (`synonyms.toml`): texts and questions are reduced to the same meanings before
+they are compared, so "messages went missing" finds "lost records".
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+from eosctl.errors import EosctlError
+
+_TOKENIZER: Final = "porter unicode61 remove_diacritics 2"
+_UNKNOWN_WEIGHT: Final = 0.35
+"""How much a word that no text has counts, compared with the rarest word that one has: it is often a name."""
+_COVERAGE: Final = 0.65
+"""How much it counts that the question's words are found, against that the text has no others."""
+
+
+class Hit(NamedTuple):
+    """A text that a question found.
+
+    Attributes:
+        at: The text's place in the list that was indexed.
+        score: From 0 to 1; 1 when both have the same meanings and no others.
+        words: The meanings that both have.
+    """
+
+    at: int
+    score: float
+    words: tuple[str, ...]
+
+
+class _Vocabulary(NamedTuple):
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+    """By the first stem: stems and the meaning that they have, the longest first."""
+    common: frozenset[str]
+
+
+class TextIndex:
+    """Texts that can be searched."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._meanings = [meanings_of(stems) for stems in _stems(texts)]
+        spread = Counter(word for words in self._meanings for word in set(words))
+        self._weights = {word: math.log(1 + len(texts) / count) for word, count in spread.items()}
+        self._rarest = math.log(1 + len(texts))
+        self._database = _open()
+        self._database.execute("CREATE VIRTUAL TABLE text USING fts5(words, tokenize='unicode61')")
+        rows = ((at, " ".join(_safe(word) for word in words)) for at, words in enumerate(self._meanings, 1))
+        self._database.executemany("INSERT INTO text(rowid, words) VALUES (?, ?)", rows)
+
+    def search(self, question: str, limit: int = 40) -> tuple[Hit, ...]:
+        """Return the texts that share meanings with a question, best first."""
+        (stems,) = _stems([question])
+        asked = tuple(dict.fromkeys(meanings_of(stems)))
+        known = [word for word in asked if word in self._weights]
+        if not known:
+            return ()
+        query = " OR ".join(f'"{_safe(word)}"' for word in known)
+        sql = "SELECT rowid FROM text WHERE text MATCH ? ORDER BY bm25(text), rowid LIMIT ?"
+        rows = self._database.execute(sql, (query, limit)).fetchall()
+        hits = [self._hit(row[0] - 1, asked) for row in rows]
+        return tuple(sorted(hits, key=lambda hit: -hit.score))
+
+    def _hit(self, at: int, asked: tuple[str, ...]) -> Hit:
+        held = set(self._meanings[at])
+        shared = tuple(word for word in asked if word in held)
+        weight = sum(self._weights[word] for word in shared)
+        of_question = sum(self._weights.get(word, _UNKNOWN_WEIGHT * self._rarest) for word in asked)
+        of_text = sum(self._weights[word] for word in held)
+        score = _COVERAGE * weight / of_question + (1 - _COVERAGE) * weight / of_text
+        return Hit(at, round(score, 3), tuple(map(_shown, shared)))
+
+
+def meanings_of(stems: Iterable[str]) -> tuple[str, ...]:
+    """Return the meanings of stemmed words in order: synonyms as one, without words that say nothing.
+
+    >>> [meanings_of(stems) for stems in _stems(["the messages went missing", "lost records"])]
+    [('=record', '=lost'), ('=lost', '=record')]
+    """
+    words = tuple(stems)
+    vocabulary = _vocabulary()
+    found: list[str] = []
+    at = 0
+    while at < len(words):
+        for phrase, meaning in vocabulary.phrases.get(words[at], ()):
+            if words[at : at + len(phrase)] == phrase:
+                found.append(meaning)
+                at += len(phrase)
+                break
+        else:
+            if words[at] not in vocabulary.common:
+                found.append(words[at])
+            at += 1
+    return tuple(found)
+
+
+@cache
+def _vocabulary() -> _Vocabulary:
+    text = (resources.files("eosctl.knowledge.reference") / "synonyms.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    pairs = [(variant, f"={meaning}") for meaning, variants in data["meanings"].items() for variant in variants]
+    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+    for stems, (_, meaning) in zip(_stems([variant for variant, _ in pairs]), pairs, strict=True):
+        phrases[stems[0]].append((stems, meaning))
+    longest_first = {first: tuple(sorted(found, key=lambda one: -len(one[0]))) for first, found in phrases.items()}
+    common = frozenset(stem for stems in _stems(data["common"]) for stem in stems)
+    return _Vocabulary(longest_first, common)
+
+
+def _stems(texts: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the stems of each text in order, as FTS5's tokenizer makes them."""
+    database = _open()
+    database.execute(f"CREATE VIRTUAL TABLE text USING fts5(words, tokenize='{_TOKENIZER}')")
+    database.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(text, 'instance')")
+    database.executemany("INSERT INTO text(rowid, words) VALUES (?, ?)", enumerate(texts, 1))
+    found: list[dict[int, str]] = [{} for _ in texts]
+    for term, document, offset in database.execute("SELECT term, doc, offset FROM stem"):
+        found[document - 1][offset] = term
+    database.close()
+    return [tuple(term for _, term in sorted(terms.items())) for terms in found]
+
+
+def _open() -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:")
+    try:
+        database.execute("CREATE VIRTUAL TABLE probe USING fts5(x)")
+    except sqlite3.OperationalError as error:
+        raise EosctlError(
+            "The reference cannot be searched.",
+            f"This Python's SQLite: {error}.",
+            "Use a Python whose SQLite has FTS5.",
+        ) from error
+    return database
+
+
+def _safe(word: str) -> str:
+    """Return a meaning as one token of `unicode61`."""
+    return word.replace("=", "meaning").replace("_", "").replace("-", "").replace(" ", "")
+
+
+def _shown(word: str) -> str:
+    return word.removeprefix("=")

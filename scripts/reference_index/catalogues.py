@@ -1,0 +1,93 @@
+"""Entries of the product's catalogues: checks, bugs, log categories, runbooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.registry import CATALOGUE
+from eosctl.knowledge.known_bugs import load_known_bugs
+from eosctl.model.known_bug import version_text
+from eosctl.model.reference import Entry, EntryKind, Fact
+from eosctl.render.diagnosis.catalogue import manual_item
+from eosctl.runbooks.book import Runbook
+from eosctl.runbooks.lint import required_inputs
+from eosctl.runbooks.load import library
+from eosctl.services.log_categories import log_categories
+
+
+def check_entries() -> Iterator[Entry]:
+    """Yield the checks, with what their manuals say."""
+    runbooks: dict[str, list[str]] = {}
+    for source in library():
+        for finding in source.book.findings:
+            runbooks.setdefault(finding, []).append(source.book.id)
+    for check in CATALOGUE:
+        sections = {title: " ".join(text.split()) for title, text in manual_item(check).sections.items()}
+        yield Entry(
+            kind=EntryKind.CHECK,
+            name=check.id,
+            means=f"{check.title}. {sections.get('What it checks', '')}".strip(),
+            aliases=(check.name, check.id.removeprefix("EOS-")),
+            data=sections.get("Why it matters for exactly-once", ""),
+            facts=tuple(
+                Fact(label, sections[title])
+                for label, title in (("fix", "Fix"), ("verify", "Verify"))
+                if title in sections
+            ),
+            next_steps=(f"eosctl check explain {check.id}",),
+            runbooks=tuple(runbooks.get(check.id, ())),
+            sources=check.references,
+        )
+
+
+def bug_entries() -> Iterator[Entry]:
+    """Yield the known bugs."""
+    for bug in load_known_bugs():
+        fixed = ", ".join(map(version_text, bug.fixed)) or "open"
+        number = bug.id.rpartition("-")[2]
+        yield Entry(
+            kind=EntryKind.BUG,
+            name=bug.id,
+            means=bug.symptom,
+            aliases=(f"{bug.id.rpartition('-')[0]} #{number}",) if bug.id.startswith("librdkafka") else (),
+            facts=(
+                Fact("product", f"{bug.product.value}, {bug.severity.value}"),
+                Fact("since", version_text(bug.since)),
+                Fact("fixed in", fixed),
+            ),
+            next_steps=(bug.workaround, f"eosctl bugs {bug.id}"),
+            sources=(bug.reference,) if bug.reference else (),
+        )
+
+
+def category_entries() -> Iterator[Entry]:
+    """Yield the categories of log records."""
+    for category in log_categories():
+        yield Entry(
+            kind=EntryKind.LOG_CATEGORY,
+            name=category.id,
+            means=category.meaning,
+            facts=(Fact("severity", category.severity),),
+            next_steps=tuple(filter(None, (category.next_step, f"eosctl logs explain {category.id}"))),
+        )
+
+
+def _command(book: Runbook) -> str:
+    """Return the command that runs a runbook, with a placeholder for each input that must be given."""
+    inputs = (f"-i {name}={{{name}}}" for name in required_inputs(book))
+    return " ".join(["eosctl runbook run", book.id, *inputs])
+
+
+def runbook_entries() -> Iterator[Entry]:
+    """Yield the runbooks."""
+    for source in library():
+        book = source.book
+        yield Entry(
+            kind=EntryKind.RUNBOOK,
+            name=book.id,
+            means=f"{book.title}. {' '.join(book.about.split())}",
+            facts=(Fact("symptoms", "; ".join(book.symptoms)),),
+            next_steps=(_command(book), f"eosctl runbook show {book.id}"),
+            runbooks=(book.id,),
+            sources=book.findings,
+        )

@@ -1,0 +1,141 @@
+"""Entries of what the product has in tables: settings, metrics, alerts, APIs, features of the wire."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from eosctl.analysis.release import release_text
+from eosctl.knowledge.metrics import load_metrics, load_missing
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.knowledge.setting_effects import load_setting_effects
+from eosctl.model.known_bug import version_text
+from eosctl.model.parameter import Parameter
+from eosctl.model.reference import Entry, EntryKind, Fact
+from eosctl.monitoring.alerts import load_alerts
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.schema.table import FOLDER, Field, Section, load_table
+
+_LONGEST_DEFAULT = 60
+
+
+def setting_entries() -> Iterator[Entry]:
+    """Yield one entry for each setting of any component."""
+    by_name: dict[str, list[tuple[str, Parameter]]] = defaultdict(list)
+    for component, table in load_tables().items():
+        for name, parameter in table.parameters.items():
+            by_name[name].append((component, parameter))
+    for name, found in sorted(by_name.items()):
+        owners = [component for component, _ in found]
+        effect = load_setting_effects().get(name, "")
+        facts = [Fact(component, _history(parameter)) for component, parameter in found]
+        yield Entry(
+            kind=EntryKind.SETTING,
+            name=name,
+            means=effect or f"A setting of {_listed(owners)}.",
+            aliases=tuple(dict.fromkeys(p.alias for _, p in found if p.alias)),
+            facts=tuple(facts),
+            next_steps=(f"eosctl config explain {name}",),
+        )
+
+
+def _history(parameter: Parameter) -> str:
+    parts: list[str] = []
+    for index, span in enumerate(parameter.spans):
+        default = "no default" if span.default is None else f"default {span.default[:_LONGEST_DEFAULT] or 'empty'}"
+        since = f" since {release_text(span.since)}" if index else ""
+        parts.append(f"{default}{since}{f', {span.bounds}' if span.bounds else ''}")
+    if parameter.removed is not None:
+        parts.append(f"removed in {release_text(parameter.removed)}")
+    return f"{parameter.type}; {'; '.join(parts)}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def metric_entries() -> Iterator[Entry]:
+    """Yield the metrics that exist, and the names that are quoted and do not exist."""
+    for metric in load_metrics():
+        since = f", since {version_text(metric.since)}" if metric.since else ""
+        until = f", until {version_text(metric.until)}" if metric.until else ""
+        yield Entry(
+            kind=EntryKind.METRIC,
+            name=metric.name,
+            means=metric.means,
+            aliases=tuple(dict.fromkeys((metric.bean, *metric.prometheus))),
+            facts=(
+                Fact("bean", f"{metric.bean} ({metric.component}{since}{until})"),
+                *((Fact("healthy", metric.healthy),) if metric.healthy else ()),
+            ),
+            next_steps=(f"eosctl metrics explain {metric.name}",),
+        )
+    for missing in load_missing():
+        yield Entry(
+            kind=EntryKind.METRIC,
+            name=missing.names[0],
+            means=f"No release of Kafka has a metric of this name. {missing.how}",
+            aliases=tuple(dict.fromkeys((*missing.names[1:], *_last_words(missing.names)))),
+            see=tuple(metric.name for metric in missing.instead),
+        )
+
+
+def _last_words(names: tuple[str, ...]) -> Iterator[str]:
+    for name in names:
+        word = name.rpartition("name=")[2] if "name=" in name else name.rpartition(" ")[2]
+        if word != name:
+            yield word
+
+
+def alert_entries() -> Iterator[Entry]:
+    """Yield the alerts that the product ships."""
+    for alert in load_alerts():
+        yield Entry(
+            kind=EntryKind.ALERT,
+            name=alert.name,
+            means=alert.summary,
+            facts=(Fact("expression", alert.expression), Fact("severity", f"{alert.severity}, held for {alert.hold}")),
+            next_steps=(alert.next_step,),
+        )
+
+
+def api_entries() -> Iterator[Entry]:
+    """Yield Kafka's APIs, with versions and fields where the wire schema has them."""
+    described: set[int] = set()
+    for path in sorted((FOLDER / "api").glob("*.msg")):
+        table = load_table(path)
+        described.add(table.number or 0)
+        served = "; ".join(f"Kafka {release}: {span.first} to {span.last}" for release, span in table.served.items())
+        yield Entry(
+            kind=EntryKind.API,
+            name=table.name,
+            means=f"A request of Kafka's protocol, API key {table.number}.",
+            aliases=(f"{table.name}Request", f"{table.name}Response", _upper(table.name)),
+            facts=(
+                Fact("API key", str(table.number)),
+                Fact("versions", served or "none is stable"),
+                *(Fact(section.name, _fields(section)) for section in table.sections),
+            ),
+        )
+    for key in ApiKey:
+        if key not in described:
+            name = "".join(part.capitalize() for part in key.name.split("_"))
+            yield Entry(EntryKind.API, name, f"A request of Kafka's protocol, API key {int(key)}.", aliases=(key.name,))
+
+
+def _upper(name: str) -> str:
+    return "".join(f"_{letter}" if letter.isupper() and at else letter for at, letter in enumerate(name)).upper()
+
+
+def _fields(section: Section) -> str:
+    return ", ".join(_field(field, section) for field in section.fields) or "no fields"
+
+
+def _field(field: Field, section: Section) -> str:
+    versions = ""
+    if field.versions.first > section.versions.first:
+        versions = f" (since {field.versions.first})"
+    if field.versions.last < section.versions.last:
+        versions = f" (up to {field.versions.last})"
+    inner = f" [{', '.join(_field(one, section) for one in field.fields)}]" if field.fields else ""
+    return f"{field.name}{versions}{inner}"

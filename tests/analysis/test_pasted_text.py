@@ -1,0 +1,83 @@
+"""What a pasted text names is read out of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.analysis.pasted_text import LONGEST, read_pasted
+
+NESTED = """org.apache.kafka.streams.errors.StreamsException: Error encountered sending record to topic out due to:
+org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old epoch.
+    at org.apache.kafka.streams.processor.internals.RecordCollectorImpl.recordSendError(RecordCollectorImpl.java:313)
+Caused by: org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer
+    at com.example.MyErrorHandlerException.run(X.java:1)
+    ... 12 more
+"""
+
+
+def test_the_root_cause_of_a_stack_trace_comes_first_and_frames_name_nothing() -> None:
+    names = read_pasted(NESTED).names
+    assert names[0] == "ProducerFencedException"
+    assert "InvalidProducerEpochException" in names
+    assert "MyErrorHandlerException" not in names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("kafka.errors.ProducerFencedError: [Error 90]", "ProducerFencedError"),
+        ('KafkaError{code=_FENCED,val=-144,str="x"}', "_FENCED"),
+        ("ec: tx_errc::coordinator_not_available", "coordinator_not_available"),
+        ("failed: tx::errc::invalid_txn_state", "invalid_txn_state"),
+        ("client error: sarama.ErrOutOfBrokers", "ErrOutOfBrokers"),
+        ("is this kafka-17507 or kip-447?", "KAFKA-17507"),
+        ("see librdkafka #3575", "librdkafka-3575"),
+        ("finding eos-txn-001", "EOS-TXN-001"),
+        ("with transaction.timeout.ms=5000", "transaction.timeout.ms"),
+        ("loading __transaction_state-12", "__transaction_state"),
+    ],
+)
+def test_names_are_found_in_their_clients_spelling(text: str, name: str) -> None:
+    assert name in read_pasted(text).names
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("errorCode: 51", 51),
+        ("[Error 22] IllegalGeneration", 22),
+        ("[90] Producer Fenced: x", 90),
+        ("error_code=-144", -144),
+    ],
+)
+def test_numbers_of_errors_are_found(text: str, number: int) -> None:
+    assert number in read_pasted(text).numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (
+            "Epoch of producer 4001 at offset 7 in orders-2 is 5, which is smaller than the last seen epoch 6",
+            {"producer_id": "4001", "topic": "orders", "partition": "2", "topic_partition": "orders-2"},
+        ),
+        (
+            "Completed rollback of ongoing transaction for transactionalId payments-7 due to timeout",
+            {"transactional_id": "payments-7"},
+        ),
+        ("transactional.id=pay-1, group.id=billing", {"transactional_id": "pay-1", "group": "billing"}),
+        ("fenced transactionalId 'pay 7'", {"transactional_id": "pay 7"}),
+        ("[tx_id=ledger-7] end_txn failed for pid", {"transactional_id": "ledger-7"}),
+        ("Topic: orders Partition: 3 Leader: none", {"topic": "orders", "partition": "3"}),
+    ],
+)
+def test_ids_are_found(text: str, values: dict[str, str]) -> None:
+    found = read_pasted(text).values
+    assert values.items() <= found.items()
+    if "topic" not in values:
+        assert "topic" not in found
+
+
+def test_terminal_codes_are_dropped_and_long_texts_are_cut() -> None:
+    assert read_pasted("\x1b[31mKIP-98\x1b[0m").text == "KIP-98"
+    assert len(read_pasted("x" * (LONGEST + 1)).text) == LONGEST

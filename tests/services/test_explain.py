@@ -1,0 +1,89 @@
+"""Whatever people type or paste, `explain` finds what it names, and does not guess."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.model.reference import Certainty, EntryKind
+from eosctl.services.explain import explain, fill
+
+NAMES = {
+    "InitProducerId": EntryKind.API,
+    "TXN_OFFSET_COMMIT": EntryKind.API,
+    "KIP-447": EntryKind.KIP,
+    "IN_TRANSACTION": EntryKind.STATE,
+    "in-sync replicas": EntryKind.CONCEPT,
+    "DelayedFetch": EntryKind.CONCEPT,
+    "NotLeaderForPartitionException": EntryKind.EXCEPTION,
+    "_FENCED": EntryKind.ERROR,
+    "transaction.timeout.ms": EntryKind.SETTING,
+    "queue.buffering.max.messages": EntryKind.SETTING,
+    "PartitionsWithLateTransactionsCount": EntryKind.METRIC,
+    "TransactionTimeoutRate": EntryKind.METRIC,
+    "EOS-TXN-001": EntryKind.CHECK,
+    "hanging-transaction": EntryKind.RUNBOOK,
+    "transaction-log-not-durable": EntryKind.CHECK,
+    "KAFKA-17507": EntryKind.BUG,
+    "TXN_TIMEOUT_ABORT": EntryKind.LOG_CATEGORY,
+    "metadata.version": EntryKind.FEATURE,
+    "__transaction_state-49": EntryKind.FILE,
+    "00000000000000000000.txnindex": EntryKind.FILE,
+    "时间轮": EntryKind.CONCEPT,
+    "what is the leader epoch?": EntryKind.CONCEPT,
+    "事务协调器是什么": EntryKind.CONCEPT,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_answered_with_certainty(name: str) -> None:
+    first = explain(name).explanations[0]
+    assert (first.certainty, first.entry.kind) == (Certainty.EXACT, NAMES[name])
+    assert first.entry.means
+
+
+_ROLLED_BACK = (
+    "[2026-01-02 03:04:05,678] INFO [TransactionCoordinator id=1] Completed rollback of ongoing transaction for "
+    "transactionalId pay-7 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)"
+)
+_NESTED = """KafkaException: Cannot execute transactional method because we are in an error state
+Caused by: org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted to use a producer id"""
+_KAFKAJS = """KafkaJSProtocolError: The producer attempted to update a transaction while another concurrent operation on
+the same transaction was ongoing"""
+_OLD_EPOCH = "kafka server: Producer attempted an operation with an old epoch"
+_POLL = 'KafkaError{code=_MAX_POLL_EXCEEDED,val=-147,str="Application maximum poll interval exceeded"}'
+PASTED = (
+    ("org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer", "ProducerFencedException"),
+    (_NESTED, "InvalidPidMappingException"),
+    ("Local: This instance has been fenced by a newer instance", "_FENCED"),
+    ("Broker: Producer attempted a transactional operation in an invalid state", "INVALID_TXN_STATE"),
+    (_KAFKAJS, "CONCURRENT_TRANSACTIONS"),
+    (_OLD_EPOCH, "INVALID_PRODUCER_EPOCH"),
+    ("INVALID_PRODUCER_ID_MAPPING: The producer attempted to use a producer id", "INVALID_PRODUCER_ID_MAPPING"),
+    ("[51] Concurrent Transactions: the producer attempted", "CONCURRENT_TRANSACTIONS"),
+    ("kafka.errors.OutOfOrderSequenceNumberError: [Error 45]", "OUT_OF_ORDER_SEQUENCE_NUMBER"),
+    (_POLL, "_MAX_POLL_EXCEEDED"),
+    ("tx::errc::invalid_txn_state", "INVALID_TXN_STATE"),
+    (_ROLLED_BACK, "TXN_TIMEOUT_ABORT"),
+)
+
+
+@pytest.mark.parametrize(("text", "name"), PASTED)
+def test_a_pasted_text_leads_to_its_error(text: str, name: str) -> None:
+    assert explain(text).explanations[0].entry.name == name
+
+
+def test_the_ids_of_a_text_are_in_the_next_commands() -> None:
+    found = explain("ProducerFencedException, transactional.id=pay-7")
+    assert found.pasted.values["transactional_id"] == "pay-7"
+    assert "eosctl txn blame pay-7" in found.explanations[0].entry.next_steps
+    assert fill("x GROUP {group} TOPIC-PARTITION", {"group": "a;b"}) == "x 'a;b' 'a;b' TOPIC-PARTITION"
+
+
+@pytest.mark.parametrize("text", ["xylophone", "PRODUCR_FENCD", "the weather in Paris", "", "   ", "无线电台"])
+def test_what_nothing_fits_is_not_answered(text: str) -> None:
+    assert explain(text).explanations == ()
+
+
+def test_the_nearest_names_are_offered() -> None:
+    assert "PRODUCER_FENCED" in explain("PRODUCR_FENCD").nearest
+    assert "transaction.timeout.ms" in explain("transacton.timeout.ms").nearest

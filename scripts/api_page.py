@@ -19,6 +19,7 @@ OUTPUT: Final = EXAMPLE.with_suffix(".txt")
 MODULES: Final = (
     "diagnose",
     "watch_diagnosis",
+    "inspect_files",
     "mine_logs",
     "judge_logs",
     "count_exceptions",

@@ -94,6 +94,7 @@ class Problem:
     verify: tuple[Command, ...] = ()
     incident: str = ""
     facts: tuple[tuple[str, str | int | bool], ...] = ()
+    files: tuple[str, ...] = ()
 
 
 Evaluate = Callable[[Case], Iterator[Problem]]
@@ -160,6 +161,7 @@ class Check:
             references=self.references,
             incident=problem.incident,
             facts=problem.facts,
+            files=problem.files,
         )
 
 

@@ -17,19 +17,16 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.settings.sources import shown
 
 
-def judge_beside(deployment: Deployment, snapshot: ClusterSnapshot | None) -> tuple[CheckResult, ...]:
+def judge_files(deployment: Deployment, snapshot: ClusterSnapshot | None) -> tuple[CheckResult, ...]:
     """Judge files, with the brokers and internal topics of a cluster as their counterparts.
 
-    What the cluster's own settings show without the files is left to the checks of clusters, so that nothing is told
+    Findings about the cluster's own settings alone are left to the checks of clusters, so that nothing is reported
     twice. Values of secret settings are masked.
     """
-    if snapshot is None:
-        return tuple(masked(result) for result in judge(deployment))
-    running = (*broker_components(snapshot), *topic_components(snapshot))
+    running = () if snapshot is None else (*broker_components(snapshot), *topic_components(snapshot))
+    places = frozenset(component.place.file for component in running)
     together = judge(Deployment((*deployment.components, *running), deployment.tables))
-    alone = {f.fingerprint for r in judge(Deployment(running, deployment.tables)) for f in r.findings}
-    places = {component.place.file for component in running}
-    return tuple(masked(_of_files(result, alone, places)) for result in together)
+    return tuple(masked(_of_files(result, places)) for result in together)
 
 
 def joined(cluster: Diagnosis, files: Iterable[CheckResult]) -> Diagnosis:
@@ -38,14 +35,10 @@ def joined(cluster: Diagnosis, files: Iterable[CheckResult]) -> Diagnosis:
     return replace(cluster, results=results, grade=grade(results), summary=summarise(results, cluster.gaps))
 
 
-def _of_files(result: CheckResult, alone: set[str], places: set[str]) -> CheckResult:
-    if not result.findings:
+def _of_files(result: CheckResult, running: frozenset[str]) -> CheckResult:
+    left = tuple(finding for finding in result.findings if not running.issuperset(finding.files))
+    if len(left) == len(result.findings):
         return result
-    left = tuple(
-        finding
-        for finding in result.findings
-        if str(dict(finding.facts)["file"]) not in places or finding.fingerprint not in alone
-    )
     if left:
         return replace(result, findings=left)
     reason = "only the cluster's own settings are concerned, which the checks of clusters judge"

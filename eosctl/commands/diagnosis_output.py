@@ -2,81 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 import typer
 
+from eosctl.commands.finding_options import ReportOptions
 from eosctl.commands.gate import WriteBaseline
 from eosctl.commands.incomplete import note_gaps, note_missing
 from eosctl.commands.invocation import Invocation, note, write_file, write_result
-from eosctl.commands.options import OUTPUT, FindingOutput, Header, OutputFile
+from eosctl.commands.options import FindingOutput, Header, OutputFile
+from eosctl.findings.diagnosis import Diagnosis
+from eosctl.findings.finding import Finding
+from eosctl.findings.judged import Judged
+from eosctl.model.read_as import ReadAs, sentence
+from eosctl.render.diagnosis.baseline import render_baseline
+from eosctl.render.diagnosis.formats import render_diagnosis
 from eosctl.render.formats import FindingFormat
-
-if TYPE_CHECKING:
-    from eosctl.findings.diagnosis import Diagnosis
-    from eosctl.findings.finding import Finding
-    from eosctl.findings.judged import Judged
-    from eosctl.services.diagnose import Diagnosed
+from eosctl.services.diagnose import Diagnosed
 
 _WITHOUT_ROOM: Final = (FindingFormat.TSV, FindingFormat.CSV, FindingFormat.PROMETHEUS)
 """Formats that have no place for what is suppressed, nor for what files were read as."""
 
-SaveSnapshot = Annotated[
-    Path | None,
-    typer.Option("--save-snapshot", metavar="FILE", help="Keep the evidence in a file.", rich_help_panel=OUTPUT),
-]
-HtmlReport = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
-]
 
-
-class Destinations(NamedTuple):
-    """Where a diagnosis goes.
-
-    Attributes:
-        output: The format on standard output.
-        output_file: A file for the same text.
-        report: A file for an HTML report.
-        baseline: A file for the fingerprints of all findings.
-        header: Whether rows begin with the names of the columns; None for the format's default.
-    """
-
-    output: FindingFormat
-    output_file: Path | None
-    report: Path | None
-    baseline: Path | None
-    header: bool | None = None
-
-
-def write_diagnosis(diagnosed: Diagnosed, destinations: Destinations, invocation: Invocation) -> None:
-    """Write a diagnosis.
+def write_diagnosis(
+    diagnosed: Diagnosed, options: ReportOptions, baseline: Path | None, invocation: Invocation
+) -> NoReturn:
+    """Write a diagnosis where the options want it, and its findings as a baseline; end with its exit code.
 
     Raises:
         EosctlError: A file cannot be written.
     """
-    from eosctl.render.diagnosis.formats import render_diagnosis
-
-    write_baseline_file(diagnosed.found, destinations.baseline)
-    report, checks, output = diagnosed.report, diagnosed.checks, destinations.output
-    text = render_diagnosis(report, checks, output, invocation.style(), header=destinations.header)
-    write_result(text, destinations.output_file)
+    write_baseline_file(diagnosed.found, baseline)
+    report, checks, output = diagnosed.report, diagnosed.checks, options.output
+    text = render_diagnosis(report, checks, output, invocation.style(), header=options.header)
+    write_result(text, options.output_file)
     note_gaps(output, report.diagnosis.gaps)
     note_suppressed(report.diagnosis, output)
     if not report.diagnosis.grade.is_given:
         read = f" Logs: {report.log_reading}." if report.log_reading else ""
         note_missing(output, [f"no check could be evaluated, so there is no grade.{read}"])
     if output in (*_WITHOUT_ROOM, FindingFormat.JUNIT):
-        from eosctl.model.read_as import sentence
-
-        for one in report.read_as:
-            note(f"{one.file}: read as: {sentence(one)}")
-    if destinations.report is not None:
-        write_file(render_diagnosis(report, checks, FindingFormat.HTML), destinations.report)
-        note(f"report: {destinations.report}")
+        note_read_as(report.read_as)
+    if options.report is not None:
+        write_file(render_diagnosis(report, checks, FindingFormat.HTML), options.report)
+        note(f"report: {options.report}")
     for remark in diagnosed.remarks:
         note(remark)
+    raise typer.Exit(diagnosed.exit_code)
+
+
+def note_read_as(files: Iterable[ReadAs]) -> None:
+    """Write to standard error what each file was read as."""
+    for one in files:
+        note(f"{one.file}: read as: {sentence(one)}")
 
 
 def write_baseline_file(found: tuple[Finding, ...], path: Path | None) -> None:
@@ -87,8 +67,6 @@ def write_baseline_file(found: tuple[Finding, ...], path: Path | None) -> None:
     """
     if path is None:
         return
-    from eosctl.render.diagnosis.baseline import render_baseline
-
     write_file(render_baseline(found), path)
     note(f"baseline: {path}")
 

@@ -21,7 +21,8 @@ class Finding(msgspec.Struct, frozen=True):
     """One thing that is wrong.
 
     ``cause`` says why (empty when the check states a plain fact); ``impact`` is the blast radius in words. ``incident``
-    groups findings that have one cause. ``facts`` are machine-readable values (snake_case names with unit).
+    groups findings that have one cause. ``facts`` are machine-readable values (snake_case names with unit). ``files``
+    are those whose settings were judged together; a running broker or topic stands for a file.
     """
 
     check_id: str
@@ -39,6 +40,7 @@ class Finding(msgspec.Struct, frozen=True):
     references: tuple[str, ...] = ()
     incident: str = ""
     facts: tuple[tuple[str, str | int | bool], ...] = ()
+    files: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:

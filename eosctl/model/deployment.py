@@ -73,7 +73,8 @@ class Value(msgspec.Struct, frozen=True):
     """A resolved setting.
 
     ``name`` is the component's own name for it, ``key`` what stands in the file, with its prefix. A ``text`` that
-    refers to something outside of the file is not resolved, and nothing may be concluded from it.
+    refers to something outside of the file is not resolved, and nothing may be concluded from it. ``owner`` is the file
+    of the component that a default belongs to.
     """
 
     name: str
@@ -82,6 +83,12 @@ class Value(msgspec.Struct, frozen=True):
     place: Place | None = None
     source: ValueSource = ValueSource.GIVEN
     resolved: bool = True
+    owner: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file that decides it: where it stands, or that of the component whose default it is."""
+        return self.owner if self.place is None else self.place.file
 
     @property
     def number(self) -> int | None:
@@ -155,8 +162,8 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         if found is not None and name not in self.forced:
             return found
         if name in self.framework:
-            return Value(name, self.framework[name], name, source=ValueSource.FRAMEWORK)
-        return Value(name, self.defaults.get(name), name, source=ValueSource.DEFAULT)
+            return Value(name, self.framework[name], name, source=ValueSource.FRAMEWORK, owner=self.place.file)
+        return Value(name, self.defaults.get(name), name, source=ValueSource.DEFAULT, owner=self.place.file)
 
     def number(self, name: str) -> int | None:
         """Return a setting as a whole number."""

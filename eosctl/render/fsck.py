@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
+from eosctl.analysis.fsck.checked import Checked
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
-from eosctl.analysis.fsck.diagnosis import finding_of
-from eosctl.findings.diagnosis import Diagnosis
-from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.fsck import FsckFinding, FsckSeverity
-from eosctl.model.severity import Severity
 from eosctl.render.envelope import ClusterView, EvidenceView, listing
 from eosctl.render.findings.rows import render_columns
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
@@ -77,40 +74,8 @@ def fsck_item(finding: FsckFinding) -> FsckItem:
     )
 
 
-class Checked(NamedTuple):
-    """The result of a check.
-
-    Attributes:
-        diagnosis: Without the findings that are suppressed.
-        found: All findings.
-        partition_count: How many replicas were read.
-        generated_at_ms: When this is rendered, ms since the epoch.
-        about: What was read, one sentence a line.
-    """
-
-    diagnosis: Diagnosis
-    found: tuple[FsckFinding, ...]
-    partition_count: int
-    generated_at_ms: int
-    about: tuple[str, ...] = ()
-
-    @property
-    def items(self) -> tuple[FsckItem, ...]:
-        """The findings that count, the worst first."""
-        counted = frozenset(self.diagnosis.findings)
-        rank = [FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO]
-        ordered = sorted(self.found, key=lambda one: rank.index(one.severity))
-        return tuple(fsck_item(one) for one in ordered if finding_of(one) in counted)
-
-    @property
-    def groups(self) -> tuple[FindingGroup, ...]:
-        """The findings by cause, the worst first."""
-        return group_findings(self.diagnosis.findings)
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """What to do first about errors and warnings."""
-        return first_actions(one for one in self.groups if one.cause.severity.at_least(Severity.WARNING))
+def _items(checked: Checked) -> tuple[FsckItem, ...]:
+    return tuple(map(fsck_item, checked.counted))
 
 
 class FsckView(msgspec.Struct, frozen=True):
@@ -140,7 +105,7 @@ def fsck_view(checked: Checked) -> FsckView:
         generated_at=time_text(checked.generated_at_ms),
         cluster=None,
         evidence=None,
-        items=checked.items,
+        items=_items(checked),
         partition_count=checked.partition_count,
         actions=action_views(checked.actions),
         suppressed=suppressed_views(diagnosis.suppressed),
@@ -151,7 +116,7 @@ def fsck_view(checked: Checked) -> FsckView:
 
 def render_fsck(checked: Checked, output: FindingFormat, style: Style = PLAIN, *, header: bool | None = None) -> str:
     """Render a check in the formats that are its own; ``header`` is that of `render_rows`."""
-    items = checked.items
+    items = _items(checked)
     match output:
         case FindingFormat.JSON:
             return render_json(fsck_view(checked))
@@ -203,7 +168,7 @@ def _consequences(items: Iterable[FsckItem]) -> Iterator[Block]:
 
 def render_repair_plan(checked: Checked, style: Style = PLAIN) -> str:
     """Render the steps that repair what was found, one block a kind with its files; nothing is carried out."""
-    wanted = [item for item in checked.items if item.severity != FsckSeverity.INFO]
+    wanted = [item for item in _items(checked) if item.severity != FsckSeverity.INFO]
     if not wanted:
         return render_page([Line("Nothing needs repair."), *suppressed_blocks(checked.diagnosis)], style)
     blocks: list[Block] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eosctl.analysis.fsck.checked import Checked
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.analysis.fsck.diagnosis import AREA, check_id
 from eosctl.analysis.fsck.titles import TITLES
@@ -9,7 +10,7 @@ from eosctl.model.severity import Severity
 from eosctl.render.findings.formats import OWN, render_findings
 from eosctl.render.findings.report import FindingReport, Rule
 from eosctl.render.formats import FindingFormat
-from eosctl.render.fsck import Checked, render_fsck
+from eosctl.render.fsck import render_fsck
 from eosctl.render.page import PLAIN, Style
 
 

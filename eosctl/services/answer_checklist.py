@@ -10,7 +10,7 @@ import msgspec
 from eosctl.checks.checklist import answer_automatically
 from eosctl.checks.checklist_subjects import Seen
 from eosctl.checks.declaration import Case
-from eosctl.checks.files_with_cluster import joined, judge_beside
+from eosctl.checks.files_with_cluster import joined, judge_files
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.model.checklist import Answer, Checklist
@@ -64,6 +64,6 @@ def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -
         if files.unreadable:
             raise files.unreadable[0].error
         deployment = files.deployment
-        diagnosis = joined(diagnosis, judge_beside(deployment, evidence))
+        diagnosis = joined(diagnosis, judge_files(deployment, evidence))
     answers = answer_automatically(request.checklist, diagnosis, Seen(evidence, deployment), request.at)
     return Answered(answers, None if evidence is None else evidence.cluster_id)

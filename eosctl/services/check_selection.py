@@ -1,9 +1,10 @@
-"""The choice of checks by id, name, area, or tag."""
+"""The choice of checks by id, name, area, or tag, and single rules by their id or name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eosctl.analysis.fsck.kinds import FsckKind, find_kind, kind_names
 from eosctl.checks.declaration import Check
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, names_of, select_checks
 from eosctl.errors import UsageError, unknown_name
@@ -34,6 +35,21 @@ def choose_checks(selectors: Sequence[str] = (), *, of_files: bool = False) -> t
             ) from error
         names = {*names_of(among), *(name for check in among for name in (check.area.value, *check.tags))}
         raise unknown_name("check, area or tag", selector, names, "List them: eosctl check list") from error
+
+
+def find_rule(name: str) -> Check | FsckKind:
+    """Return the check of a cluster or of configuration files, or the kind of finding in data directories.
+
+    Args:
+        name: An id or a name: ``EOS-TXN-001``, ``hanging-transaction``, ``fsck/crc-mismatch``.
+
+    Raises:
+        UsageError: Nothing has this name.
+    """
+    found = find_check(name) or find_kind(name)
+    if found is None:
+        raise unknown_name("check", name, {*names_of(CATALOGUE), *kind_names()}, "List them: eosctl check list")
+    return found
 
 
 def evidence_for(checks: Sequence[Check]) -> frozenset[EvidenceKind]:

@@ -11,7 +11,7 @@ import msgspec
 from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
 from eosctl.analysis.read_as import read_as
 from eosctl.checks.declaration import Case, Check
-from eosctl.checks.files_with_cluster import joined, judge_beside
+from eosctl.checks.files_with_cluster import joined, judge_files
 from eosctl.checks.registry import ALL_CHECKS, CONFIGURATION_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.bundles.snapshot_file import save_snapshot
@@ -174,7 +174,7 @@ def _judge(
     diagnosis = name_runbooks(run_checks(checks, case), case.bootstrap)
     if files is not None:
         cluster = snapshot if snapshot is not None and snapshot.brokers else None
-        diagnosis = joined(diagnosis, judge_beside(files.deployment, cluster))
+        diagnosis = joined(diagnosis, judge_files(files.deployment, cluster))
         checks = (*checks, *CONFIGURATION_CHECKS)
     found = diagnosis.findings
     diagnosis = without_suppressed(diagnosis, gate, now_ms)

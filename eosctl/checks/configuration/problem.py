@@ -59,6 +59,7 @@ def problem(
             ("value", values[0].text or "") if values else ("value", ""),
             ("role", component.role.value),
         ),
+        files=tuple(dict.fromkeys((component.place.file, *(value.file for value in values)))),
     )
 
 

@@ -3,74 +3,51 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from eosctl.commands.diagnosis_output import Destinations, HtmlReport, SaveSnapshot, write_diagnosis
-from eosctl.commands.doctor.watch import Count, Interval, Watch, check_watchable, show_watch
-from eosctl.commands.gate import (
-    BaselineFile,
-    ExitZero,
-    FailOnOrRules,
-    MinScore,
-    RequireComplete,
-    RulesFile,
-    WriteBaseline,
-)
-from eosctl.commands.invocation import invocation_of
-from eosctl.commands.options import (
-    DEFAULT_SECOND_LOOK,
-    Bootstrap,
-    CommandConfig,
-    FindingOutput,
-    Header,
-    OutputFile,
-    Overrides,
-    Profile,
-    SecondLookAfter,
-    SnapshotFile,
-    Timeout,
-)
-from eosctl.commands.session import callbacks
+from eosctl.commands.diagnosis_output import write_diagnosis
+from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
+from eosctl.commands.finding_options import ReportOptions, ScoredGateFlags
+from eosctl.commands.gate import FailOnOrRules
+from eosctl.commands.invocation import Invocation
+from eosctl.commands.options import LooksOptions
+from eosctl.commands.session import perform
 from eosctl.commands.source_options import LogPaths, LogZone, MetricCredentials, MetricUrls
 from eosctl.errors import UsageError
-from eosctl.render.formats import FindingFormat
-from eosctl.services.connection import Connection
+from eosctl.services.diagnose import DiagnoseRequest, diagnose
+from eosctl.services.sources import Sources
+from eosctl.services.watch_diagnosis import WatchRequest
+
+
+class SourceOptions(NamedTuple):
+    """The options for evidence in addition to the cluster's own."""
+
+    logs: LogPaths = None
+    zone: LogZone = None
+    metrics: MetricUrls = None
+    credentials: MetricCredentials = None
+
+    @property
+    def sources(self) -> Sources:
+        """The logs and metrics to read."""
+        return Sources(tuple(self.logs or ()), self.zone, tuple(self.metrics or ()), self.credentials)
 
 
 def doctor(
-    context: typer.Context,
+    invocation: Invocation,
     paths: Annotated[
         list[Path] | None,
         typer.Argument(metavar="[PATH]...", help="Configuration files and folders to judge as well.", exists=True),
     ] = None,
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
-    snapshot: SnapshotFile = None,
-    logs: LogPaths = None,
-    zone: LogZone = None,
-    metrics: MetricUrls = None,
-    credentials: MetricCredentials = None,
-    watch: Watch = False,
-    interval: Interval = "30s",  # type: ignore[assignment]
-    count: Count = None,
-    save_snapshot: SaveSnapshot = None,
-    output: FindingOutput = FindingFormat.TABLE,
-    header: Header = None,
-    output_file: OutputFile = None,
-    report: HtmlReport = None,
+    *,
+    looks: LooksOptions,
+    sources: SourceOptions,
+    watch: WatchOptions,
+    report: ReportOptions,
     fail_on: FailOnOrRules = None,
-    exit_zero: ExitZero = False,
-    require_complete: RequireComplete = False,
-    min_score: MinScore = None,
-    baseline: BaselineFile = None,
-    write_baseline: WriteBaseline = None,
-    rules: RulesFile = None,
+    gate: ScoredGateFlags,
 ) -> None:
     """Collect evidence, run every check that applies, grade, say what to do next.
 
@@ -81,40 +58,30 @@ def doctor(
     check evaluated because logs were not recognized, 3 findings or a score below --min-score, 4 evidence incomplete
     with --require-complete.
     """
-    from eosctl.services.diagnose import DiagnoseRequest, diagnose
-    from eosctl.services.gate_options import GateOptions
-    from eosctl.services.sources import Sources
-    from eosctl.services.watch_diagnosis import WatchRequest
-
-    invocation = invocation_of(context)
-    gate = GateOptions(fail_on, exit_zero, require_complete, min_score, baseline, rules)
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    sources = Sources(tuple(logs or ()), zone, tuple(metrics or ()), credentials)
-    if watch:
+    connection, demands = looks.cluster.connection, gate.options(fail_on)
+    if watch.watch:
         once = {
-            "a path": bool(paths),
-            "--logs": bool(logs),
-            "--snapshot": snapshot is not None,
-            "--save-snapshot": save_snapshot is not None,
-            "--report": report is not None,
-            "--output-file": output_file is not None,
-            "--write-baseline": write_baseline is not None,
+            "a path": paths,
+            "--logs": sources.logs,
+            "--snapshot": looks.snapshot,
+            "--save-snapshot": report.save_snapshot,
+            "--report": report.report,
+            "--output-file": report.output_file,
+            "--write-baseline": gate.write_baseline,
         }
-        check_watchable(output, once)
-        watching = WatchRequest(connection, sources, gate, second_look_after, interval, count)
-        raise typer.Exit(show_watch(watching, output, invocation))
-    if count is not None:
+        check_watchable(report.output, [name for name, given in once.items() if given])
+        pauses = (looks.second_look_after, watch.interval, watch.look_count)
+        watching = WatchRequest(connection, sources.sources, demands, *pauses)
+        raise typer.Exit(show_watch(watching, report.output, invocation))
+    if watch.look_count is not None:
         raise UsageError("--count was given, and not --watch.", "It ends a watch.", "Give --watch, or leave it out.")
     request = DiagnoseRequest(
         connection,
-        snapshot,
+        looks.snapshot,
         tuple(paths or ()),
-        sources,
-        second_look_after_ms=second_look_after,
-        save_snapshot=save_snapshot,
-        gate=gate,
+        sources.sources,
+        second_look_after_ms=looks.second_look_after,
+        save_snapshot=report.save_snapshot,
+        gate=demands,
     )
-    with callbacks(invocation.now_ms) as shown:
-        diagnosed = diagnose(request, shown)
-    write_diagnosis(diagnosed, Destinations(output, output_file, report, write_baseline, header), invocation)
-    raise typer.Exit(diagnosed.exit_code)
+    write_diagnosis(perform(diagnose, request, invocation), report, gate.write_baseline, invocation)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -10,48 +11,53 @@ from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.options import parse_duration_ms
 from eosctl.commands.watching import check_format, frames, row_count
 from eosctl.errors import UsageError
+from eosctl.render.diagnosis.watch import render_look
 from eosctl.render.formats import FindingFormat
 from eosctl.services.callbacks import Callbacks
+from eosctl.services.watch_diagnosis import WatchRequest, watch_diagnosis
 
-if TYPE_CHECKING:
-    from eosctl.checks.watching import Look
-    from eosctl.services.watch_diagnosis import WatchRequest
-
-WATCH = "Watch"
+WATCH: Final = "Watch"
 ROWS_WITHOUT_TERMINAL: Final = 40
 HEAD_LINES: Final = 8
-Watch = Annotated[
-    bool,
-    typer.Option("--watch", help="Look again and again until Ctrl-C, and show what changed.", rich_help_panel=WATCH),
-]
-Interval = Annotated[
-    int,
-    typer.Option(
-        "--interval",
-        metavar="DURATION",
-        parser=parse_duration_ms,
-        help="Pause between two looks of --watch; longer when looks take long.",
-        rich_help_panel=WATCH,
-    ),
-]
-Count = Annotated[
-    int | None,
-    typer.Option("--count", min=1, help="End --watch after this many looks.", rich_help_panel=WATCH),
-]
+_INTERVAL: Final[Any] = "30s"
 
 
-def check_watchable(output: FindingFormat, others: dict[str, bool]) -> None:
+class WatchOptions(NamedTuple):
+    """The options of a watch."""
+
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Look again and again until Ctrl-C, and show what changed.", rich_help_panel=WATCH
+        ),
+    ] = False
+    interval: Annotated[
+        int,
+        typer.Option(
+            "--interval",
+            metavar="DURATION",
+            parser=parse_duration_ms,
+            help="Pause between two looks of --watch; longer when looks take long.",
+            rich_help_panel=WATCH,
+        ),
+    ] = _INTERVAL
+    look_count: Annotated[
+        int | None,
+        typer.Option("--count", min=1, help="End --watch after this many looks.", rich_help_panel=WATCH),
+    ] = None
+
+
+def check_watchable(output: FindingFormat, given: Sequence[str]) -> None:
     """Refuse what makes no sense again and again.
 
     Args:
         output: The format.
-        others: Options that watch one moment, by name: whether they were given.
+        given: The names of given options that are about one moment.
 
     Raises:
-        UsageError: One of them was.
+        UsageError: One of them was given.
     """
     check_format("doctor --watch", output)
-    given = [name for name, is_given in others.items() if is_given]
     if given:
         raise UsageError(
             f"--watch and {given[0]} were both given.",
@@ -66,25 +72,12 @@ def show_watch(request: WatchRequest, output: FindingFormat, invocation: Invocat
     Raises:
         EosctlError: The first look failed.
     """
-    from eosctl.services.watch_diagnosis import watch_diagnosis
-
     # No progress: on a terminal its line would stand in the frame.
-    shown = Callbacks(invocation.now_ms, note)
-    watch = watch_diagnosis(request, shown)
+    watch = watch_diagnosis(request, Callbacks(invocation.now_ms, note))
     with frames(output) as show:
         for look in watch.looks:
-            show(_frame(look, invocation, output))
+            show(render_look(look, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), output, invocation.style()))
     verdict = watch.verdict(look)
     for remark in verdict.remarks:
         note(remark)
     return verdict.exit_code
-
-
-def _frame(look: Look, invocation: Invocation, output: FindingFormat) -> str:
-    from eosctl.render.diagnosis.watch import look_item, render_look
-
-    if output is FindingFormat.JSON:
-        from eosctl.render.machine import render_json_line
-
-        return render_json_line(look_item(look))
-    return render_look(look, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), invocation.style())

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
+from eosctl.analysis.fsck.diagnosis import AREA
+from eosctl.analysis.fsck.kinds import FsckKind
 from eosctl.analysis.release import release_text
 from eosctl.checks.declaration import Area, Check
 from eosctl.checks.manual import manual_of
-from eosctl.render.listing import Column
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Line, Style, render_page
 
+DIRECTORIES: Final = "data-directories"
 FILES: Final = "configuration-files"
 """What a check needs that asks nothing of a cluster."""
 
@@ -59,9 +66,25 @@ def check_item(check: Check) -> CheckItem:
     )
 
 
-def manual_item(check: Check) -> ManualItem:
-    """Shape one check with its manual."""
-    return ManualItem(check_item(check), manual_of(check)[1])
+def _manual_item(rule: Check | FsckKind) -> ManualItem:
+    """Shape a check, or a kind of finding in data directories, with its manual."""
+    if not isinstance(rule, FsckKind):
+        return ManualItem(check_item(rule), manual_of(rule)[1])
+    item = CheckItem(
+        id=rule.id,
+        name=rule.name,
+        title=rule.title,
+        area=AREA,
+        severity="",
+        summary=rule.follows.effect,
+        needs=(DIRECTORIES,),
+        uses=(),
+        since="",
+        until="",
+        tags=(AREA,),
+        references=(),
+    )
+    return ManualItem(item, {"When the broker starts again": rule.follows.on_restart, "Fix": rule.follows.repair})
 
 
 CHECK_COLUMNS: Final[tuple[Column[CheckItem], ...]] = (
@@ -84,19 +107,38 @@ def releases_of(check: Check) -> str:
     return f"{release_text(check.since)} and later" if check.since else "all"
 
 
-def render_manual(check: Check, style: Style = PLAIN) -> str:
-    """Render a check's manual for people."""
-    summary, sections = manual_of(check)
-    item = check_item(check)
-    releases = f"; Kafka releases: {text}" if (text := releases_of(check)) else ""
-    blocks: list[Block] = [
-        Line(f"{check.id}  {check.title}", "bold"),
-        Line(check.name, "dim"),
-        Line(f"{item.severity}; needs {', '.join(item.needs)}{releases}; tags {', '.join(item.tags) or 'none'}", "dim"),
-        Line(""),
-        Line(summary),
+def render_manual(rule: Check | FsckKind, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render the manual of a check, or of a kind of finding in data directories."""
+    manual = _manual_item(rule)
+    match output:
+        case OutputFormat.JSON:
+            return render_json(manual)
+        case OutputFormat.YAML:
+            return render_yaml(manual)
+        case OutputFormat.TSV:
+            return render_tsv(manual.sections.items())
+    item = manual.check
+    releases = "" if isinstance(rule, FsckKind) else releases_of(rule)
+    facts = [
+        item.severity,
+        f"needs {', '.join(item.needs)}",
+        f"Kafka releases: {releases}" if releases else "",
+        f"tags {', '.join(item.tags) or 'none'}",
     ]
-    for title, text in sections.items():
+    blocks: list[Block] = [
+        Line(f"{item.id}  {item.title}", "bold"),
+        Line(item.name, "dim"),
+        Line("; ".join(fact for fact in facts if fact), "dim"),
+        Line(""),
+        Line(item.summary),
+    ]
+    for title, text in manual.sections.items():
         blocks += [Line(""), Line(title, "bold")]
         blocks += [Line(f"  {line}" if line else "") for line in text.splitlines()]
     return render_page(blocks, style)
+
+
+def render_checks(checks: Sequence[Check], now_ms: int, output: OutputFormat, style: Style) -> str:
+    """Render the list of checks."""
+    result = listing("checks", "check list", now_ms, tuple(map(check_item, checks)))
+    return render_listing(result, CHECK_COLUMNS, output, style)

@@ -8,6 +8,8 @@ import msgspec
 
 from eosctl.checks.watching import Look, Standing
 from eosctl.render.findings.text import TONES
+from eosctl.render.formats import FindingFormat
+from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 from eosctl.render.transactions.watch import sparkline
 from eosctl.text import count_text, duration_text, time_text
@@ -52,14 +54,17 @@ def look_item(look: Look) -> LookItem:
     )
 
 
-def render_look(look: Look, rows: int, style: Style = PLAIN) -> str:
+def render_look(look: Look, rows: int, output: FindingFormat = FindingFormat.TABLE, style: Style = PLAIN) -> str:
     """Render a look.
 
     Args:
         look: The newest.
         rows: How many causes to show at most.
+        output: A line of JSON, or a frame for people.
         style: Width and colour.
     """
+    if output is FindingFormat.JSON:
+        return render_json_line(look_item(look))
     blocks: list[Block] = []
     if look.error:
         blocks.append(Line(f"{time_text(look.at_ms)}  The cluster could not be asked: {look.error}", "bold red"))

@@ -1,0 +1,33 @@
+"""The kinds of findings in data directories, by the names that people use."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.analysis.fsck.consequences import CONSEQUENCES, Consequence
+from eosctl.analysis.fsck.diagnosis import AREA, check_id
+from eosctl.analysis.fsck.titles import TITLES
+
+
+class FsckKind(NamedTuple):
+    """A kind of finding: its name, the title of its findings, and what follows from it."""
+
+    name: str
+    title: str
+    follows: Consequence
+
+    @property
+    def id(self) -> str:
+        """The id of the findings of this kind."""
+        return check_id(self.name)
+
+
+def find_kind(name: str) -> FsckKind | None:
+    """Return the kind with a name or id, such as ``crc-mismatch`` or ``fsck/crc-mismatch``; None without one."""
+    kind = name.removeprefix(f"{AREA}/")
+    return FsckKind(kind, TITLES[kind], CONSEQUENCES[kind]) if kind in CONSEQUENCES else None
+
+
+def kind_names() -> tuple[str, ...]:
+    """Return the ids of all kinds, in order."""
+    return tuple(map(check_id, sorted(CONSEQUENCES)))

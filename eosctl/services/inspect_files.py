@@ -1,0 +1,124 @@
+"""Check data directories: whether they hold what Kafka would have written, from the files alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from eosctl.analysis.fsck.checked import Checked
+from eosctl.analysis.fsck.diagnosis import diagnose_data_dirs
+from eosctl.capacity.quantities import QuantityError, parse_bytes
+from eosctl.collect.data_dirs import LIVE_BYTES_PER_S, inspect_data_dirs, is_in_use
+from eosctl.errors import EosctlError, ExitCode, UsageError
+from eosctl.findings.finding import Finding
+from eosctl.model.severity import Severity
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.gate import judge_run, read_gate, without_suppressed
+from eosctl.services.gate_options import GateOptions
+from eosctl.storage.gentle_reading import GentleReader, Read
+from eosctl.storage.survey import DataDirFacts, survey_data_dir
+from eosctl.text import count_text
+
+
+class InspectRequest(msgspec.Struct, frozen=True):
+    """What to check.
+
+    Attributes:
+        directories: Data directories (``log.dirs``) of the brokers of one cluster, or copies of them.
+        max_rate: The most that is read in a second, e.g. ``20MiB``; None for 50 MiB where a broker runs, else no limit.
+        second_look_after_ms: The pause before the second pass, if a broker is writing, in milliseconds.
+        gate: What decides the exit code; findings fail the run from a warning on, unless it says something else.
+    """
+
+    directories: tuple[Path, ...]
+    max_rate: str | None = None
+    second_look_after_ms: int = 2_000
+    gate: GateOptions = GateOptions()
+
+
+class InspectedFiles(NamedTuple):
+    """The result of a check, all findings with those that are suppressed, and the exit code."""
+
+    checked: Checked
+    found: tuple[Finding, ...]
+    exit_code: ExitCode
+
+
+def inspect_files(request: InspectRequest, callbacks: Callbacks = SILENT) -> InspectedFiles:
+    """Check data directories. They are only read; where a broker writes, findings must show in two passes.
+
+    Raises:
+        UsageError: The rate is not a size, or a directory does not exist, holds no partition, or is of another
+            cluster than the others.
+        ConfigFileError: The rules or the baseline cannot be read.
+        EosctlError: A file cannot be read.
+    """
+    gate = read_gate(request.gate, Severity.WARNING, has_score=False)
+    rate = None if request.max_rate is None else _rate(request.max_rate)
+    try:
+        surveyed = [survey_data_dir(directory) for directory in _distinct(request.directories)]
+        _refuse_two_clusters(surveyed)
+        read = _reader(rate, surveyed)
+        pause_s = request.second_look_after_ms / 1000
+        found = inspect_data_dirs(surveyed, read, lambda: time.sleep(pause_s), callbacks.progress)
+    except OSError as error:
+        raise EosctlError(
+            f"Cannot read {error.filename}.",
+            error.strerror or str(error),
+            "Run it as the user that the broker runs as.",
+        ) from error
+    if not found.partition_count:
+        raise UsageError("There is no partition directory.", "", "Name data directories, as in log.dirs.")
+    if found.is_live:
+        callbacks.remark("a broker runs on these files: warnings and errors are those that two looks found")
+    partitions = [path.name for facts in surveyed for path in facts.partitions]
+    cluster_id = next((facts.cluster_id for facts in surveyed if facts.cluster_id), "")
+    now_ms = callbacks.now_ms()
+    everything = diagnose_data_dirs(found.findings, partitions, cluster_id, now_ms)
+    diagnosis = without_suppressed(everything, gate, now_ms)
+    directories = count_text(len(surveyed), "data directory", "data directories")
+    about = f"Read: {count_text(found.partition_count, 'replica')} in {directories}."
+    checked = Checked(diagnosis, tuple(found.findings), found.partition_count, now_ms, (about,))
+    return InspectedFiles(checked, everything.findings, judge_run(diagnosis, gate.gate).exit_code)
+
+
+def _reader(bytes_per_s: int | None, surveyed: Sequence[DataDirFacts]) -> Read:
+    """Return what reads logs: gently where a rate is given or a broker runs."""
+    if bytes_per_s is None and not is_in_use(surveyed):
+        return os.pread
+    return GentleReader(bytes_per_s or LIVE_BYTES_PER_S, time.monotonic, time.sleep).read
+
+
+def _distinct(directories: Sequence[Path]) -> list[Path]:
+    """Drop directories that are named twice: a log is no replica of itself."""
+    for directory in directories:
+        if not directory.is_dir():
+            raise UsageError(f"{directory} is no directory.", "", "Name data directories, as in log.dirs.")
+    return list({directory.resolve(): directory for directory in reversed(directories)}.values())[::-1]
+
+
+def _refuse_two_clusters(surveyed: Sequence[DataDirFacts]) -> None:
+    """Refuse directories of several clusters: whatever they have in common by name is not the same thing."""
+    named = {facts.cluster_id: facts.path for facts in reversed(surveyed) if facts.cluster_id}
+    if len(named) > 1:
+        (one, here), (other, there), *_ = reversed(named.items())
+        raise UsageError(
+            "The directories belong to different clusters.",
+            f"meta.properties of {here} names the cluster {one}, that of {there} {other}.",
+            "Check each cluster by itself.",
+        )
+
+
+def _rate(text: str) -> int:
+    try:
+        bytes_per_s = int(parse_bytes(text))
+    except QuantityError as error:
+        raise UsageError(f"--max-rate {text} is no size.", str(error), "Write 20MiB, or 500kB.") from error
+    if bytes_per_s <= 0:
+        raise UsageError(f"--max-rate {text} is no rate.", "", "Write 20MiB, or 500kB.")
+    return bytes_per_s

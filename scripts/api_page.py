@@ -19,6 +19,10 @@ OUTPUT: Final = EXAMPLE.with_suffix(".txt")
 MODULES: Final = (
     "diagnose",
     "watch_diagnosis",
+    "lint_configuration",
+    "change_configuration",
+    "compare_configuration",
+    "releases",
     "inspect_files",
     "mine_logs",
     "judge_logs",

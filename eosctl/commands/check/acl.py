@@ -113,10 +113,10 @@ def acl(
     from eosctl.analysis.bootstrap import bootstrap_of, connection_words
     from eosctl.analysis.connect_access import ConnectSource, plan_connect_access
     from eosctl.analysis.minimal_access import Application, plan_access, states_of, streams_application
-    from eosctl.commands.config.releases import release_of
     from eosctl.model.evidence import EvidenceKind
     from eosctl.render.diagnosis.access import access_item, render_access
     from eosctl.render.envelope import listing
+    from eosctl.services.releases import release_of
 
     invocation = invocation_of(context)
     if not principal.startswith("User:"):
@@ -162,7 +162,7 @@ def acl(
                 None if group is None else _name("--group", group),
                 read_names,
                 write_names,
-                None if kafka_version is None else release_of(kafka_version),
+                None if kafka_version is None else release_of(kafka_version, note),
             )
         )
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)

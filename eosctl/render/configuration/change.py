@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from eosctl.checks.configuration.repairs import Repair
 from eosctl.checks.upgrade_plan import UpgradeChange
-from eosctl.render.listing import Column
+from eosctl.render.envelope import listing
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import Style
 from eosctl.settings.sources import shown
 
 
@@ -59,7 +62,7 @@ REPAIR_COLUMNS: Final[tuple[Column[RepairItem], ...]] = (
 )
 
 
-def upgrade_item(change: UpgradeChange) -> UpgradeItem:
+def _upgrade_item(change: UpgradeChange) -> UpgradeItem:
     """Shape a change; secrets are masked."""
     place = change.place
     return UpgradeItem(
@@ -75,17 +78,40 @@ def upgrade_item(change: UpgradeChange) -> UpgradeItem:
     )
 
 
-def repair_item(repair: Repair, obstacle: str) -> RepairItem:
+def _repair_item(repair: Repair, obstacle: str) -> RepairItem:
     """Shape a repair."""
     return RepairItem(
         repair.check_id, repair.file, repair.line, repair.key, repair.action.value, repair.text, repair.reason, obstacle
     )
 
 
-def render_patch(file: str, before: str, after: str) -> str:
+def _patch(file: str, before: str, after: str) -> str:
     """Return a unified diff without surrounding lines, which may hold secrets."""
     name = file.lstrip("/")
     lines: Sequence[str] = list(
         difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=0)
     )
     return "\n".join(lines) + "\n" if lines else ""
+
+
+def render_upgrade(changes: Iterable[UpgradeChange], now_ms: int, output: OutputFormat, style: Style) -> str:
+    """Render what an upgrade changes."""
+    result = listing("config-upgrade", "config upgrade", now_ms, tuple(map(_upgrade_item, changes)))
+    return render_listing(result, UPGRADE_COLUMNS, output, style, empty="The upgrade changes nothing here.")
+
+
+def render_fixes(
+    repairs: Iterable[tuple[Repair, str]],
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    now_ms: int,
+    output: OutputFormat,
+    style: Style,
+) -> str:
+    """Render repairs, each with what prevents it; for people with the patch of each file."""
+    result = listing("config-fix", "config fix", now_ms, tuple(_repair_item(*one) for one in repairs))
+    text = render_listing(result, REPAIR_COLUMNS, output, style, empty="Nothing can be mended without a choice.")
+    if output not in FOR_PEOPLE:
+        return text
+    patches = [_patch(name, before[name], after[name]) for name in before]
+    return "\n".join([text, *(patch for patch in patches if patch)])

@@ -8,7 +8,10 @@ from typing import Final
 import msgspec
 
 from eosctl.model.deployment import Component, Deployment, Value
-from eosctl.render.listing import Column
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import Style
 from eosctl.settings.sources import shown
 
 
@@ -70,3 +73,9 @@ def _from(value: Value, component: Component) -> str:
     if value.place is not None:
         return str(value.place)
     return f"{value.source.value} {component.release[0]}.{component.release[1]}"
+
+
+def render_differences(left: Deployment, right: Deployment, now_ms: int, output: OutputFormat, style: Style) -> str:
+    """Render what two configurations mean differently."""
+    result = listing("config-diff", "config diff", now_ms, differences(left, right))
+    return render_listing(result, DIFFERENCE_COLUMNS, output, style, empty="No difference in meaning.")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from eosctl.checks.linted import Linted
 from eosctl.model.read_as import sentence
 from eosctl.render.configuration.lint_report import lint_report
-from eosctl.render.configuration.lint_view import Linted, LintItem, LintView, lint_view
+from eosctl.render.configuration.lint_view import LintItem, LintView, lint_view
 from eosctl.render.findings.formats import render_findings
 from eosctl.render.findings.rows import render_rows
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks

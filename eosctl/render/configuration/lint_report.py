@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from eosctl.checks.linted import Linted
 from eosctl.checks.registry import CONFIGURATION_CHECKS
-from eosctl.render.configuration.lint_view import Linted, undecided_item
+from eosctl.render.configuration.lint_view import undecided_item
 from eosctl.render.diagnosis.finding_report import rules_of
 from eosctl.render.findings.report import FindingReport, Note, NoteLevel
 from eosctl.text import count_text

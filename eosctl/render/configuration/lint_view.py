@@ -2,50 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
-from eosctl.checks.judge import findings_of
+from eosctl.checks.linted import Linted
 from eosctl.checks.undecided import Undecided
-from eosctl.findings.diagnosis import CheckStatus, Diagnosis
+from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.model.read_as import ReadAs
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
-from eosctl.settings.deployment_files import Unreadable
 from eosctl.settings.sources import shown
 from eosctl.text import time_text
 
 SCHEMA = "eosctl.config-lint"
-
-
-class Linted(NamedTuple):
-    """Everything that a lint run has to tell."""
-
-    diagnosis: Diagnosis
-    undecided: tuple[Undecided, ...]
-    unreadable: tuple[Unreadable, ...]
-    read: tuple[str, ...]
-    without_settings: tuple[str, ...]
-    generated_at_ms: int
-    read_as: tuple[ReadAs, ...] = ()
-    not_understood: tuple[str, ...] = ()
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings by file and line."""
-        return findings_of(self.diagnosis.results)
-
-    @property
-    def groups(self) -> tuple[FindingGroup, ...]:
-        """The findings by cause, the worst first."""
-        return group_findings(self.diagnosis.findings)
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """What to do first."""
-        return first_actions(self.groups)
 
 
 class LintItem(msgspec.Struct, frozen=True):

@@ -9,6 +9,9 @@ from eosctl.checks.registry import checks_reading
 from eosctl.knowledge.parameter_tables import SPRING_PREFIX, load_tables
 from eosctl.knowledge.setting_effects import load_setting_effects
 from eosctl.knowledge.update_modes import explain_update
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 
 
@@ -61,8 +64,20 @@ def explain_setting(name: str) -> tuple[SettingItem, ...]:
     return tuple(items)
 
 
-def render_setting(name: str, items: tuple[SettingItem, ...], style: Style = PLAIN) -> str:
-    """Render a setting for people."""
+def render_setting(items: tuple[SettingItem, ...], now_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render a setting, of which there is at least one item."""
+    match output:
+        case OutputFormat.JSON:
+            return render_json(listing("setting", "config explain", now_ms, items))
+        case OutputFormat.YAML:
+            return render_yaml(listing("setting", "config explain", now_ms, items))
+        case OutputFormat.TSV:
+            return render_tsv((item.component, span.since, span.default or "") for item in items for span in item.spans)
+        case _:
+            return _page(items, style)
+
+
+def _page(items: tuple[SettingItem, ...], style: Style) -> str:
     blocks: list[Block] = [Line(items[0].name, "bold")]
     if items[0].effect:
         blocks += [Line(""), Line(items[0].effect)]

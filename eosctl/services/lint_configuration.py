@@ -1,0 +1,122 @@
+"""Judge configuration files of brokers and applications together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.read_as import read_as
+from eosctl.checks.configuration.cluster import broker_components, topic_components
+from eosctl.checks.files_with_cluster import masked
+from eosctl.checks.judge import judge, undecided
+from eosctl.checks.linted import Linted
+from eosctl.errors import ExitCode
+from eosctl.findings.diagnosis import Diagnosis
+from eosctl.findings.finding import Finding
+from eosctl.findings.grade import grade
+from eosctl.findings.summary import summarise
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.evidence import EvidenceKind
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
+from eosctl.services.connection import Connection
+from eosctl.services.gate import Verdict, judge_run, read_gate, without_suppressed
+from eosctl.services.gate_options import GateOptions
+from eosctl.services.releases import release_if_named
+from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.inline_suppressions import read_inline_suppressions
+from eosctl.settings.sources import Releases
+
+KINDS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.API_VERSIONS})
+
+
+class LintRequest(msgspec.Struct, frozen=True):
+    """The files to judge.
+
+    Attributes:
+        paths: Configuration files, and folders of them.
+        kafka_version: The release of the brokers, e.g. ``3.9``; None for the newest.
+        client_version: The release of Java clients, Streams and Connect, if it is another.
+        librdkafka_version: The release of librdkafka.
+        roles: What files are, by their name, where detection needs help.
+        with_cluster: Whether the brokers of a running cluster or of a snapshot are judged too.
+        connection: The cluster.
+        snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
+        gate: What decides the exit code.
+    """
+
+    paths: tuple[Path, ...]
+    kafka_version: str | None = None
+    client_version: str | None = None
+    librdkafka_version: str | None = None
+    roles: Mapping[str, Role] = {}
+    with_cluster: bool = False
+    connection: Connection = Connection()
+    snapshot_file: Path | None = None
+    gate: GateOptions = GateOptions()
+
+
+class LintResult(NamedTuple):
+    """The result without suppressed findings, all findings, and the exit code."""
+
+    linted: Linted
+    found: tuple[Finding, ...]
+    exit_code: ExitCode
+
+
+def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> LintResult:
+    """Judge configuration files by the rules of exactly-once.
+
+    A file that cannot be read does not stop the others: it is reported, and the exit code is 2.
+
+    Raises:
+        UsageError: A release is not one, or a snapshot and a cluster are both named.
+        ConfigFileError: The rules or the baseline cannot be read.
+        EosctlError: The cluster cannot be read.
+    """
+    gate = read_gate(request.gate, has_score=False)
+    releases = Releases(
+        release_if_named(request.kafka_version, callbacks.remark),
+        release_if_named(request.client_version, callbacks.remark),
+        release_if_named(request.librdkafka_version, callbacks.remark, "librdkafka"),
+    )
+    files = read_deployment(request.paths, roles=request.roles, releases=releases)
+    deployment = files.deployment
+    if request.with_cluster:
+        evidence = collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks)
+        running = (*broker_components(evidence), *topic_components(evidence))
+        deployment = Deployment((*deployment.components, *running), deployment.tables)
+    results = tuple(map(masked, judge(deployment)))
+    now_ms = callbacks.now_ms()
+    inline = read_inline_suppressions(files.read)
+    gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
+    everything = Diagnosis("", now_ms, results, grade(results), summary=summarise(results), remarks=inline.remarks)
+    linted = Linted(
+        without_suppressed(everything, gate, now_ms),
+        undecided(deployment),
+        files.unreadable,
+        files.read,
+        files.without_settings,
+        now_ms,
+        read_as(files.deployment),
+        files.not_understood,
+    )
+    for broken in files.unreadable:
+        callbacks.report_error(broken.error)
+    return LintResult(linted, everything.findings, _exit_code(linted, request.gate, judge_run(linted.diagnosis, gate.gate)))
+
+
+def _exit_code(linted: Linted, demands: GateOptions, verdict: Verdict) -> ExitCode:
+    """Return the exit code: files that were not read or not understood are no all-clear."""
+    code = verdict.exit_code
+    if linted.unreadable:
+        return ExitCode.BAD_INPUT
+    if demands.exit_zero:
+        return code
+    if linted.not_understood and not linted.read_as:
+        return ExitCode.BAD_INPUT
+    is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood)
+    return ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code

@@ -51,6 +51,8 @@ MODULES: Final = (
     "watch_transactions",
     "groups",
     "timeline",
+    "snapshots",
+    "plan_access",
     "locate_coordinator",
     "decode_logs",
     "decode_topics",

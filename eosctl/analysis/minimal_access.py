@@ -8,27 +8,16 @@ since then WRITE on any topic will do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 import msgspec
 
+from eosctl.model.access import ApplicationKind, RuleState
 from eosctl.model.cluster_state import AccessRule, AccessRules
 
 CLUSTER: Final = "kafka-cluster"
 IDEMPOTENT_WRITE_UNTIL: Final = (2, 7)
 _IMPLY_DESCRIBE: Final = frozenset({"Read", "Write", "Delete", "Alter"})
-
-
-class ApplicationKind(StrEnum):
-    """What an application does."""
-
-    PRODUCER = "producer"
-    IDEMPOTENT_PRODUCER = "idempotent-producer"
-    CONSUMER = "consumer"
-    PROCESSOR = "processor"
-    STREAMS = "streams"
-    CONNECT_SOURCE = "connect-source"
 
 
 TRANSACTIONAL: Final = (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR, ApplicationKind.STREAMS)
@@ -92,14 +81,6 @@ class NeededRule(msgspec.Struct, frozen=True):
         resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {self.name.text}"
         pattern = " --resource-pattern-type prefixed" if self.name.prefixed else ""
         return f"--allow-principal {principal} --operation {self.operation} {resource}{pattern}"
-
-
-class RuleState(StrEnum):
-    """Whether a cluster has a needed rule."""
-
-    PRESENT = "present"
-    MISSING = "missing"
-    DENIED = "denied"
 
 
 def plan_access(application: Application) -> tuple[NeededRule, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -9,7 +10,9 @@ import msgspec
 from eosctl.analysis.snapshot_diff import SnapshotChange
 from eosctl.model.bundle import BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.render.listing import Column
+from eosctl.render.envelope import listing
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.text import count_text, time_text
 
@@ -41,12 +44,12 @@ class BundleItem(msgspec.Struct, frozen=True):
     missing: tuple[MissingPart, ...]
 
 
-def change_item(change: SnapshotChange) -> ChangeItem:
+def _change_item(change: SnapshotChange) -> ChangeItem:
     """Shape one change."""
     return ChangeItem(*change)
 
 
-def bundle_item(file: str, manifest: BundleManifest, snapshot: ClusterSnapshot) -> BundleItem:
+def _bundle_item(file: str, manifest: BundleManifest, snapshot: ClusterSnapshot) -> BundleItem:
     """Shape a bundle."""
     return BundleItem(
         file=file,
@@ -81,8 +84,32 @@ CHANGE_COLUMNS: Final[tuple[Column[ChangeItem], ...]] = (
 )
 
 
-def render_bundle(item: BundleItem, style: Style = PLAIN) -> str:
-    """Render a bundle for people."""
+def render_changes(
+    snapshot: ClusterSnapshot, changes: Iterable[SnapshotChange], now_ms: int, output: OutputFormat, style: Style
+) -> str:
+    """Render what changed up to a snapshot."""
+    result = listing("snapshot-diff", "snapshot diff", now_ms, tuple(map(_change_item, changes)), snapshot)
+    return render_listing(result, CHANGE_COLUMNS, output, style, empty="Nothing changed.")
+
+
+def render_bundle(
+    file: str,
+    manifest: BundleManifest,
+    snapshot: ClusterSnapshot,
+    *,
+    command: str,
+    now_ms: int,
+    output: OutputFormat,
+    style: Style = PLAIN,
+) -> str:
+    """Render a bundle, as a command shows it."""
+    item = _bundle_item(file, manifest, snapshot)
+    if output in FOR_PEOPLE:
+        return _page(item, style)
+    return render_listing(listing("bundle", command, now_ms, (item,), snapshot), PART_COLUMNS, output)
+
+
+def _page(item: BundleItem, style: Style) -> str:
     counts = ", ".join(
         [
             count_text(item.broker_count, "broker"),

@@ -6,14 +6,13 @@ import pytest
 
 from eosctl.analysis.minimal_access import (
     Application,
-    ApplicationKind,
     Name,
     NeededRule,
-    RuleState,
     plan_access,
     state_of,
     states_of,
 )
+from eosctl.model.access import ApplicationKind, RuleState
 from eosctl.model.cluster_state import AccessRule, AccessRules
 
 WRITES_ORDERS = NeededRule("Topic", Name("orders"), "Write", (), "")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
-from eosctl.analysis.minimal_access import NeededRule, RuleState
-from eosctl.render.envelope import Listing
+from eosctl.analysis.minimal_access import NeededRule
+from eosctl.model.access import RuleState
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Line, Style, render_page
@@ -37,7 +40,7 @@ ACCESS_COLUMNS: Final[tuple[Column[AccessItem], ...]] = (
 )
 
 
-def access_item(needed: NeededRule, principal: str, state: RuleState | None, bootstrap: str) -> AccessItem:
+def _access_item(needed: NeededRule, principal: str, state: RuleState | None, bootstrap: str) -> AccessItem:
     """Shape one rule."""
     return AccessItem(
         principal=principal,
@@ -52,8 +55,28 @@ def access_item(needed: NeededRule, principal: str, state: RuleState | None, boo
     )
 
 
-def render_access(result: Listing[AccessItem], output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render the rules; for people with the commands that add those which are not there."""
+def render_access(
+    rules: Iterable[tuple[NeededRule, RuleState | None]],
+    principal: str,
+    address: str,
+    snapshot: ClusterSnapshot | None,
+    now_ms: int,
+    output: OutputFormat,
+    style: Style = PLAIN,
+) -> str:
+    """Render rules with their states; for people with the commands that add those which are not there.
+
+    Args:
+        rules: Each rule, with its state; None where no cluster was compared.
+        principal: As whom the application connects.
+        address: The cluster's address and client configuration, as words of a shell.
+        snapshot: The evidence of the cluster; None without one.
+        now_ms: The time of the result, ms since the epoch.
+        output: The format.
+        style: Width and colour.
+    """
+    items = tuple(_access_item(needed, principal, state, address) for needed, state in rules)
+    result = listing("access-rules", "check acl", now_ms, items, snapshot)
     text = render_listing(result, ACCESS_COLUMNS, output, style)
     if output not in (OutputFormat.TABLE, OutputFormat.WIDE):
         return text

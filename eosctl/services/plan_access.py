@@ -1,0 +1,195 @@
+"""Plan the access rules that an application needs, and compare them with those of a cluster."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.bootstrap import bootstrap_of, connection_words
+from eosctl.analysis.connect_access import ConnectSource, plan_connect_access
+from eosctl.analysis.minimal_access import (
+    READING,
+    TRANSACTIONAL,
+    Application,
+    Name,
+    NeededRule,
+    plan_access,
+    states_of,
+    streams_application,
+)
+from eosctl.errors import ExitCode, UsageError
+from eosctl.model.access import ApplicationKind, RuleState
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
+from eosctl.services.connection import Connection
+from eosctl.services.releases import release_if_named
+
+KINDS: Final = frozenset({EvidenceKind.ACCESS_RULES})
+
+
+class AccessRequest(msgspec.Struct, frozen=True):
+    """An application. A name that ends in ``*`` stands for all that begin so; None is not given.
+
+    Attributes:
+        kind: What the application does.
+        principal: As whom it connects, e.g. ``User:orders``.
+        transactional_id: Its transactional id.
+        group: Its group; of a source connector, ``group.id`` of the workers.
+        reads: The topics that it reads.
+        writes: The topics that it writes.
+        application_id: ``application.id`` of Kafka Streams.
+        connector: The name of a source connector.
+        config_topic: ``config.storage.topic`` of the workers.
+        offset_topic: ``offset.storage.topic`` of the workers.
+        status_topic: ``status.storage.topic`` of the workers.
+        kafka_version: The release of the oldest broker; None for the newest.
+        connection: The cluster to compare with; none without this and without a snapshot.
+        snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
+    """
+
+    kind: ApplicationKind
+    principal: str
+    transactional_id: str | None = None
+    group: str | None = None
+    reads: Sequence[str] | None = None
+    writes: Sequence[str] | None = None
+    application_id: str | None = None
+    connector: str | None = None
+    config_topic: str | None = None
+    offset_topic: str | None = None
+    status_topic: str | None = None
+    kafka_version: str | None = None
+    connection: Connection = Connection()
+    snapshot_file: Path | None = None
+
+
+class AccessPlan(NamedTuple):
+    """The result of planning.
+
+    Attributes:
+        rules: Each rule, with its state in the cluster; None where no cluster was compared.
+        address: The cluster's address and client configuration, as words of a shell.
+        snapshot: The evidence of the cluster; None without one.
+        exit_code: 3 when a rule is missing or denied, 4 when the cluster's rules could not be read, else 0.
+    """
+
+    rules: tuple[tuple[NeededRule, RuleState | None], ...]
+    address: str
+    snapshot: ClusterSnapshot | None
+    exit_code: ExitCode
+
+
+def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> AccessPlan:
+    """Return the smallest set of access rules with which an application runs.
+
+    Raises:
+        UsageError: The application is not described as its kind needs it.
+        EosctlError: The cluster cannot be read.
+    """
+    if not request.principal.startswith("User:"):
+        raise UsageError(
+            f"{request.principal} is no principal.",
+            "Kafka writes principals with their type.",
+            f"Write User:{request.principal}",
+        )
+    needed = _needed(request, callbacks)
+    connection, snapshot = request.connection, None
+    if connection.is_given or request.snapshot_file is not None:
+        snapshot = collect_evidence(EvidenceRequest(connection, request.snapshot_file, KINDS), callbacks)
+    known = None if snapshot is None else snapshot.access_rules
+    address = "HOST:PORT" if snapshot is None else bootstrap_of(snapshot)
+    if connection.bootstrap is not None:
+        address = shlex.join(connection_words(connection.bootstrap, str(connection.command_config or "")))
+    states = states_of(needed, request.principal, known)
+    code = ExitCode.DONE
+    if snapshot is not None and known is None:
+        code = ExitCode.INCOMPLETE
+    elif any(state in (RuleState.MISSING, RuleState.DENIED) for state in states):
+        code = ExitCode.FINDINGS
+    if known is not None and not known.enabled:
+        callbacks.remark("The cluster has no authorizer: everybody may do everything, and these rules have no effect.")
+    return AccessPlan(tuple(zip(needed, states, strict=True)), address, snapshot, code)
+
+
+def _needed(request: AccessRequest, callbacks: Callbacks) -> tuple[NeededRule, ...]:
+    given = {
+        "--transactional-id": request.transactional_id,
+        "--write": request.writes,
+        "--group": request.group,
+        "--application-id": request.application_id,
+        "--read": request.reads,
+        "--connector": request.connector,
+        "--config-topic": request.config_topic,
+        "--offset-topic": request.offset_topic,
+        "--status-topic": request.status_topic,
+    }
+    _refuse_half(request.kind, given)
+    reads = tuple(_name("--read", one) for one in request.reads or ())
+    writes = tuple(_name("--write", one) for one in request.writes or ())
+    if request.connector is not None:
+        source = ConnectSource(
+            _whole("--group", request.group or ""),
+            _name("--connector", request.connector),
+            writes,
+            _whole("--config-topic", request.config_topic or ""),
+            _whole("--offset-topic", request.offset_topic or ""),
+            _whole("--status-topic", request.status_topic or ""),
+        )
+        return tuple(plan_connect_access(source))
+    if request.application_id is not None:
+        own_id = _whole("--application-id", request.application_id)
+        return tuple(plan_access(streams_application(request.principal, own_id, reads, writes)))
+    application = Application(
+        request.kind,
+        request.principal,
+        None if request.transactional_id is None else _name("--transactional-id", request.transactional_id),
+        None if request.group is None else _name("--group", request.group),
+        reads,
+        writes,
+        release_if_named(request.kafka_version, callbacks.remark),
+    )
+    return tuple(plan_access(application))
+
+
+def _name(option: str, text: str) -> Name:
+    name = Name(text[:-1], prefixed=True) if text.endswith("*") and text != "*" else Name(text)
+    if not name.text or any(char.isspace() for char in name.text):
+        raise UsageError(f"{option} {text!r} is no name.", "Names are not empty and have no blanks.", "Correct it.")
+    return name
+
+
+def _whole(option: str, text: str) -> str:
+    name = _name(option, text)
+    if name.prefixed:
+        raise UsageError(
+            f"{option} {text!r} is not one name.",
+            "What an application owns is named after it, or there is one of it.",
+            "Write the name in full, without a star.",
+        )
+    return name.text
+
+
+def _refuse_half(kind: ApplicationKind, given: Mapping[str, str | Sequence[str] | None]) -> None:
+    """Refuse an application of which something is not known, or that has what its kind has not."""
+    streams = kind is ApplicationKind.STREAMS
+    connect = kind is ApplicationKind.CONNECT_SOURCE
+    wanted = {
+        "--transactional-id": kind in TRANSACTIONAL and not streams,
+        "--write": kind is not ApplicationKind.CONSUMER,
+        "--group": (kind in READING and not streams) or connect,
+        "--application-id": streams,
+        "--read": kind in READING,
+    }
+    for option, value in given.items():
+        needed = wanted.get(option, connect)
+        if bool(value) != needed:
+            said = "is needed for" if needed else "makes no sense for"
+            raise UsageError(
+                f"{option} {said} {kind.value}.", "Rules are planned from it.", "See eosctl check acl --help"
+            )

@@ -1,4 +1,4 @@
-"""How commands write findings: in the format that was asked for, as a report, and as a baseline."""
+"""How commands write findings, and what they name on standard error next to them."""
 
 from __future__ import annotations
 
@@ -8,49 +8,19 @@ from typing import Final, NamedTuple, NoReturn
 
 import typer
 
-from eosctl.commands.finding_options import ReportOptions
 from eosctl.commands.gate import WriteBaseline
 from eosctl.commands.incomplete import note_gaps, note_missing
-from eosctl.commands.invocation import Invocation, note, write_file, write_result
+from eosctl.commands.invocation import note, write_file, write_result
 from eosctl.commands.options import FindingOutput, Header, OutputFile
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.judged import Judged
 from eosctl.model.read_as import ReadAs, sentence
 from eosctl.render.diagnosis.baseline import render_baseline
-from eosctl.render.diagnosis.formats import render_diagnosis
 from eosctl.render.formats import FindingFormat
-from eosctl.services.diagnose import Diagnosed
 
-_WITHOUT_ROOM: Final = (FindingFormat.TSV, FindingFormat.CSV, FindingFormat.PROMETHEUS)
+WITHOUT_ROOM: Final = (FindingFormat.TSV, FindingFormat.CSV, FindingFormat.PROMETHEUS)
 """Formats that have no place for what is suppressed, nor for what files were read as."""
-
-
-def write_diagnosis(
-    diagnosed: Diagnosed, options: ReportOptions, baseline: Path | None, invocation: Invocation
-) -> NoReturn:
-    """Write a diagnosis where the options want it, and its findings as a baseline; end with its exit code.
-
-    Raises:
-        EosctlError: A file cannot be written.
-    """
-    write_baseline_file(diagnosed.found, baseline)
-    report, checks, output = diagnosed.report, diagnosed.checks, options.output
-    text = render_diagnosis(report, checks, output, invocation.style(), header=options.header)
-    write_result(text, options.output_file)
-    note_gaps(output, report.diagnosis.gaps)
-    note_suppressed(report.diagnosis, output)
-    if not report.diagnosis.grade.is_given:
-        read = f" Logs: {report.log_reading}." if report.log_reading else ""
-        note_missing(output, [f"no check could be evaluated, so there is no grade.{read}"])
-    if output in (*_WITHOUT_ROOM, FindingFormat.JUNIT):
-        note_read_as(report.read_as)
-    if options.report is not None:
-        write_file(render_diagnosis(report, checks, FindingFormat.HTML), options.report)
-        note(f"report: {options.report}")
-    for remark in diagnosed.remarks:
-        note(remark)
-    raise typer.Exit(diagnosed.exit_code)
 
 
 def note_read_as(files: Iterable[ReadAs]) -> None:
@@ -100,7 +70,7 @@ def write_judged(judged: Judged, text: str, result: FindingResultOptions) -> NoR
 
 def note_suppressed(diagnosis: Diagnosis, output: FindingFormat) -> None:
     """Write suppressions to standard error, for formats that have no place for them."""
-    if output not in _WITHOUT_ROOM:
+    if output not in WITHOUT_ROOM:
         return
     for finding, reason in diagnosis.suppressed:
         note(f"suppressed: {finding.check_id} {finding.resource}: {reason}")

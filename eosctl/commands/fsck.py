@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.diagnosis_output import note_suppressed, write_baseline_file
-from eosctl.commands.finding_options import FindingOptions, GateFlags
-from eosctl.commands.gate import FailOnWarning
+from eosctl.commands.diagnosis_output import FindingResultOptions, note_suppressed, write_baseline_file
+from eosctl.commands.gate import GateAtWarning
 from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import SecondLookAfter
 from eosctl.commands.session import perform
@@ -38,9 +37,8 @@ def fsck(
     ] = None,
     second_look_after: SecondLookAfter = "2s",  # type: ignore[assignment]
     *,
-    findings: FindingOptions,
-    fail_on: FailOnWarning = None,
-    gate: GateFlags,
+    result: FindingResultOptions,
+    gate: GateAtWarning,
 ) -> None:
     """Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.
 
@@ -48,13 +46,13 @@ def fsck(
     finding at or above --fail-on (a warning, unless named), 2 usage, 3 findings, 4 with --require-complete when a
     partition was not checked or a transaction is undecided.
     """
-    request = InspectRequest(tuple(directories), max_rate, second_look_after, gate.options(fail_on))
+    request = InspectRequest(tuple(directories), max_rate, second_look_after, gate.options)
     checked, found, exit_code = perform(inspect_files, request, invocation)
-    write_baseline_file(found, gate.write_baseline)
-    if repair_plan and findings.output in FOR_PEOPLE:
+    write_baseline_file(found, result.write_baseline)
+    if repair_plan and result.output in FOR_PEOPLE:
         text = render_repair_plan(checked, invocation.style())
     else:
-        text = render_fsck_findings(checked, findings.output, invocation.style(), header=findings.header)
-    write_result(text, findings.output_file)
-    note_suppressed(checked.diagnosis, findings.output)
+        text = render_fsck_findings(checked, result.output, invocation.style(), header=result.header)
+    write_result(text, result.output_file)
+    note_suppressed(checked.diagnosis, result.output)
     raise typer.Exit(exit_code)

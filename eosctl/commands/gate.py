@@ -97,6 +97,39 @@ class GateAtWarning(NamedTuple):
         return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)
 
 
+class GateAtError(NamedTuple):
+    """The gate of commands whose findings fail the run at error."""
+
+    fail_on: FailOnOrRules = None
+    exit_zero: ExitZero = False
+    require_complete: RequireComplete = False
+    baseline: BaselineFile = None
+    rules: RulesFile = None
+
+    @property
+    def options(self) -> GateOptions:
+        """The demands on the run."""
+        return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)
+
+
+class ScoredGate(NamedTuple):
+    """The gate of commands that give a score."""
+
+    fail_on: FailOnOrRules = None
+    exit_zero: ExitZero = False
+    require_complete: RequireComplete = False
+    min_score: MinScore = None
+    baseline: BaselineFile = None
+    write_baseline: WriteBaseline = None
+    rules: RulesFile = None
+
+    @property
+    def options(self) -> GateOptions:
+        """The demands on the run."""
+        flags = (self.fail_on, self.exit_zero, self.require_complete, self.min_score)
+        return GateOptions(*flags, self.baseline, self.rules)
+
+
 class GateOfVerdict(NamedTuple):
     """The gate of commands that demand a complete result by default."""
 

@@ -106,7 +106,9 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     )
     for broken in files.unreadable:
         callbacks.report_error(broken.error)
-    return LintResult(linted, everything.findings, _exit_code(linted, request.gate, judge_run(linted.diagnosis, gate.gate)))
+    return LintResult(
+        linted, everything.findings, _exit_code(linted, request.gate, judge_run(linted.diagnosis, gate.gate))
+    )
 
 
 def _exit_code(linted: Linted, demands: GateOptions, verdict: Verdict) -> ExitCode:

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.diagnosis_output import write_diagnosis
-from eosctl.commands.finding_options import ReportOptions, ScoredGateFlags
-from eosctl.commands.gate import FailOnOrRules
+from eosctl.commands.gate import ScoredGate
 from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import LooksOptions, ResultOptions
+from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
 from eosctl.render.diagnosis.catalogue import render_checks, render_manual
 from eosctl.services.check_selection import choose_checks, find_rule
@@ -45,8 +44,7 @@ def run_checks(
     *,
     looks: LooksOptions,
     report: ReportOptions,
-    fail_on: FailOnOrRules = None,
-    gate: ScoredGateFlags,
+    gate: ScoredGate,
 ) -> None:
     """Run selected checks; only the evidence that they need is collected."""
     request = DiagnoseRequest(
@@ -55,7 +53,7 @@ def run_checks(
         checks=tuple(selectors or ()),
         second_look_after_ms=looks.second_look_after,
         save_snapshot=report.save_snapshot,
-        gate=gate.options(fail_on),
+        gate=gate.options,
         command="check run",
     )
     write_diagnosis(perform(diagnose, request, invocation), report, gate.write_baseline, invocation)

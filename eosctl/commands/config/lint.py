@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.diagnosis_output import note_read_as, note_suppressed, write_baseline_file
-from eosctl.commands.finding_options import FindingOptions, GateFlags
-from eosctl.commands.gate import FailOnOrRules
+from eosctl.commands.diagnosis_output import FindingResultOptions, note_read_as, note_suppressed, write_baseline_file
+from eosctl.commands.gate import GateAtError
 from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import EvidenceOptions
 from eosctl.commands.session import perform
@@ -52,9 +51,8 @@ def lint(
     ] = False,
     *,
     evidence: EvidenceOptions,
-    findings: FindingOptions,
-    fail_on: FailOnOrRules = None,
-    gate: GateFlags,
+    result: FindingResultOptions,
+    gate: GateAtError,
 ) -> None:
     """Judge configuration files by the rules of exactly-once, brokers and applications together.
 
@@ -74,14 +72,14 @@ def lint(
         with_cluster or evidence.snapshot is not None or cluster.bootstrap is not None,
         cluster.connection,
         evidence.snapshot,
-        gate.options(fail_on),
+        gate.options,
     )
     linted, found, exit_code = perform(lint_configuration, request, invocation)
-    write_baseline_file(found, gate.write_baseline)
-    text = render_lint(linted, findings.output, invocation.style(), header=findings.header)
-    write_result(text, findings.output_file)
-    note_suppressed(linted.diagnosis, findings.output)
-    if findings.output is FindingFormat.JUNIT:
+    write_baseline_file(found, result.write_baseline)
+    text = render_lint(linted, result.output, invocation.style(), header=result.header)
+    write_result(text, result.output_file)
+    note_suppressed(linted.diagnosis, result.output)
+    if result.output is FindingFormat.JUNIT:
         note_read_as(linted.read_as)
     raise typer.Exit(exit_code)
 

@@ -7,12 +7,11 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from eosctl.commands.diagnosis_output import write_diagnosis
 from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
-from eosctl.commands.finding_options import ReportOptions, ScoredGateFlags
-from eosctl.commands.gate import FailOnOrRules
+from eosctl.commands.gate import ScoredGate
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import LooksOptions
+from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
 from eosctl.commands.source_options import LogPaths, LogZone, MetricCredentials, MetricUrls
 from eosctl.errors import UsageError
@@ -46,8 +45,7 @@ def doctor(
     sources: SourceOptions,
     watch: WatchOptions,
     report: ReportOptions,
-    fail_on: FailOnOrRules = None,
-    gate: ScoredGateFlags,
+    gate: ScoredGate,
 ) -> None:
     """Collect evidence, run every check that applies, grade, say what to do next.
 
@@ -58,7 +56,7 @@ def doctor(
     check evaluated because logs were not recognized, 3 findings or a score below --min-score, 4 evidence incomplete
     with --require-complete.
     """
-    connection, demands = looks.cluster.connection, gate.options(fail_on)
+    connection, demands = looks.cluster.connection, gate.options
     if watch.watch:
         once = {
             "a path": paths,

@@ -66,7 +66,7 @@ def check_item(check: Check) -> CheckItem:
     )
 
 
-def _manual_item(rule: Check | FsckKind) -> ManualItem:
+def manual_item(rule: Check | FsckKind) -> ManualItem:
     """Shape a check, or a kind of finding in data directories, with its manual."""
     if not isinstance(rule, FsckKind):
         return ManualItem(check_item(rule), manual_of(rule)[1])
@@ -109,7 +109,7 @@ def releases_of(check: Check) -> str:
 
 def render_manual(rule: Check | FsckKind, output: OutputFormat, style: Style = PLAIN) -> str:
     """Render the manual of a check, or of a kind of finding in data directories."""
-    manual = _manual_item(rule)
+    manual = manual_item(rule)
     match output:
         case OutputFormat.JSON:
             return render_json(manual)

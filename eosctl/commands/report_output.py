@@ -1,0 +1,59 @@
+"""How ``doctor`` and ``check run`` write a diagnosis: as a result, and as a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NamedTuple, NoReturn
+
+import typer
+
+from eosctl.commands.diagnosis_output import WITHOUT_ROOM, note_read_as, note_suppressed, write_baseline_file
+from eosctl.commands.incomplete import note_gaps, note_missing
+from eosctl.commands.invocation import Invocation, note, write_file, write_result
+from eosctl.commands.options import OUTPUT, FindingOutput, Header, OutputFile
+from eosctl.render.diagnosis.formats import render_diagnosis
+from eosctl.render.formats import FindingFormat
+from eosctl.services.diagnose import Diagnosed
+
+
+class ReportOptions(NamedTuple):
+    """The options for the format and the files of a diagnosis."""
+
+    save_snapshot: Annotated[
+        Path | None,
+        typer.Option("--save-snapshot", metavar="FILE", help="Keep the evidence in a file.", rich_help_panel=OUTPUT),
+    ] = None
+    output: FindingOutput = FindingFormat.TABLE
+    header: Header = None
+    output_file: OutputFile = None
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
+    ] = None
+
+
+def write_diagnosis(
+    diagnosed: Diagnosed, options: ReportOptions, baseline: Path | None, invocation: Invocation
+) -> NoReturn:
+    """Write a diagnosis where the options want it, and its findings as a baseline; end with its exit code.
+
+    Raises:
+        EosctlError: A file cannot be written.
+    """
+    write_baseline_file(diagnosed.found, baseline)
+    report, checks, output = diagnosed.report, diagnosed.checks, options.output
+    text = render_diagnosis(report, checks, output, invocation.style(), header=options.header)
+    write_result(text, options.output_file)
+    note_gaps(output, report.diagnosis.gaps)
+    note_suppressed(report.diagnosis, output)
+    if not report.diagnosis.grade.is_given:
+        read = f" Logs: {report.log_reading}." if report.log_reading else ""
+        note_missing(output, [f"no check could be evaluated, so there is no grade.{read}"])
+    if output in (*WITHOUT_ROOM, FindingFormat.JUNIT):
+        note_read_as(report.read_as)
+    if options.report is not None:
+        write_file(render_diagnosis(report, checks, FindingFormat.HTML), options.report)
+        note(f"report: {options.report}")
+    for remark in diagnosed.remarks:
+        note(remark)
+    raise typer.Exit(diagnosed.exit_code)

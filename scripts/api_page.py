@@ -29,6 +29,7 @@ MODULES: Final = (
     "count_exceptions",
     "follow_logs",
     "mine_data",
+    "submit_job",
     "spark_job",
     "warm_up",
     "list_checklists",

@@ -36,16 +36,18 @@ COMMANDS = (
     ),
     Entry(
         "scan",
-        "logs.logs:scan_logs",
+        "logs.scan:scan_logs",
         "Read logs into events: category, time, ids, exceptions, with file and offset of each.",
     ),
     Entry(
         "report",
-        "logs.logs:report_logs",
+        "logs.scan:report_logs",
         "Tell what went wrong and why: incidents with their root causes, evidence and next steps.",
     ),
-    Entry("patterns", "logs.logs:list_patterns", "List the categories that log records are sorted into."),
+    Entry("patterns", "logs.categories:list_patterns", "List the categories that log records are sorted into."),
     Entry(
-        "explain", "logs.logs:explain_category", "Show what a category means, how it is recognised and what to do next."
+        "explain",
+        "logs.categories:explain_category",
+        "Show what a category means, how it is recognised and what to do next.",
     ),
 )

@@ -7,40 +7,29 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.logs.engine import Engine
-from eosctl.commands.options import Output, OutputFile
-from eosctl.commands.session import callbacks
+from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.commands.logs.options import BusinessKey, Engine, Topics
+from eosctl.commands.options import ResultOptions
+from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
-from eosctl.render.formats import OutputFormat
+from eosctl.render.logs.kafka_data import DataReading, render_kafka_data
+from eosctl.services import mine_data as service
 from eosctl.services.log_engine import EngineChoice
-
-DataPaths = Annotated[
-    list[Path],
-    typer.Argument(metavar="DIR...", help="Data directories (log.dirs) of one cluster's brokers, or copies of some."),
-]
-Topics = Annotated[
-    list[str] | None,
-    typer.Option("--topic", metavar="NAME", help="Read this topic, and the internal ones; repeatable."),
-]
-BusinessKey = Annotated[
-    str | None,
-    typer.Option(
-        "--business-key",
-        metavar="KEY",
-        help="Look for records that readers get twice, by key, header:NAME or value:FIELD (of JSON).",
-    ),
-]
 
 
 def mine_data(
-    context: typer.Context,
-    paths: DataPaths,
+    invocation: Invocation,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR...", help="Data directories (log.dirs) of one cluster's brokers, or copies of some."
+        ),
+    ],
     topic: Topics = None,
     business_key: BusinessKey = None,
     engine: Engine = EngineChoice.AUTO,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
+    *,
+    result: ResultOptions,
 ) -> None:
     """Read Kafka's data files: durations of transactions, abort ratios, markers, sequence gaps, duplicate keys.
 
@@ -48,37 +37,11 @@ def mine_data(
 
     Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
     """
-    from eosctl.render.logs.kafka_data import DataReading, kafka_data_blocks, kafka_data_view
-    from eosctl.render.machine import render_json, render_tsv, render_yaml
-    from eosctl.render.page import render_page
-    from eosctl.services.mine_data import DataRequest
-    from eosctl.services.mine_data import mine_data as mine
-
-    invocation = invocation_of(context)
-    request = DataRequest(tuple(paths), tuple(topic or ()), business_key, engine)
-    with callbacks(invocation.now_ms) as shown:
-        mined = mine(request, shown)
+    request = service.DataRequest(tuple(paths), tuple(topic or ()), business_key, engine)
+    mined = perform(service.mine_data, request, invocation)
     for damage in mined.summary.damages:
         note(f"not read: {damage.file}, byte {damage.position}: {damage.kind}: {damage.what}")
     reading = DataReading(mined.summary, mined.directory_count, mined.other_replica_count, business_key)
-    view = kafka_data_view(reading, "logs data", invocation.now_ms())
-    match output:
-        case OutputFormat.JSON:
-            text = render_json(view)
-        case OutputFormat.YAML:
-            text = render_yaml(view)
-        case OutputFormat.TSV:
-            text = render_tsv(
-                (
-                    one.topic,
-                    str(one.record_count),
-                    str(one.committed_count),
-                    str(one.aborted_count),
-                    str(one.open_count),
-                )
-                for one in view.topics
-            )
-        case _:
-            text = render_page(kafka_data_blocks(reading), invocation.style())
-    write_result(text, output_file)
-    raise typer.Exit(ExitCode.INCOMPLETE if reading.summary.damage_count else 0)
+    text = render_kafka_data(reading, invocation.now_ms(), result.output, invocation.style())
+    write_result(text, result.output_file)
+    raise typer.Exit(ExitCode.INCOMPLETE if mined.summary.damage_count else ExitCode.DONE)

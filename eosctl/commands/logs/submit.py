@@ -2,55 +2,67 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
-from enum import StrEnum
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, note
-from eosctl.commands.logs.data import BusinessKey, Topics
-from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, period_of
-from eosctl.commands.logs.spark_options import (
-    Connect,
-    Deploy,
-    DryRun,
-    Jars,
-    Master,
-    Out,
-    Packages,
-    Settings,
-)
-from eosctl.commands.options import CommandConfig, Overrides, Profile
+from eosctl.commands.invocation import Invocation, note
+from eosctl.commands.logs.options import READING, BusinessKey, Pattern, PeriodOptions, Topics, TopicsOptions, Zone
+from eosctl.render.logs.job import incident_lines, topic_lines
 from eosctl.services.callbacks import Callbacks
-from eosctl.services.log_format import find_zone, layouts_of
-from eosctl.services.spark_job import (
-    DEFAULT_MASTER,
-    DeployMode,
-    Job,
-    check_connect,
-    command_of,
-    data_job,
-    failure_of,
-    run_job,
-    scan_job,
-    settings_of,
-)
+from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode
+from eosctl.services.submit_job import DataJobRequest, EventFormat, JobResult, ScanJobRequest, submit_data, submit_scan
+
+CLUSTER: Final = "Cluster"
+
+_cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
+Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")]
+Master = Annotated[str, _cluster_option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.")]
+Deploy = Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Where the driver runs.")]
+Settings = Annotated[
+    list[str] | None,
+    _cluster_option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable."),
+]
+Connect = Annotated[
+    str | None,
+    _cluster_option(
+        "--connect",
+        metavar="URL",
+        help="A Spark Connect server to run on instead of a master, e.g. sc://host:15002.",
+    ),
+]
+Jars = Annotated[
+    list[str] | None,
+    _cluster_option("--jars", metavar="FILE", help="A jar that the job needs; repeatable."),
+]
+Packages = Annotated[
+    list[str] | None,
+    _cluster_option(
+        "--packages",
+        metavar="GROUP:ARTIFACT:VERSION",
+        help="A package that Spark's own resolver fetches; repeatable.",
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")]
 
 
-class EventFormat(StrEnum):
-    """What tables are written as."""
+class JobOptions(NamedTuple):
+    """The options of a job that reads logs."""
 
-    PARQUET = "parquet"
-    JSON = "json"
-    DELTA = "delta"
-    ICEBERG = "iceberg"
+    out: Out
+    master: Master = DEFAULT_MASTER
+    deploy_mode: Deploy = DeployMode.CLIENT
+    connect: Connect = None
+    setting: Settings = None
+    jars: Jars = None
+    packages: Packages = None
 
 
 def submit_job(
-    context: typer.Context,
+    invocation: Invocation,
     paths: Annotated[
         list[str],
         typer.Argument(
@@ -58,13 +70,7 @@ def submit_job(
             help="Log files and directories, under the same names on every executor, and kafka://HOST:PORT/TOPIC.",
         ),
     ],
-    out: Out,
-    master: Master = DEFAULT_MASTER,
-    deploy_mode: Deploy = DeployMode.CLIENT,
-    connect: Connect = None,
-    setting: Settings = None,
-    jars: Jars = None,
-    packages: Packages = None,
+    job: JobOptions,
     event_format: Annotated[
         EventFormat,
         typer.Option("--format", help="Format of the tables; delta and iceberg need jars (--jars, --packages)."),
@@ -80,11 +86,9 @@ def submit_job(
     split_mb: Annotated[
         int, typer.Option("--split-mb", min=1, help="How much a task reads.", rich_help_panel=READING)
     ] = 64,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    begin: From = None,
-    end: To = None,
+    *,
+    topics: TopicsOptions,
+    times: PeriodOptions,
     dry_run: DryRun = False,
 ) -> None:
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
@@ -96,29 +100,29 @@ def submit_job(
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
-    from eosctl.services.log_places import connection_of, handed_over
-
-    if connect is not None:
-        check_connect(connect, master, deploy_mode, [*(setting or ()), *(jars or ()), *(packages or ())])
-    connection = connection_of(paths, command_config, overrides, profile)
-    settings = settings_of(master, deploy_mode, setting)
-    options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
-    if baseline is not None:
-        options += ["--baseline", baseline]
-    if find_zone(zone) is not None:
-        options += ["--zone", str(zone)]
-    period = period_of(begin, end, invocation_of(context).now_ms())
-    options += [] if period.from_ms is None else ["--from-ms", str(period.from_ms)]
-    options += [] if period.until_ms is None else ["--until-ms", str(period.until_ms)]
-    if layouts_of(pattern):
-        options += ["--pattern", str(pattern)]
-    with handed_over(paths, connection, note, is_far=deploy_mode is DeployMode.CLUSTER, is_shown_only=dry_run) as told:
-        job = scan_job(told, out, master, deploy_mode, settings, options, jars or (), packages or (), connect or "")
-        _run(context, job, _incident_lines, dry_run=dry_run)
+    request = ScanJobRequest(
+        tuple(paths),
+        job.out,
+        job.master,
+        job.deploy_mode,
+        job.connect,
+        tuple(job.setting or ()),
+        tuple(job.jars or ()),
+        tuple(job.packages or ()),
+        event_format,
+        baseline,
+        zone,
+        pattern,
+        split_mb,
+        topics.connection(paths),
+        times.period(invocation.now_ms()),
+        dry_run,
+    )
+    _show(submit_scan(request, Callbacks(invocation.now_ms, note)), incident_lines)
 
 
 def submit_data_job(
-    context: typer.Context,
+    invocation: Invocation,
     paths: Annotated[
         list[str],
         typer.Argument(metavar="DIR...", help="Data directories, under the same names on every executor."),
@@ -139,39 +143,16 @@ def submit_data_job(
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
-    from eosctl.services.mine_data import check_business_key
-
-    settings = settings_of(master, deploy_mode, setting)
-    check_business_key(business_key)
-    options = [part for name in topic or () for part in ("--topic", name)]
-    if business_key is not None:
-        options += ["--business-key", business_key]
-    _run(context, data_job(paths, out, master, deploy_mode, settings, options), _topic_lines, dry_run=dry_run)
+    keys = (tuple(topic or ()), business_key)
+    request = DataJobRequest(tuple(paths), out, *keys, master, deploy_mode, tuple(setting or ()), dry_run)
+    _show(submit_data(request, Callbacks(invocation.now_ms, note)), topic_lines)
 
 
-def _run(context: typer.Context, job: Job, lines_of: Callable[[Any], Iterator[str]], *, dry_run: bool) -> None:
-    """Run a job and write what its result says; a dry run writes the command."""
-    if dry_run:
-        sys.stdout.write(f"{command_of(job)}\n")
-        return
-    status, result = run_job(job, Callbacks(invocation_of(context).now_ms, note))
-    if result is not None:
-        sys.stdout.write("".join(f"{line}\n" for line in lines_of(json.loads(result.read_text("utf-8")))))
-    if status:
-        raise failure_of(job, status)
-
-
-def _incident_lines(incidents: list[dict[str, Any]]) -> Iterator[str]:
-    for one in incidents:
-        about = ", ".join(f"{name} {value}" for name, value in one["subject"].items())
-        yield f"{one['severity'].upper()}  {one['kind']}: {one['root_cause']}  {about}"
-
-
-def _topic_lines(summary: dict[str, Any]) -> Iterator[str]:
-    for one in summary["topics"]:
-        yield (
-            f"{one['topic']}: {one['record_count']} records, {one['committed_count']} committed, "
-            f"{one['aborted_count']} aborted, {one['open_count']} open, {one['sequence_gap_count']} sequence gaps"
-        )
-    if summary["duplicate_key_count"]:
-        yield f"{summary['duplicate_key_count']} business keys are there more than once"
+def _show(result: JobResult, lines_of: Callable[[Any], Iterator[str]]) -> None:
+    """Write the command of a dry run, or what the result of a job says."""
+    if result.command:
+        sys.stdout.write(f"{result.command}\n")
+    if result.content is not None:
+        sys.stdout.write("".join(f"{line}\n" for line in lines_of(result.content)))
+    if result.failure is not None:
+        raise result.failure

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 
-import typer
-
-from eosctl.commands.invocation import invocation_of, note
+from eosctl.commands.invocation import Invocation, note
 from eosctl.services.callbacks import Callbacks
+from eosctl.services.warm_up import warm_up as write_archive
 
 
-def warm_up(context: typer.Context) -> None:
+def warm_up(invocation: Invocation) -> None:
     """Keep Spark's classes in an archive (160 MB), from which the local Spark of --engine spark starts twice as fast.
 
     The archive lies in the user's cache directory. It belongs to this Java and this pyspark: after a change of either
@@ -18,7 +17,5 @@ def warm_up(context: typer.Context) -> None:
 
     Exit codes: 0 done, 1 Spark cannot be used or did not write it.
     """
-    from eosctl.services.warm_up import warm_up as write_archive
-
-    target = write_archive(Callbacks(invocation_of(context).now_ms, note))
+    target = write_archive(Callbacks(invocation.now_ms, note))
     sys.stdout.write(f"{target}: {target.stat().st_size / 1e6:.0f} MB of classes that Spark need not load again.\n")

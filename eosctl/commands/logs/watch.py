@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, note
-from eosctl.commands.logs.engine import READING, Zone
-from eosctl.commands.logs.places import Places
-from eosctl.commands.options import CommandConfig, Overrides, Profile
+from eosctl.commands.invocation import Invocation, note
+from eosctl.commands.logs.options import READING, Places, TopicsOptions, Zone
+from eosctl.render.logs.watch import render_event
 from eosctl.services.callbacks import Callbacks
+from eosctl.services.follow_logs import FollowRequest, follow_logs
 
-FOLLOWING = "Following"
+FOLLOWING: Final = "Following"
 
 
 def watch_logs(
-    context: typer.Context,
+    invocation: Invocation,
     paths: Places,
     zone: Zone = None,
     category: Annotated[
@@ -38,9 +38,8 @@ def watch_logs(
         float | None,
         typer.Option("--for", metavar="SECONDS", min=0, help="Stop after this long.", rich_help_panel=FOLLOWING),
     ] = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
+    *,
+    topics: TopicsOptions,
     as_json: Annotated[bool, typer.Option("--jsonl", help="Write an event as a JSON object a line.")] = False,
 ) -> None:
     """Follow logs and show what matters while it is written; rotation and truncation are followed.
@@ -51,24 +50,10 @@ def watch_logs(
 
     Exit codes: 0 the time was over, 2 usage, 130 interrupted.
     """
-    from eosctl.render.logs.watch import event_json, event_text
-    from eosctl.services.follow_logs import FollowRequest, follow_logs
-    from eosctl.services.log_places import connection_of
-
-    invocation = invocation_of(context)
-    request = FollowRequest(
-        tuple(paths),
-        connection_of(paths, command_config, overrides, profile),
-        zone,
-        tuple(category or ()),
-        every,
-        from_start,
-        interval_ms,
-        idle_ms,
-        seconds,
-    )
+    shown = (tuple(category or ()), every, from_start)
+    request = FollowRequest(tuple(paths), topics.connection(paths), zone, *shown, interval_ms, idle_ms, seconds)
     style = invocation.style()
     for events in follow_logs(request, Callbacks(invocation.now_ms, note)):
         for event, weight in events:
-            sys.stdout.write(event_json(event) if as_json else event_text(event, weight, style))
+            sys.stdout.write(render_event(event, weight, style, as_json=as_json))
         sys.stdout.flush()

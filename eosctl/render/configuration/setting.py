@@ -11,7 +11,7 @@ from eosctl.knowledge.setting_effects import load_setting_effects
 from eosctl.knowledge.update_modes import explain_update
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 
 
@@ -66,15 +66,9 @@ def explain_setting(name: str) -> tuple[SettingItem, ...]:
 
 def render_setting(items: tuple[SettingItem, ...], now_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
     """Render a setting, of which there is at least one item."""
-    match output:
-        case OutputFormat.JSON:
-            return render_json(listing("setting", "config explain", now_ms, items))
-        case OutputFormat.YAML:
-            return render_yaml(listing("setting", "config explain", now_ms, items))
-        case OutputFormat.TSV:
-            return render_tsv((item.component, span.since, span.default or "") for item in items for span in item.spans)
-        case _:
-            return _page(items, style)
+    rows = ((item.component, span.since, span.default or "") for item in items for span in item.spans)
+    result = listing("setting", "config explain", now_ms, items)
+    return render_one(result, output, lambda: rows, lambda: _page(items, style))
 
 
 def _page(items: tuple[SettingItem, ...], style: Style) -> str:

@@ -15,7 +15,7 @@ from eosctl.checks.manual import manual_of
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Line, Style, render_page
 
 DIRECTORIES: Final = "data-directories"
@@ -110,13 +110,10 @@ def releases_of(check: Check) -> str:
 def render_manual(rule: Check | FsckKind, output: OutputFormat, style: Style = PLAIN) -> str:
     """Render the manual of a check, or of a kind of finding in data directories."""
     manual = manual_item(rule)
-    match output:
-        case OutputFormat.JSON:
-            return render_json(manual)
-        case OutputFormat.YAML:
-            return render_yaml(manual)
-        case OutputFormat.TSV:
-            return render_tsv(manual.sections.items())
+    return render_one(manual, output, lambda: manual.sections.items(), lambda: _page(rule, manual, style))
+
+
+def _page(rule: Check | FsckKind, manual: ManualItem, style: Style) -> str:
     item = manual.check
     releases = "" if isinstance(rule, FsckKind) else releases_of(rule)
     facts = [

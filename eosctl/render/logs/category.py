@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eosctl.model.log_category import LogCategory
-from eosctl.render.listing import Column
-from eosctl.render.page import Block, Field, Line
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.one import render_one
+from eosctl.render.page import Block, Field, Line, Style, render_page
 
 CATEGORY_COLUMNS: Final[tuple[Column[LogCategory], ...]] = (
     Column("CATEGORY", lambda item: item.id),
@@ -17,7 +20,7 @@ CATEGORY_COLUMNS: Final[tuple[Column[LogCategory], ...]] = (
 )
 
 
-def category_blocks(item: LogCategory) -> list[Block]:
+def _blocks(item: LogCategory) -> list[Block]:
     """Tell all about one category."""
     return [
         Line(item.id),
@@ -35,3 +38,16 @@ def labelled(label: str, lines: Iterable[str], tone: str = "") -> Iterator[Field
     """Yield a labelled paragraph for each line, the label at the first."""
     for number, line in enumerate(lines):
         yield Field("" if number else label, line, tone)
+
+
+def render_categories(categories: tuple[LogCategory, ...], now_ms: int, output: OutputFormat, style: Style) -> str:
+    """Render the list of categories."""
+    return render_listing(
+        listing("log-categories", "logs patterns", now_ms, categories), CATEGORY_COLUMNS, output, style
+    )
+
+
+def render_category(item: LogCategory, output: OutputFormat, style: Style) -> str:
+    """Render all about one category."""
+    row = (item.id, item.severity, item.meaning, item.next_step)
+    return render_one(item, output, lambda: [row], lambda: render_page(_blocks(item), style))

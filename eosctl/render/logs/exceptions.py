@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
-from eosctl.render.listing import Column
+from eosctl.logs.traces import ExceptionCount
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import Style
 from eosctl.text import time_text
 
 
@@ -34,19 +39,17 @@ EXCEPTION_COLUMNS: Final[tuple[Column[ExceptionItem], ...]] = (
 )
 
 
-def exception_item(
-    minute_ms: int | None,
-    class_name: str,
-    root_class: str,
-    application: str,
-    host: str,
-    count: int,
-    file: str,
-    offset: int,
-) -> ExceptionItem:
-    """Put a count into the form that is shown."""
-    minute = None if minute_ms is None else time_text(minute_ms)
-    return ExceptionItem(minute, class_name, root_class, application, host, count, file, offset)
+def render_exceptions(counts: Iterable[ExceptionCount], now_ms: int, output: OutputFormat, style: Style) -> str:
+    """Render counts of stack traces."""
+    result = listing("log-exceptions", "logs exceptions", now_ms, tuple(map(_item, counts)))
+    return render_listing(result, EXCEPTION_COLUMNS, output, style, empty="No stack traces.")
+
+
+def _item(one: ExceptionCount) -> ExceptionItem:
+    key = one.key
+    minute = None if key.minute_ms is None else time_text(key.minute_ms)
+    names = (key.class_name, key.root_class, key.application, key.host)
+    return ExceptionItem(minute, *names, one.event_count, one.file, one.offset)
 
 
 def _simple(name: str) -> str:

@@ -20,7 +20,9 @@ from eosctl.model.kafka_data import (
     Spread,
     TopicSummary,
 )
-from eosctl.render.page import Block, Field, Grid, Line
+from eosctl.render.formats import OutputFormat
+from eosctl.render.one import render_one
+from eosctl.render.page import Block, Field, Grid, Line, Style, render_page
 from eosctl.text import count_text, duration_text, time_text
 
 SHOWN: Final = 20
@@ -254,3 +256,13 @@ def _spread(spread: Spread) -> tuple[str, str, str]:
     if not spread.known_count:
         return "", "", ""
     return duration_text(spread.p50_ms), duration_text(spread.p99_ms), duration_text(spread.max_ms)
+
+
+def render_kafka_data(reading: DataReading, now_ms: int, output: OutputFormat, style: Style) -> str:
+    """Render what Kafka's files say of transactions; tab-separated text has the topics."""
+    view = kafka_data_view(reading, "logs data", now_ms)
+    rows = (
+        (one.topic, *map(str, (one.record_count, one.committed_count, one.aborted_count, one.open_count)))
+        for one in view.topics
+    )
+    return render_one(view, output, lambda: rows, lambda: render_page(kafka_data_blocks(reading), style))

@@ -16,6 +16,7 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
 from eosctl.render.findings.sections import suppressed_blocks
 from eosctl.render.findings.views import SuppressedView, suppressed_views
+from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
 from eosctl.render.logs.category import labelled
 from eosctl.render.logs.digest import clock_text
@@ -27,7 +28,8 @@ from eosctl.render.logs.verdict import (
     what_text,
     worst_severity,
 )
-from eosctl.render.page import Block, Field, Grid, Line
+from eosctl.render.one import render_one
+from eosctl.render.page import Block, Field, Grid, Line, Style, render_page
 from eosctl.text import count_text, time_text
 
 SHOWN_EVIDENCE: Final = 5
@@ -183,7 +185,7 @@ def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis
     return [*blocks, *_reading(findings), *labelled("clocks", apart, "yellow"), *suppressed_blocks(diagnosis)]
 
 
-def scan_blocks(findings: LogFindings) -> list[Block]:
+def _scan_blocks(findings: LogFindings) -> list[Block]:
     """Count the events by category, then tell what was read."""
     counts = Counter(event.category for event in findings.events)
     first: dict[str, LogEvent] = {}
@@ -337,3 +339,10 @@ def _reading(findings: LogFindings) -> Iterator[Block]:
         yield from labelled("skipped", skipped_texts(findings.skipped))
     if any(event.time_assumed for event in findings.events):
         yield Field("time", "Stamps without a zone were read as UTC; name the zone with --zone.", "yellow")
+
+
+def render_scan(findings: LogFindings, now_ms: int, output: OutputFormat, style: Style) -> str:
+    """Render events of logs."""
+    view = logs_view(findings, "logs scan", now_ms)
+    rows = ([column.cell(item) for column in EVENT_COLUMNS] for item in view.items)
+    return render_one(view, output, lambda: rows, lambda: render_page(_scan_blocks(findings), style))

@@ -25,3 +25,8 @@ def event_text(event: LogEvent, weight: str, style: Style = PLAIN) -> str:
     cause = f"  [{thrown.root_class.rpartition('.')[2]}]" if thrown is not None else ""
     text = f"{moment}  {event.category}  {event.application}  {event.message}{cause}  {event.file}:{event.line}"
     return render_page([Line(text, _TONES.get(weight, ""))], style)
+
+
+def render_event(event: LogEvent, weight: str, style: Style = PLAIN, *, as_json: bool) -> str:
+    """Render an event as JSON, or for people."""
+    return event_json(event) if as_json else event_text(event, weight, style)

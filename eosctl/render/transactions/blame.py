@@ -10,7 +10,7 @@ from eosctl.model.blame import Blame, BlameVerdict, Tenure
 from eosctl.model.verdict import Evidence
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem
 from eosctl.text import time_text
@@ -132,15 +132,8 @@ def _identity(item: TenureItem) -> str:
 def render_blame(blame: Blame, last: int, now_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
     """Render what is known of one id; ``last`` is how many steps of the timeline people see."""
     view = blame_view(blame, "txn blame", now_ms)
-    match output:
-        case OutputFormat.JSON:
-            return render_json(view)
-        case OutputFormat.YAML:
-            return render_yaml(view)
-        case OutputFormat.TSV:
-            return render_tsv([column.cell(item) for column in BLAME_COLUMNS] for item in view.items)
-        case _:
-            return _page(view, last, style)
+    rows = ([column.cell(item) for column in BLAME_COLUMNS] for item in view.items)
+    return render_one(view, output, lambda: rows, lambda: _page(view, last, style))
 
 
 def _page(view: BlameView, last: int, style: Style) -> str:

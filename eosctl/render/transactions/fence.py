@@ -6,7 +6,7 @@ import msgspec
 
 from eosctl.model.plan import FenceOutcome, FencePlan
 from eosctl.render.formats import OutputFormat
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem
 from eosctl.text import time_text
@@ -77,16 +77,9 @@ def fence_item(plan: FencePlan, official_command: str, outcome: FenceOutcome | N
 def render_fence(item: FenceItem, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
     """Render a fence in any format."""
     view = FenceView("eosctl.fence", 1, "txn fence", time_text(generated_at_ms), (item,))
-    match output:
-        case OutputFormat.JSON:
-            return render_json(view)
-        case OutputFormat.YAML:
-            return render_yaml(view)
-        case OutputFormat.TSV:
-            flags = (str(item.carried_out).lower(), str(item.verified).lower())
-            return render_tsv([[item.transactional_id, str(item.producer_id), str(item.producer_epoch), *flags]])
-        case _:
-            return render_page(_blocks(item), style)
+    flags = (str(item.carried_out).lower(), str(item.verified).lower())
+    row = [item.transactional_id, str(item.producer_id), str(item.producer_epoch), *flags]
+    return render_one(view, output, lambda: [row], lambda: render_page(_blocks(item), style))
 
 
 def _blocks(item: FenceItem) -> list[Block]:

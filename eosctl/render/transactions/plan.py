@@ -7,7 +7,7 @@ import msgspec
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
 from eosctl.model.verdict import Evidence
 from eosctl.render.formats import OutputFormat
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.text import hidden_text, time_text
 
@@ -86,16 +86,9 @@ def render_marker(
     """Render a marker's plan or outcome in any format."""
     schema = f"eosctl.{command.removeprefix('txn ')}"
     view = MarkerView(schema, 1, command, time_text(generated_at_ms), (item,))
-    match output:
-        case OutputFormat.JSON:
-            return render_json(view)
-        case OutputFormat.YAML:
-            return render_yaml(view)
-        case OutputFormat.TSV:
-            flags = (str(item.carried_out).lower(), str(item.verified).lower())
-            return render_tsv([[_name(item), str(item.producer_id), str(item.first_offset), *flags]])
-        case _:
-            return render_page(_blocks(item), style)
+    flags = (str(item.carried_out).lower(), str(item.verified).lower())
+    row = [_name(item), str(item.producer_id), str(item.first_offset), *flags]
+    return render_one(view, output, lambda: [row], lambda: render_page(_blocks(item), style))
 
 
 def _marker(committed: bool) -> str:

@@ -1,0 +1,111 @@
+"""The options of commands that read logs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from eosctl.commands.moments import parse_moment_ms
+from eosctl.commands.options import CommandConfig, Overrides, Profile
+from eosctl.errors import UsageError
+from eosctl.model.period import Period
+from eosctl.services.connection import Connection
+from eosctl.services.log_engine import EngineChoice
+from eosctl.services.log_places import connection_of
+
+READING: Final = "Reading"
+_reading_option = partial(typer.Option, rich_help_panel=READING)
+Paths = Annotated[
+    list[Path],
+    typer.Argument(metavar="PATH...", help="Log files and directories; compressed and rotated files are read too."),
+]
+Places = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="PATH...",
+        help="Log files and directories, compressed and rotated too, and kafka://HOST:PORT/TOPIC.",
+    ),
+]
+Zone = Annotated[
+    str | None, _reading_option("--zone", metavar="ZONE", help="Zone of stamps without one, e.g. Europe/Berlin.")
+]
+Pattern = Annotated[
+    str | None,
+    _reading_option(
+        "--pattern",
+        metavar="PATTERN",
+        help="The log4j or logback pattern of the files, e.g. '%d{ISO8601} %-5p [%t] %c - %m%n'.",
+    ),
+]
+Engine = Annotated[
+    EngineChoice,
+    _reading_option(
+        "--engine",
+        help="Read in this process, or on Spark (needs Java and the spark extra); auto takes Spark from 8 GB on.",
+    ),
+]
+Topics = Annotated[
+    list[str] | None,
+    typer.Option("--topic", metavar="NAME", help="Read this topic, and the internal ones; repeatable."),
+]
+BusinessKey = Annotated[
+    str | None,
+    typer.Option(
+        "--business-key",
+        metavar="KEY",
+        help="Look for records that readers get twice, by key, header:NAME or value:FIELD (of JSON).",
+    ),
+]
+
+
+class ReadingOptions(NamedTuple):
+    """The options that say how logs are read."""
+
+    zone: Zone = None
+    pattern: Pattern = None
+    engine: Engine = EngineChoice.AUTO
+
+
+class PeriodOptions(NamedTuple):
+    """The options that say which time matters."""
+
+    begin: Annotated[
+        str | None,
+        _reading_option(
+            "--from",
+            metavar="TIME",
+            help="Tell of what was from here on: RFC 3339, ms, or -30m; topics are read from a day before.",
+        ),
+    ] = None
+    end: Annotated[str | None, _reading_option("--to", metavar="TIME", help="Up to here; like --from.")] = None
+
+    def period(self, now_ms: int) -> Period:
+        """Return the time that the options name.
+
+        Raises:
+            UsageError: One of them is no time, or nothing can be between them.
+        """
+        period = Period(parse_moment_ms(self.begin, "--from", now_ms), parse_moment_ms(self.end, "--to", now_ms))
+        if period.from_ms is not None and period.until_ms is not None and period.from_ms >= period.until_ms:
+            raise UsageError("--from does not lie before --to.", "Nothing can be between them.", "Change one of them.")
+        return period
+
+
+class TopicsOptions(NamedTuple):
+    """The options that say how topics of logs are reached."""
+
+    command_config: CommandConfig = None
+    overrides: Overrides = None
+    profile: Profile = None
+
+    def connection(self, paths: Sequence[str | Path]) -> Connection:
+        """Return how the topics among paths are reached.
+
+        Raises:
+            UsageError: There are none to reach.
+        """
+        return connection_of(paths, *self)

@@ -1,0 +1,108 @@
+"""``eosctl logs scan`` and ``logs report``: events and incidents in logs of brokers and applications."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.diagnosis_output import note_suppressed
+from eosctl.commands.gate import ExitZero, FailOnIfNamed, RequireComplete, RulesFile
+from eosctl.commands.incomplete import note_missing
+from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.commands.logs.options import READING, PeriodOptions, Places, ReadingOptions, TopicsOptions
+from eosctl.commands.options import OUTPUT, FindingOutput, Header, OutputFile, ResultOptions
+from eosctl.commands.session import callbacks, perform
+from eosctl.model.log_findings import LogFindings, SkippedFile
+from eosctl.render.formats import FindingFormat, OutputFormat
+from eosctl.render.logs.formats import render_logs_report
+from eosctl.render.logs.report import render_scan, skipped_texts
+from eosctl.services.gate_options import GateOptions
+from eosctl.services.judge_logs import judge_logs
+from eosctl.services.mine_logs import MineRequest, mine_logs
+
+
+def scan_logs(
+    invocation: Invocation,
+    paths: Places,
+    reading: ReadingOptions,
+    categories: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--category", metavar="NAME", help="Show events of this category only; repeatable.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    *,
+    times: PeriodOptions,
+    topics: TopicsOptions,
+    result: ResultOptions,
+) -> None:
+    """Read logs into events: category, time, ids, exceptions, with file and offset of each.
+
+    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end, or no log record was recognized.
+    """
+    period, connection = times.period(invocation.now_ms()), topics.connection(paths)
+    request = MineRequest(tuple(paths), connection, *reading, period, tuple(categories or ()))
+    mined = perform(mine_logs, request, invocation)
+    _note_far_away(mined.far_away)
+    text = render_scan(mined.findings, invocation.now_ms(), result.output, invocation.style())
+    write_result(text, result.output_file)
+    _note_unread(result.output, mined.findings)
+    raise typer.Exit(mined.exit_code)
+
+
+def report_logs(
+    invocation: Invocation,
+    paths: Places,
+    reading: ReadingOptions,
+    baseline: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--baseline",
+            metavar="PATH",
+            help="Logs of a time when all was well: messages that they do not have are told as new; repeatable.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    *,
+    times: PeriodOptions,
+    topics: TopicsOptions,
+    output: FindingOutput = FindingFormat.TABLE,
+    header: Header = None,
+    output_file: OutputFile = None,
+    static: Annotated[
+        bool, typer.Option("--static", help="Draw HTML's timeline without scripts.", rich_help_panel=OUTPUT)
+    ] = False,
+    fail_on: FailOnIfNamed = None,
+    exit_zero: ExitZero = False,
+    require_complete: RequireComplete = False,
+    rules: RulesFile = None,
+) -> None:
+    """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
+
+    Exit codes: 0 done, 2 usage, 3 an incident, or a record without a known cause, at or above --fail-on, 4 a file could
+    not be read to its end, or no log record was recognized; with --require-complete also when little of a file was.
+    """
+    gate = GateOptions(fail_on, exit_zero, require_complete, rules=rules)
+    period, connection = times.period(invocation.now_ms()), topics.connection([*paths, *(baseline or ())])
+    with callbacks(invocation.now_ms) as shown:
+        judged = judge_logs(MineRequest(tuple(paths), connection, *reading, period), gate, baseline, shown)
+    _note_far_away(judged.far_away)
+    text = render_logs_report(judged.report, output, invocation.style(), static=static, header=header)
+    write_result(text, output_file)
+    _note_unread(output, judged.report.findings)
+    note_suppressed(judged.report.diagnosis, output)
+    raise typer.Exit(judged.exit_code)
+
+
+def _note_far_away(far_away: Sequence[SkippedFile]) -> None:
+    """Name the files whose records lie far from the period: only some formats show them."""
+    for text in skipped_texts(far_away):
+        note(text)
+
+
+def _note_unread(output: OutputFormat | FindingFormat, findings: LogFindings) -> None:
+    missing = skipped_texts(findings.skipped)
+    note_missing(output, missing if findings.has_records else [*missing, "no log record was recognized"])

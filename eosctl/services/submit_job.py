@@ -1,0 +1,161 @@
+"""Run the scan of logs, or of Kafka's files, as a job on a Spark cluster."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from eosctl.errors import EosctlError
+from eosctl.model.period import ALL_TIME, Period
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.connection import Connection
+from eosctl.services.log_format import find_zone, layouts_of
+from eosctl.services.log_places import handed_over
+from eosctl.services.mine_data import check_business_key
+from eosctl.services.spark_job import (
+    DEFAULT_MASTER,
+    DeployMode,
+    Job,
+    check_connect,
+    command_of,
+    data_job,
+    failure_of,
+    run_job,
+    scan_job,
+    settings_of,
+)
+
+
+class EventFormat(StrEnum):
+    """What tables are written as."""
+
+    PARQUET = "parquet"
+    JSON = "json"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
+
+
+class ScanJobRequest(msgspec.Struct, frozen=True):
+    """A scan of logs on Spark.
+
+    Attributes:
+        paths: Log files and directories, under the same names on every executor, and ``kafka://HOST:PORT/TOPIC``.
+        out: The directory of the result.
+        master: Spark's master.
+        deploy_mode: Where the driver runs.
+        connect: The URL of a Spark Connect server to run on instead of a master.
+        settings: Settings of Spark, ``name=value``.
+        jars: Jars that the job needs.
+        packages: Packages that Spark's own resolver fetches.
+        event_format: The format of the tables.
+        baseline: An earlier result in the same format.
+        zone: The zone of time stamps that have none.
+        pattern: The log4j or logback pattern of the files.
+        split_mb: How much a task reads, in MiB.
+        connection: How topics are reached.
+        period: The time that matters.
+        dry_run: Whether the job is only shown.
+    """
+
+    paths: tuple[str, ...]
+    out: str
+    master: str = DEFAULT_MASTER
+    deploy_mode: DeployMode = DeployMode.CLIENT
+    connect: str | None = None
+    settings: tuple[str, ...] = ()
+    jars: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    event_format: EventFormat = EventFormat.PARQUET
+    baseline: str | None = None
+    zone: str | None = None
+    pattern: str | None = None
+    split_mb: int = 64
+    connection: Connection = Connection()
+    period: Period = ALL_TIME
+    dry_run: bool = False
+
+
+class DataJobRequest(msgspec.Struct, frozen=True):
+    """A reading of Kafka's files on Spark; the attributes are those of `ScanJobRequest` and `DataRequest`."""
+
+    paths: tuple[str, ...]
+    out: str
+    topics: tuple[str, ...] = ()
+    business_key: str | None = None
+    master: str = DEFAULT_MASTER
+    deploy_mode: DeployMode = DeployMode.CLIENT
+    settings: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
+class JobResult(NamedTuple):
+    """The result of a job.
+
+    Attributes:
+        command: The command line of a dry run; else empty.
+        content: What the job wrote into its result; None if nothing.
+        failure: The error of a job that failed; None otherwise.
+    """
+
+    command: str = ""
+    content: Any = None
+    failure: EosctlError | None = None
+
+
+def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobResult:
+    """Run the scan of logs as a job on a Spark cluster.
+
+    Raises:
+        UsageError: The request contradicts itself.
+        EosctlError: Spark cannot be used here.
+    """
+    given = (*request.settings, *request.jars, *request.packages)
+    if request.connect is not None:
+        check_connect(request.connect, request.master, request.deploy_mode, given)
+    settings = settings_of(request.master, request.deploy_mode, list(request.settings))
+    options = ["--format", request.event_format.value, "--split-bytes", str(request.split_mb * 1024 * 1024)]
+    options += [] if request.baseline is None else ["--baseline", request.baseline]
+    options += [] if find_zone(request.zone) is None else ["--zone", str(request.zone)]
+    options += [] if request.period.from_ms is None else ["--from-ms", str(request.period.from_ms)]
+    options += [] if request.period.until_ms is None else ["--until-ms", str(request.period.until_ms)]
+    options += ["--pattern", str(request.pattern)] if layouts_of(request.pattern) else []
+    is_far = request.deploy_mode is DeployMode.CLUSTER
+    files = (list(request.paths), request.connection, callbacks.remark)
+    with handed_over(*files, is_far=is_far, is_shown_only=request.dry_run) as paths:
+        job = scan_job(
+            paths,
+            request.out,
+            request.master,
+            request.deploy_mode,
+            settings,
+            options,
+            request.jars,
+            request.packages,
+            request.connect or "",
+        )
+        return _run(job, callbacks, dry_run=request.dry_run)
+
+
+def submit_data(request: DataJobRequest, callbacks: Callbacks = SILENT) -> JobResult:
+    """Run the reading of Kafka's files as a job on a Spark cluster; raises as `submit_scan`."""
+    settings = settings_of(request.master, request.deploy_mode, list(request.settings))
+    check_business_key(request.business_key)
+    options = [part for name in request.topics for part in ("--topic", name)]
+    options += [] if request.business_key is None else ["--business-key", request.business_key]
+    job = data_job(request.paths, request.out, request.master, request.deploy_mode, settings, options)
+    return _run(job, callbacks, dry_run=request.dry_run)
+
+
+def _run(job: Job, callbacks: Callbacks, *, dry_run: bool) -> JobResult:
+    if dry_run:
+        return JobResult(command_of(job))
+    status, result = run_job(job, callbacks)
+    return JobResult("", None if result is None else _content(result), failure_of(job, status) if status else None)
+
+
+def _content(result: Path) -> Any:
+    return json.loads(result.read_text("utf-8"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from eosctl.commands.invocation import Invocation, note, tell
@@ -13,9 +12,6 @@ from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
-    from eosctl.collect.transactions import TransactionQuery
-    from eosctl.model.evidence import EvidenceKind
-    from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.settings.client_resolution import ResolvedClient
 
 Q = TypeVar("Q")
@@ -44,27 +40,3 @@ def resolve_connection(connection: Connection) -> ResolvedClient:
     from eosctl.services import connect
 
     return connect.resolve_connection(connection, note)
-
-
-def load_or_capture(
-    connection: Connection,
-    snapshot_file: Path | None,
-    kinds: frozenset[EvidenceKind] | None,
-    *,
-    now_ms: Callable[[], int],
-    second_look_after_ms: int,
-    query: TransactionQuery | None = None,
-    explaining: frozenset[EvidenceKind] = frozenset(),
-    describing: frozenset[EvidenceKind] = frozenset(),
-) -> ClusterSnapshot:
-    """Return the saved snapshot if one is named, else a new one; see `EvidenceRequest`.
-
-    Raises:
-        UsageError: Both a snapshot and a cluster were named.
-        EosctlError: Neither can be read.
-    """
-    from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
-
-    request = EvidenceRequest(connection, snapshot_file, kinds, second_look_after_ms, query, explaining, describing)
-    with callbacks(now_ms) as shown:
-        return collect_evidence(request, shown)

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from eosctl.commands.registry import COMMANDS
+
 LINT = (sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()")
 
 
@@ -56,6 +58,9 @@ PLANTED = (
     Planted("spark-is-optional", "eosctl.commands.planted", "spark_log_analytics"),
     Planted("spark-is-optional", "eosctl.collect.planted", "spark_log_analytics"),
     Planted("spark-is-optional", "eosctl.render.planted", "spark_log_analytics"),
+    Planted("thin-commands", "eosctl.commands.planted", "eosctl.analysis.hanging"),
+    Planted("thin-commands", "eosctl.commands.txn.planted", "eosctl.collect"),
+    Planted("independent-commands", "eosctl.commands.txn.planted_too", "eosctl.commands.group.locate"),
 )
 
 
@@ -90,6 +95,13 @@ def test_the_project_keeps_its_contracts(project_root: Path) -> None:
 
 def test_every_contract_has_a_planted_violation(project_root: Path) -> None:
     assert {planted.contract for planted in PLANTED} == contracts(project_root)
+
+
+def test_every_command_of_the_first_level_is_independent_of_the_others(project_root: Path) -> None:
+    configuration = tomllib.loads((project_root / "pyproject.toml").read_text("utf-8"))
+    listed = {contract["id"]: contract for contract in configuration["tool"]["importlinter"]["contracts"]}
+    modules = {f"eosctl.commands.{entry.place.partition(':')[0].partition('.')[0]}" for entry in COMMANDS}
+    assert set(listed["independent-commands"]["modules"]) == modules
 
 
 @pytest.mark.parametrize("contract", sorted({planted.contract for planted in PLANTED}))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NamedTuple, NoReturn, TypeVar
 
 import typer
 
+from eosctl.commands.confirmation import can_ask, read_line
 from eosctl.commands.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import callbacks
@@ -143,12 +142,10 @@ def _marker(
 
 def _dialog(render: Callable[[P, str, None, OutputFormat], str], script: Path | None) -> Dialog[P]:
     def confirm(plan: P, official: str, target: str) -> bool:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("CI"):
+        if not can_ask():
             return False
         note(render(plan, official, None, OutputFormat.TABLE).rstrip())
-        sys.stderr.write(f"\nType {target} to carry it out, or press Enter to leave it: ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip() == target
+        return read_line(f"\nType {target} to carry it out, or press Enter to leave it: ") == target
 
     def keep(path: Path, command: str) -> None:
         write_file(f"#!/bin/sh\n{command}\n", path)

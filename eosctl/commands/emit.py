@@ -55,6 +55,7 @@ def emit_list(
     invocation: Invocation,
     *,
     empty: str = "Nothing.",
+    code: ExitCode = ExitCode.DONE,
 ) -> NoReturn:
     """Write a list of like things, and end the command.
 
@@ -65,9 +66,10 @@ def emit_list(
         result: Where the list goes.
         invocation: The run.
         empty: What people read where there is nothing.
+        code: The exit code.
 
     Raises:
         EosctlError: The file cannot be written.
     """
     envelope = listing(*name, invocation.now_ms(), tuple(items))
-    emit(render_listing(envelope, columns, result.output, invocation.style(), empty=empty), result)
+    emit(render_listing(envelope, columns, result.output, invocation.style(), empty=empty), result, code=code)

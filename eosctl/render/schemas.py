@@ -9,6 +9,7 @@ import msgspec
 
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
+from eosctl.model.fault_simulation import FaultSimulation
 from eosctl.model.log_category import LogCategory
 from eosctl.model.reference import Entry, Explanation
 from eosctl.render.bundle import BundleItem, ChangeItem
@@ -42,7 +43,6 @@ from eosctl.render.runbooks.runbook import BookItem, JournalItem, RunItem
 from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
 from eosctl.render.sandbox.listing import PlayedItem, SandboxItem
 from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
-from eosctl.render.sandbox.simulations import SimulationItem
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions.blame import BlameView
 from eosctl.render.transactions.fence import FenceView
@@ -116,7 +116,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
     "scenario-verdict": (Listing[VerdictItem], "sandbox scenario run NAME"),
     "scenarios": (Listing[ScenarioItem], "sandbox scenario list, sandbox scenario show NAME"),
-    "simulations": (Listing[SimulationItem], "sandbox simulate"),
+    "simulations": (Listing[FaultSimulation], "sandbox simulate"),
     "schemas": (Listing[SchemaItem], "schema"),
     "timeline": (TimelineView, "timeline"),
     "transaction-lives": (Listing[LifeItem], "txn describe"),

@@ -3,12 +3,10 @@
 from eosctl.commands.lazy import Entry
 
 COMMANDS = (
-    Entry(
-        "up", "sandbox.sandbox:start_sandbox", "Start a cluster in the background and return when it answers clients."
-    ),
+    Entry("up", "sandbox.up:start", "Start a cluster in the background and return when it answers clients."),
     Entry(
         "down",
-        "sandbox.sandbox:stop_sandbox",
+        "sandbox.down:stop",
         "Stop a sandbox: exactly the process that was started, however it stands.",
     ),
     Entry(
@@ -25,13 +23,13 @@ COMMANDS = (
     Entry(
         "fault",
         "sandbox.faults:inject_fault",
-        "Let something go wrong with a sandbox; without words, show what lasts and what has happened.",
+        "Inject a fault into a sandbox. Without arguments, list active and past faults.",
     ),
     Entry("heal", "sandbox.faults:heal", "End every fault that lasts, and start every node that is down."),
     Entry(
         "advance",
         "sandbox.faults:advance",
-        "Let a sandbox's time pass at once: timeouts, retention and cleaning happen as if it had been waited for.",
+        "Advance the clock of a sandbox: timeouts, retention and cleaning happen as if the time had passed.",
     ),
     Entry(
         "scenario",
@@ -45,7 +43,7 @@ COMMANDS = (
     ),
     Entry(
         "exec",
-        "sandbox.sandbox:execute",
+        "sandbox.execute:execute",
         "Run a program with the sandbox's address in its environment.",
         settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     ),

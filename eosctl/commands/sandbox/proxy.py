@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import note, write_result
+from eosctl.commands.invocation import Invocation, note, write_result
 from eosctl.commands.options import parse_duration_ms
-from eosctl.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from eosctl.model.client_config import ClientConfig
-    from eosctl.sandbox.faults.order import FaultOrder
+from eosctl.commands.session import callbacks
+from eosctl.services.run_proxy import ProxyRequest, run_proxy
 
 
 def proxy(
+    invocation: Invocation,
     bootstrap: Annotated[
         str | None, typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT", help="A cluster on loopback.")
     ] = None,
@@ -43,55 +39,11 @@ def proxy(
     streams (eosctl sandbox fault --kinds): delay, drop, duplicate, reorder, disconnect, late-end-txn, late-produce. The
     cluster must speak plaintext. It runs until Ctrl-C, or for a time.
     """
-    import asyncio
-
-    from eosctl.sandbox.faults.order import parse_order
-
-    orders = [parse_order(words) for words in fault or ()]
-    asyncio.run(_run(_config(bootstrap, name), orders, control, seed, duration))
+    request = ProxyRequest(bootstrap, name, tuple(fault or ()), control, seed, duration)
+    with callbacks(invocation.now_ms) as shown:
+        run_proxy(request, _announce, shown)
 
 
-def _config(bootstrap: str | None, name: str) -> ClientConfig:
-    from eosctl.model.client_config import ClientConfig
-    from eosctl.sandbox.process import manage
-    from eosctl.settings.endpoints import parse_endpoints
-
-    if bootstrap is not None:
-        return ClientConfig(parse_endpoints(bootstrap, "--bootstrap-server"))
-    sandbox = manage.require(name)
-    if sandbox.spec.tls or sandbox.spec.sasl:
-        raise UsageError(
-            f"The sandbox {name} has a secured listener.",
-            "The proxy reads plaintext.",
-            "Start one without --tls, --sasl.",
-        )
-    return ClientConfig(parse_endpoints(sandbox.bootstrap, "the sandbox"))
-
-
-async def _run(
-    config: ClientConfig, orders: Sequence[FaultOrder], control: Path | None, seed: int, duration_ms: int | None
-) -> None:
-    import asyncio
-    import contextlib
-
-    from eosctl.lab.proxy.proxy import FaultProxy
-    from eosctl.sandbox.faults.control import fault_commands
-    from eosctl.sandbox.process.control import serve_control
-
-    async with FaultProxy(config, seed=seed) as running:
-        for order in orders:
-            await running.faults.inject(order)
-        server = None if control is None else await serve_control(control, fault_commands(running.faults))
-        write_result(f"{running.bootstrap}\n")
-        note(f"Clients connect to {running.bootstrap}; Ctrl-C ends the proxy.")
-        try:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if duration_ms is None else duration_ms / 1000):
-                    await asyncio.Event().wait()
-        finally:
-            if server is not None:
-                server.close()
-            if control is not None:
-                control.unlink(missing_ok=True)
-        for event in running.faults.events:
-            note(f"{event.at_ms / 1000:.3f} s  {event.order}: {event.what}")
+def _announce(bootstrap: str) -> None:
+    write_result(f"{bootstrap}\n")
+    note(f"Clients connect to {bootstrap}; Ctrl-C ends the proxy.")

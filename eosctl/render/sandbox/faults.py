@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -64,6 +64,25 @@ FAULT_COLUMNS: Final[tuple[Column[FaultsItem], ...]] = (
 
 def _shown(name: str, needed: Sequence[str]) -> str:
     return f"{name}=" if name in needed else f"[{name}=]"
+
+
+def faults_item(name: str, reported: dict[str, Any], injected: dict[str, Any]) -> FaultsItem:
+    """Shape the faults that a process reports; ``injected`` is the one that was just injected, or empty."""
+    whats = {injected["number"]: injected["what"]} if injected else {}
+    return FaultsItem(
+        sandbox=name,
+        active=tuple(FaultItem(**active, what=whats.get(active["number"], "")) for active in reported["active"]),
+        events=tuple(FaultEventItem(**event) for event in reported["events"]),
+        bugs=reported["bugs"],
+    )
+
+
+def injected_text(item: FaultsItem, injected: dict[str, Any], target: str) -> str:
+    """Write what was injected, and how to end it where it lasts; ``target`` is the option that names the sandbox."""
+    number = injected["number"]
+    lasts = any(fault.number == number for fault in item.active)
+    end = f"; end it: eosctl sandbox fault --end {number}{target}" if lasts else ""
+    return f"Fault {number}: {injected['fault']}: {injected['what']}{end}\n"
 
 
 def render_faults(item: FaultsItem, style: Style = PLAIN) -> str:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from eosctl.render.listing import Column
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+
+if TYPE_CHECKING:
+    from eosctl.lab.scenarios.scenario import Report, Scenario
+    from eosctl.sandbox.process.manage import Found
 
 
 class SandboxItem(msgspec.Struct, frozen=True):
@@ -56,6 +63,48 @@ SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
     Column("DATA-DIR", lambda item: item.data_dir, wide=True),
     Column("LOG-FILE", lambda item: item.log_file, wide=True),
 )
+
+
+def sandbox_item(
+    found: Found, logs_dir: Path, client_file: Path | None, cluster: dict[str, Any] | None = None
+) -> SandboxItem:
+    """Shape a sandbox; ``cluster`` is what its process reports of its state."""
+    sandbox = found.sandbox
+    spec = sandbox.spec
+    return SandboxItem(
+        name=sandbox.name,
+        running=found.running,
+        bootstrap=sandbox.bootstrap,
+        broker_count=spec.brokers,
+        emulate=spec.emulate,
+        kafka=spec.kafka,
+        transaction_version=spec.transaction_version,
+        pid=sandbox.pid,
+        started_at_ms=sandbox.started_at_ms,
+        data_dir=sandbox.data_dir,
+        log_file=sandbox.log_file,
+        logs_dir=str(logs_dir),
+        metrics_port=spec.metrics_port,
+        ephemeral=spec.ephemeral,
+        settings=dict(spec.settings),
+        security_protocol=spec.security.protocol.name,
+        client_config=None if client_file is None else str(client_file),
+        cluster=cluster,
+    )
+
+
+def played_item(scenario: Scenario, sandbox: str, report: Report) -> PlayedItem:
+    """Shape a short scenario that was played."""
+    steps = tuple(str(step) for step in report.steps)
+    return PlayedItem(scenario.name, sandbox, steps, scenario.expected_findings, msgspec.to_builtins(report))
+
+
+def render_sandboxes(
+    command: str, items: tuple[SandboxItem, ...], now_ms: int, output: OutputFormat, style: Style = PLAIN
+) -> str:
+    """Render sandboxes as a list."""
+    result = listing("sandboxes", command, now_ms, items)
+    return render_listing(result, SANDBOX_COLUMNS, output, style, empty="No sandbox.")
 
 
 def render_started(item: SandboxItem, style: Style = PLAIN) -> str:

@@ -2,55 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from eosctl.model.fault_simulation import FailedSeed, FaultSimulation
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 
 
-class AnomalyItem(msgspec.Struct, frozen=True):
-    """A violation: its kind, what it is about, what the kind means, and the events that prove it."""
-
-    kind: str
-    subject: str
-    meaning: str
-    witness: tuple[str, ...]
-
-
-class FailedSeedItem(msgspec.Struct, frozen=True):
-    """A seed that broke a promise, the fewest faults that still do, and options that each make these go well."""
-
-    seed: int
-    symptoms: tuple[str, ...]
-    stuck: str
-    crashes: tuple[str, ...]
-    schedule: tuple[str, ...]
-    minimised: tuple[str, ...]
-    passes_with: tuple[str, ...]
-    anomalies: tuple[AnomalyItem, ...]
-
-
-class SimulationItem(msgspec.Struct, frozen=True):
-    """A run over many seeds."""
-
-    plan: str
-    emulate: str
-    transaction_version: int | None
-    clients: str
-    replica_count: int
-    bugs: dict[str, bool]
-    first_seed: int
-    seed_count: int
-    event_count: int
-    faults: dict[str, int]
-    virtual_s: float
-    elapsed_s: float
-    cpu_s: float
-    schedules_per_minute: float
-    schedules_per_cpu_minute: float
-    failures: tuple[FailedSeedItem, ...]
-
-
-def render_simulations(item: SimulationItem, replay: str, style: Style = PLAIN) -> str:
+def render_simulations(item: FaultSimulation, replay: str, style: Style = PLAIN) -> str:
     """Tell how many schedules held, and show each that did not; ``replay`` is the command without its seed."""
     last = item.first_seed + item.seed_count - 1
     verdict = f"{len(item.failures)} of them failed" if item.failures else "none failed"
@@ -73,7 +29,7 @@ def render_simulations(item: SimulationItem, replay: str, style: Style = PLAIN) 
     return render_page(blocks, style)
 
 
-def _failure(failure: FailedSeedItem, replay: str) -> list[Block]:
+def _failure(failure: FailedSeed, replay: str) -> list[Block]:
     blocks: list[Block] = [Line(f"Seed {failure.seed}: {', '.join(failure.symptoms)}", "bold")]
     if failure.stuck:
         blocks.append(Field("stuck", failure.stuck))

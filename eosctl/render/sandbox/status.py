@@ -5,13 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eosctl.render.page import Block, Field, Grid, Line
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.sandbox.listing import SandboxItem
 
+#: What a page needs besides its partitions: headings, frames of nodes, the last line.
+FRAME_LINES: Final = 14
+TRANSACTIONS_SHOWN: Final = 20
 INTERNAL_TOPICS: Final = ("__consumer_offsets", "__transaction_state")
 _TROUBLE: Final = "yellow"
 
 Row = Mapping[str, Any]
+
+
+def render_status(
+    item: SandboxItem, style: Style = PLAIN, *, everything: bool = False, height: int | None = None
+) -> str:
+    """Render the page of a running sandbox.
+
+    Args:
+        item: The sandbox with what its process reports of the cluster.
+        style: Width and color.
+        everything: Whether all partitions are shown.
+        height: The lines of the terminal; None for as many as there are.
+    """
+    cluster = item.cluster or {}
+    max_rows = None
+    if height is not None:
+        taken = FRAME_LINES + item.broker_count + len(cluster["transactions"][:TRANSACTIONS_SHOWN])
+        max_rows = max(height - taken, 1)
+    return render_page(status_blocks(item, cluster, everything=everything, max_rows=max_rows), style)
 
 
 def status_blocks(

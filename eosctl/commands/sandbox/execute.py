@@ -1,0 +1,32 @@
+"""``eosctl sandbox exec``: run a program on a sandbox."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.sandbox.options import Name
+from eosctl.errors import UsageError
+from eosctl.services.sandbox_access import environment_of
+from eosctl.services.sandboxes import DEFAULT_NAME, require_sandbox
+
+
+def execute(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The program and its arguments.")],
+    name: Name = DEFAULT_NAME,
+) -> None:
+    """Run a program with the sandbox's address in its environment.
+
+    It is set as BOOTSTRAP_SERVERS, KAFKA_BOOTSTRAP_SERVERS and EOSCTL_BOOTSTRAP_SERVERS. A secured sandbox adds its
+    client file (KAFKA_CLIENT_CONFIG, EOSCTL_COMMAND_CONFIG) and its admin's login (KAFKA_SASL_USERNAME and others). The
+    exit code is the program's.
+    """
+    variables = environment_of(require_sandbox(name))
+    try:
+        done = subprocess.run(command, env=os.environ | variables, check=False)
+    except OSError as error:
+        raise UsageError(f"Cannot run {command[0]}.", error.strerror or str(error), "Check the command.") from error
+    raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

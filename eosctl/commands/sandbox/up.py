@@ -1,0 +1,144 @@
+"""``eosctl sandbox up``: start a local cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from eosctl.commands.emit import emit
+from eosctl.commands.invocation import Invocation
+from eosctl.commands.options import ResultOptions, parse_duration_ms
+from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, Name, TransactionVersion
+from eosctl.commands.session import perform
+from eosctl.render.formats import FOR_PEOPLE
+from eosctl.render.sandbox.listing import render_sandboxes, render_started, sandbox_item
+from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice, OwnFeatures, SandboxRequest, start_sandbox
+
+REAL_KAFKA: Final = "Real Kafka"
+SECURITY: Final = "Security"
+
+
+class OwnOptions(NamedTuple):
+    """The options that only eosctl's own brokers understand."""
+
+    controllers: Annotated[
+        int, typer.Option("--controllers", min=1, max=3, help="How many controllers vote on who leads: 1 or 3.")
+    ] = 1
+    log_dirs: Annotated[
+        int, typer.Option("--log-dirs", min=1, max=8, help="How many log directories each broker has.")
+    ] = 1
+    rack: Annotated[
+        list[str] | None, typer.Option("--rack", help="Rack of a broker; repeatable, the brokers take them in turn.")
+    ] = None
+    emulate: Emulate = "4.3"
+    fast: Annotated[bool, typer.Option("--fast", help="Short timeouts: failover in tenths of a second.")] = False
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port", min=1, max=65_000, help="First port of Prometheus endpoints, one for each broker."
+        ),
+    ] = None
+    bug: Bugs = None
+    sasl: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sasl",
+            metavar="MECHANISM",
+            help="Let clients log in: plain, scram-sha-256 or scram-sha-512; repeatable.",
+            rich_help_panel=SECURITY,
+        ),
+    ] = None
+    tls: Annotated[
+        bool, typer.Option("--tls", help="Encrypt, with certificates made on first use.", rich_help_panel=SECURITY)
+    ] = False
+    user: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--user",
+            metavar="NAME",
+            help="A user besides admin, with a password of its own.",
+            rich_help_panel=SECURITY,
+        ),
+    ] = None
+    authorizer: Annotated[
+        bool,
+        typer.Option(
+            "--authorizer",
+            help="Decide by access control lists who may do what; admin may do everything.",
+            rich_help_panel=SECURITY,
+        ),
+    ] = False
+
+    @property
+    def features(self) -> OwnFeatures:
+        """What was asked for."""
+        return OwnFeatures(
+            controllers=self.controllers,
+            log_dirs=self.log_dirs,
+            racks=tuple(self.rack or ()),
+            emulate=self.emulate,
+            fast=self.fast,
+            metrics_port=self.metrics_port,
+            bugs=tuple(self.bug or ()),
+            sasl=tuple(self.sasl or ()),
+            tls=self.tls,
+            users=tuple(self.user or ()),
+            authorizer=self.authorizer,
+        )
+
+
+def start(
+    invocation: Invocation,
+    name: Name = DEFAULT_NAME,
+    brokers: Annotated[int, typer.Option("--brokers", min=1, max=16, help="How many brokers.")] = 3,
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Where the brokers keep their files.")] = None,
+    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Remove the files when it stops.")] = False,
+    transaction_version: TransactionVersion = None,
+    port_base: Annotated[
+        int | None, typer.Option("--port-base", min=1, max=65_000, help="First port; free ports when left out.")
+    ] = None,
+    ttl: Annotated[
+        int | None,
+        typer.Option("--ttl", metavar="DURATION", parser=parse_duration_ms, help="Stop by itself after this time."),
+    ] = None,
+    config: BrokerSettings = None,
+    engine: Annotated[
+        EngineChoice,
+        typer.Option("--engine", help="Its own brokers, or real ones in JVMs.", rich_help_panel=REAL_KAFKA),
+    ] = EngineChoice.SANDBOX,
+    kafka: Annotated[
+        str | None,
+        typer.Option(
+            "--kafka",
+            metavar="VERSION",
+            help="The release to run with --engine apache: 4.3.1 (when left out) or 3.9.2.",
+            rich_help_panel=REAL_KAFKA,
+        ),
+    ] = None,
+    *,
+    own: OwnOptions,
+    result: ResultOptions,
+) -> None:
+    """Start a cluster in the background and return when it answers clients."""
+    request = SandboxRequest(
+        name,
+        engine,
+        brokers,
+        data_dir,
+        ephemeral,
+        transaction_version,
+        port_base,
+        ttl,
+        tuple(config or ()),
+        kafka,
+        own.features,
+    )
+    state = perform(start_sandbox, request, invocation)
+    item = sandbox_item(state.found, state.logs_dir, state.client_file)
+    if result.output in FOR_PEOPLE:
+        text = render_started(item, invocation.style())
+    else:
+        text = render_sandboxes("sandbox up", (item,), invocation.now_ms(), result.output)
+    emit(text, result)

@@ -1,0 +1,137 @@
+"""List and play scenarios: what goes wrong, why it matters, and what must be found."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.errors import UsageError
+from eosctl.lab.scenarios.live import LivePlace, require_fit
+from eosctl.lab.scenarios.load import find_script, library
+from eosctl.lab.scenarios.place import real_kafka, simulated
+from eosctl.lab.scenarios.player import Verdict, play_script
+from eosctl.lab.scenarios.registry import SCENARIOS, find_scenario
+from eosctl.lab.scenarios.scenario import Report, Scenario, Stage, Step
+from eosctl.lab.scenarios.script import Script
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.sandbox.process import manage
+from eosctl.sandbox.process.spec import RunningSandbox
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.sandbox_access import client_config_of
+from eosctl.services.sandboxes import EngineChoice
+
+
+class ScenarioRequest(NamedTuple):
+    """A scenario to play.
+
+    Attributes:
+        scenario: Its name, or its file.
+        sandbox: A live sandbox to play on; None for a cluster of its own.
+        engine: What such a cluster is: a sandbox on virtual time, or real Kafka.
+        seed: Repeats the same random choices.
+    """
+
+    scenario: str
+    sandbox: str | None = None
+    engine: EngineChoice = EngineChoice.SANDBOX
+    seed: int = 0
+
+
+class Played(NamedTuple):
+    """A short scenario that was played on a live sandbox."""
+
+    scenario: Scenario
+    sandbox: RunningSandbox
+    report: Report
+
+
+def list_scenarios() -> tuple[Script, ...]:
+    """Return the scenarios that come with eosctl."""
+    return tuple(library().values())
+
+
+def describe_scenario(name: str) -> Script:
+    """Return a scenario of the library, or the one in a file.
+
+    Raises:
+        UsageError: No scenario has this name.
+        ConfigFileError: The file is not a scenario.
+    """
+    return find_script(name)
+
+
+def is_short(name: str) -> bool:
+    """Return whether a name is that of a short scenario for a live sandbox; unknown names count as such."""
+    return name in {one.name for one in SCENARIOS} or name not in library()
+
+
+def play_scenario(
+    request: ScenarioRequest, tell: Callable[[Step], None] = lambda _: None, callbacks: Callbacks = SILENT
+) -> Verdict:
+    """Play a scenario, and compare what was expected with what was seen.
+
+    Args:
+        request: The scenario, and where it is played.
+        tell: Called with each step that is done.
+        callbacks: Only the clock is called.
+
+    Raises:
+        UsageError: No scenario has this name, or it cannot be played there.
+        EosctlError: The cluster does not start or does not run.
+    """
+    script, engine = find_script(request.scenario), request.engine
+    if request.sandbox is not None and engine is EngineChoice.APACHE:
+        raise UsageError("--name and --engine apache were both given.", "A sandbox is no real Kafka.", "Leave one out.")
+    if request.sandbox is not None:
+        return _play_live(script, request.sandbox, request.seed, tell, callbacks)
+    if engine is EngineChoice.APACHE and script.inner:
+        raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
+    return _play_own(script, engine, request.seed, tell, callbacks)
+
+
+def play_short(name: str, sandbox_name: str, seed: int | None = None, callbacks: Callbacks = SILENT) -> Played:
+    """Play a short scenario on a live sandbox, and leave what it did there.
+
+    Raises:
+        UsageError: No short scenario has this name.
+        EosctlError: The sandbox does not run.
+    """
+    chosen = find_scenario(name)
+    sandbox = manage.require(sandbox_name)
+    chance = random.Random(callbacks.now_ms() if seed is None else seed)
+    stage = Stage(client_config_of(sandbox), callbacks.now_ms, chance)
+
+    async def play() -> Report:
+        return await chosen.run(stage)
+
+    return Played(chosen, sandbox, asyncio.run(play()))
+
+
+def _play_own(
+    script: Script, engine: EngineChoice, seed: int, tell: Callable[[Step], None], callbacks: Callbacks
+) -> Verdict:
+    with tempfile.TemporaryDirectory(prefix="eosctl-scenario-") as directory:
+
+        async def run() -> Verdict:
+            own = (
+                simulated(script.cluster, Path(directory), seed)
+                if engine is EngineChoice.SANDBOX
+                else real_kafka(script.cluster, Path(directory), random.Random(callbacks.now_ms()), callbacks.now_ms)
+            )
+            async with own as place:
+                return await play_script(script, place, seed=seed, tell=tell)
+
+        return run_virtual(run(), seed) if engine is EngineChoice.SANDBOX else asyncio.run(run())
+
+
+def _play_live(script: Script, name: str, seed: int, tell: Callable[[Step], None], callbacks: Callbacks) -> Verdict:
+    sandbox = manage.require(name)
+    if sandbox.spec.kafka and script.inner:
+        raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
+    require_fit(script, sandbox.spec)
+    place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
+    return asyncio.run(play_script(script, place, seed=seed, tell=tell))

@@ -1,0 +1,294 @@
+"""Local clusters of this user: start, stop, and look at them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from eosctl.errors import UsageError
+from eosctl.sandbox.faults.bugs import find_bug, parse_switch
+from eosctl.sandbox.process import manage, places
+from eosctl.sandbox.process.data_directory import files_left
+from eosctl.sandbox.process.manage import Found
+from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+from eosctl.sandbox.security.protocol import ADMIN_USER, MECHANISMS, STANDARD_AUTHORIZER
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.real_kafka import RealKafkaRequest, start_real_kafka, stop_real_kafka
+from eosctl.services.sandbox_access import client_file_of
+
+DEFAULT_NAME: Final = "default"
+DEFAULT_RELEASE: Final = "4.3.1"
+RELEASES: Final = ("3.9", "4.3")
+_USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class EngineChoice(StrEnum):
+    """Whose brokers run."""
+
+    SANDBOX = "sandbox"
+    APACHE = "apache"
+
+
+class OwnFeatures(NamedTuple):
+    """What only the brokers of eosctl itself can be asked for.
+
+    Attributes:
+        controllers: How many controllers vote on who leads: 1 or 3.
+        log_dirs: How many log directories each broker has.
+        racks: Racks, which the brokers take in turn.
+        emulate: The release to behave as.
+        fast: Whether timeouts are short.
+        metrics_port: The first port of Prometheus endpoints.
+        bugs: Known bugs to switch on or off: ``NAME`` or ``NAME=off``.
+        sasl: SASL mechanisms.
+        tls: Whether the listener is encrypted.
+        users: Users besides the admin.
+        authorizer: Whether access control lists decide.
+    """
+
+    controllers: int = 1
+    log_dirs: int = 1
+    racks: tuple[str, ...] = ()
+    emulate: str = "4.3"
+    fast: bool = False
+    metrics_port: int | None = None
+    bugs: tuple[str, ...] = ()
+    sasl: tuple[str, ...] = ()
+    tls: bool = False
+    users: tuple[str, ...] = ()
+    authorizer: bool = False
+
+
+_OPTIONS: Final = {"racks": "rack", "bugs": "bug", "users": "user"}
+"""The options of features that are named otherwise."""
+
+
+class SandboxRequest(NamedTuple):
+    """A cluster to start.
+
+    Attributes:
+        name: Its name.
+        engine: Whose brokers run.
+        brokers: How many.
+        data_dir: Where they keep their files; None for the usual place.
+        ephemeral: Whether the files are removed when it stops.
+        transaction_version: The finalized level; None for the release's default.
+        port_base: The first port; None for free ones.
+        ttl_ms: The time after which it stops by itself; None for never.
+        settings: Broker settings: ``KEY=VALUE``.
+        kafka: The release of real brokers.
+        own: What only eosctl's own brokers understand.
+    """
+
+    name: str = DEFAULT_NAME
+    engine: EngineChoice = EngineChoice.SANDBOX
+    brokers: int = 3
+    data_dir: Path | None = None
+    ephemeral: bool = False
+    transaction_version: int | None = None
+    port_base: int | None = None
+    ttl_ms: int | None = None
+    settings: tuple[str, ...] = ()
+    kafka: str | None = None
+    own: OwnFeatures = OwnFeatures()
+
+
+class SandboxState(NamedTuple):
+    """A sandbox with the places of its files, and what its process reports of the cluster."""
+
+    found: Found
+    logs_dir: Path
+    client_file: Path | None
+    cluster: dict[str, Any] | None = None
+
+
+class Stopped(NamedTuple):
+    """A sandbox that was stopped: how, and the files that it left because it did not write them."""
+
+    name: str
+    how: str
+    data_dir: str
+    left: tuple[str, ...] = ()
+
+
+def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> SandboxState:
+    """Start a cluster in the background and return when it answers clients.
+
+    Raises:
+        UsageError: The request contradicts itself.
+        EosctlError: The cluster does not start.
+    """
+    settings = tuple(map(parse_setting, request.settings))
+    data_dir = request.data_dir or places.default_data_dir(request.name)
+    if request.engine is EngineChoice.APACHE:
+        _refuse_own_features(request.own)
+        order = RealKafkaRequest(
+            name=request.name,
+            data_dir=data_dir,
+            brokers=request.brokers,
+            kafka=request.kafka or DEFAULT_RELEASE,
+            transaction_version=request.transaction_version,
+            port_base=request.port_base,
+            settings=settings,
+            ephemeral=request.ephemeral,
+            ttl_ms=request.ttl_ms,
+        )
+        return _state(Found(start_real_kafka(order, callbacks), running=True))
+    if request.kafka is not None:
+        raise UsageError("--kafka is for --engine apache.", "A sandbox emulates a release.", "Use --emulate.")
+    return _state(Found(manage.start(_spec(request, data_dir, settings)), running=True))
+
+
+def stop_sandboxes(name: str | None = DEFAULT_NAME) -> tuple[Stopped, ...]:
+    """Stop one sandbox, or all of this user: exactly the processes that were started.
+
+    Args:
+        name: The name of one; None for all.
+    """
+    one = None if name is None else manage.find(name)
+    return tuple(map(_stop, manage.find_all() if name is None else [one] if one else []))
+
+
+def list_sandboxes() -> tuple[SandboxState, ...]:
+    """Return the sandboxes of this user, also those whose process is gone."""
+    return tuple(map(_state, manage.find_all()))
+
+
+def inspect_sandbox(name: str = DEFAULT_NAME) -> SandboxState:
+    """Return a running sandbox with what its process reports of the cluster.
+
+    Raises:
+        EosctlError: No such sandbox runs, or it does not answer.
+    """
+    sandbox = manage.require(name)
+    return _state(Found(sandbox, running=True))._replace(cluster=manage.ask(sandbox, "status"))
+
+
+def require_sandbox(name: str = DEFAULT_NAME) -> RunningSandbox:
+    """Return a running sandbox.
+
+    Raises:
+        EosctlError: No such sandbox runs.
+    """
+    return manage.require(name)
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    """Return name and value of a broker setting.
+
+    Raises:
+        UsageError: The text is not KEY=VALUE.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"--config {text!r} is not KEY=VALUE.", "A broker setting has a name and a value.", "Fix it.")
+    return name.strip(), value.strip()
+
+
+def parse_bugs(texts: Sequence[str], release: str) -> tuple[tuple[str, bool], ...]:
+    """Return known bugs of a release by their full names, with whether each is on.
+
+    Raises:
+        UsageError: A text is not NAME or NAME=off, or the release does not know the bug.
+    """
+    switches = map(parse_switch, texts)
+    return tuple((find_bug(name, release).name, on) for name, on in switches)
+
+
+def check_release(emulate: str) -> None:
+    """Refuse a release that sandboxes cannot behave as.
+
+    Raises:
+        UsageError: The release is not known.
+    """
+    if emulate not in RELEASES:
+        raise UsageError(f"--emulate {emulate!r} is not known.", "The sandbox behaves as 3.9 or as 4.3.", "Choose one.")
+
+
+def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, str], ...]) -> SandboxSpec:
+    own = request.own
+    check_release(own.emulate)
+    if own.controllers == 2:
+        raise UsageError("--controllers 2 is not possible.", "Two bear no failure: both are a majority.", "Use 1 or 3.")
+    mechanisms = _mechanisms(own.sasl)
+    rules = _authorizer_settings(sasl=bool(mechanisms)) if own.authorizer else ()
+    return SandboxSpec(
+        name=request.name,
+        data_dir=str(data_dir.absolute()),
+        brokers=request.brokers,
+        controllers=own.controllers,
+        log_dirs=own.log_dirs,
+        racks=own.racks,
+        emulate=own.emulate,
+        transaction_version=request.transaction_version,
+        port_base=request.port_base,
+        settings=(*rules, *settings),
+        fast=own.fast,
+        ephemeral=request.ephemeral,
+        ttl_ms=request.ttl_ms,
+        metrics_port=own.metrics_port,
+        sasl=mechanisms,
+        tls=own.tls,
+        users=_users(own.users, sasl=bool(mechanisms)),
+        bugs=parse_bugs(own.bugs, own.emulate),
+    )
+
+
+def _state(found: Found) -> SandboxState:
+    sandbox = found.sandbox
+    return SandboxState(found, places.logs_dir(Path(sandbox.data_dir)), client_file_of(sandbox.spec))
+
+
+def _stop(found: Found) -> Stopped:
+    sandbox = found.sandbox
+    how = stop_real_kafka(found) if sandbox.spec.kafka else manage.stop(sandbox)
+    left = files_left(Path(sandbox.data_dir)) if sandbox.spec.ephemeral else ()
+    return Stopped(sandbox.name, how, sandbox.data_dir, tuple(map(str, left)))
+
+
+def _refuse_own_features(own: OwnFeatures) -> None:
+    usual = OwnFeatures()
+    given = [_OPTIONS.get(name, name) for name in own._fields if getattr(own, name) != getattr(usual, name)]
+    if given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(
+            f"{options} cannot be used with --engine apache.",
+            "Only the sandbox's own brokers understand it; real ones take settings.",
+            "Leave it out, or use --config KEY=VALUE.",
+        )
+
+
+def _mechanisms(names: Sequence[str]) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(name.upper().replace("_", "-") for name in names))
+    for name in chosen:
+        if name not in MECHANISMS:
+            raise UsageError(
+                f"--sasl {name.lower()} is not known.",
+                "The sandbox has " + ", ".join(mechanism.lower() for mechanism in MECHANISMS) + ".",
+                "Choose one of them.",
+            )
+    return chosen
+
+
+def _users(names: Sequence[str], *, sasl: bool) -> tuple[str, ...]:
+    for name in names:
+        if not _USER.fullmatch(name) or name == "client":
+            raise UsageError(
+                f"--user {name!r} cannot be a user of a sandbox.",
+                "A name has up to 64 letters, digits, dots, dashes and underscores; client names the ready file.",
+                "Choose another name.",
+            )
+    if names and not sasl:
+        raise UsageError(
+            "--user needs --sasl.", "Without SASL every client is User:ANONYMOUS.", "Add --sasl scram-sha-512."
+        )
+    return tuple(dict.fromkeys((ADMIN_USER, *names)))
+
+
+def _authorizer_settings(*, sasl: bool) -> tuple[tuple[str, str], ...]:
+    """Return the broker settings of an authorizer; without a login what no rule closes stays open."""
+    settings = (("authorizer.class.name", STANDARD_AUTHORIZER), ("super.users", f"User:{ADMIN_USER}"))
+    return settings if sasl else (*settings, ("allow.everyone.if.no.acl.found", "true"))

@@ -196,3 +196,12 @@ class CapacityPlan(msgspec.Struct, frozen=True):
             if resource.name == name:
                 return resource
         raise KeyError(name)
+
+
+class CapacityReport(msgspec.Struct, frozen=True):
+    """A plan with what was asked in addition: other settings, sensitivity, growth."""
+
+    plan: CapacityPlan
+    what_if: tuple[Variant, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    growth: tuple[GrowthPoint, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from eosctl.model.capacity_plan import CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
 from eosctl.model.fault_simulation import FaultSimulation
@@ -15,7 +16,6 @@ from eosctl.model.reference import Entry, Explanation
 from eosctl.render.bundle import BundleItem, ChangeItem
 from eosctl.render.capacity.calibration import CalibrationItem
 from eosctl.render.capacity.comparison import ComparisonItem
-from eosctl.render.capacity.plan import PlanItem
 from eosctl.render.configuration.bugs import BugItem
 from eosctl.render.configuration.change import RepairItem, UpgradeItem
 from eosctl.render.configuration.difference import Difference
@@ -69,7 +69,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "snapshot-diff": (Listing[ChangeItem], "snapshot diff"),
     "calibration": (Listing[CalibrationItem], "capacity calibrate"),
     "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),
-    "capacity-plan": (Listing[PlanItem], "capacity plan"),
+    "capacity-plan": (Listing[CapacityReport], "capacity plan"),
     "capacity-simulation": (Listing[SimulationReport], "capacity simulate"),
     "complete": (MarkerView, "txn complete"),
     "fence": (FenceView, "txn fence"),

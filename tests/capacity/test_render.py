@@ -7,7 +7,8 @@ import pytest
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.what_if import parse_what_if, vary
 from eosctl.capacity.workload_file import parse_workload
-from eosctl.render.capacity.plan import PlanItem, render_plan
+from eosctl.model.capacity_plan import CapacityReport
+from eosctl.render.capacity.plan import render_plan
 from eosctl.render.formats import OutputFormat
 from eosctl.render.page import Style
 from tests.capacity.workloads import STREAMS
@@ -15,7 +16,7 @@ from tests.capacity.workloads import STREAMS
 
 def shown(width: int | None, what_if: str = "commit.interval.ms=5,100,1000") -> str:
     workload = parse_workload(STREAMS, "w.yaml")
-    item = PlanItem(plan_capacity(workload), vary(workload, *parse_what_if(what_if)))
+    item = CapacityReport(plan_capacity(workload), vary(workload, *parse_what_if(what_if)))
     return render_plan([item], "capacity plan", 0, OutputFormat.TABLE, Style(width))
 
 

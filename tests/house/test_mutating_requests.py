@@ -31,7 +31,7 @@ BY_PURPOSE = {
 }
 # Commands whose client may send more than reads: what they run is an attempt, or a package of the list above.
 UNLIMITED_CLIENTS = {
-    "eosctl/commands/capacity/capacity.py": "calibration writes with eosctl.lab",
+    "eosctl/services/calibrate_capacity.py": "calibration writes with eosctl.lab",
     "eosctl/services/change_transaction.py": "carries out an attempt",
     "eosctl/services/verify_application.py": "runs eosctl.lab.verify",
     "eosctl/services/run_canary.py": "runs eosctl.lab.verify",

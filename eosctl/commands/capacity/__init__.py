@@ -5,18 +5,18 @@ from eosctl.commands.lazy import Entry
 COMMANDS = (
     Entry(
         "init",
-        "capacity.capacity:init_workload",
+        "capacity.init:init_workload",
         "Write a workload file; on a terminal it asks for what the options do not say.",
     ),
     Entry(
         "plan",
-        "capacity.capacity:plan_workload",
+        "capacity.plan:plan_workload",
         "Plan a workload: what it costs, what it needs, where it breaks first.",
     ),
-    Entry("compare", "capacity.capacity:compare_workloads", "Put the plans of two workloads side by side."),
+    Entry("compare", "capacity.plan:compare_workloads", "Put the plans of two workloads side by side."),
     Entry(
         "calibrate",
-        "capacity.capacity:calibrate",
+        "capacity.calibrate:calibrate",
         "Run small loads on a cluster and compare what its logs then hold with what the formulas predict.",
     ),
     Entry(
@@ -24,7 +24,7 @@ COMMANDS = (
     ),
     Entry(
         "simulate",
-        "capacity.capacity:simulate",
+        "capacity.simulate:simulate",
         "Simulate commits on virtual time: their latency while brokers queue, and while one of them is lost.",
     ),
 )

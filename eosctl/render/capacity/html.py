@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from eosctl import __version__
 from eosctl.capacity.quantities import bytes_text, milliseconds_text, rate_text
-from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
+from eosctl.model.capacity_plan import CapacityPlan, CapacityReport, GrowthPoint, ResourceUse, Variant
 from eosctl.render.capacity.plan import (
-    PlanItem,
     application_rows,
     eos_text,
     figure_text,
@@ -57,7 +56,9 @@ def choose_charts(*, static: bool = False) -> Charts:
     return Charts("", draw_appends, draw_utilisation, draw_variants, draw_growth)
 
 
-def render_plan_html(items: Sequence[PlanItem], command: str, generated_at_ms: int, *, static: bool = False) -> str:
+def render_plan_html(
+    items: Sequence[CapacityReport], command: str, generated_at_ms: int, *, static: bool = False
+) -> str:
     """Render plans as a report; ``static`` without scripts."""
     from markupsafe import Markup
 
@@ -92,7 +93,7 @@ def render_plan_html(items: Sequence[PlanItem], command: str, generated_at_ms: i
     )
 
 
-def _tiles(item: PlanItem) -> tuple[Tile, ...]:
+def _tiles(item: CapacityReport) -> tuple[Tile, ...]:
     plan = item.plan
     needed = plan.broker_count_needed
     tiles = [

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from itertools import groupby
 from typing import Final
-
-import msgspec
 
 from eosctl.capacity.quantities import (
     both_bytes_text,
@@ -16,21 +15,20 @@ from eosctl.capacity.quantities import (
     number_text,
     rate_text,
 )
-from eosctl.model.capacity_plan import CapacityPlan, Figure, GrowthPoint, ResourceUse, Sensitivity, Unit, Variant
+from eosctl.model.capacity_plan import (
+    CapacityPlan,
+    CapacityReport,
+    Figure,
+    GrowthPoint,
+    ResourceUse,
+    Sensitivity,
+    Unit,
+    Variant,
+)
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-
-
-class PlanItem(msgspec.Struct, frozen=True):
-    """A plan with what was asked besides: other settings, sensitivity, growth."""
-
-    plan: CapacityPlan
-    what_if: tuple[Variant, ...] = ()
-    sensitivity: tuple[Sensitivity, ...] = ()
-    growth: tuple[GrowthPoint, ...] = ()
-
 
 _BY_UNIT: Final[dict[Unit, Callable[[float], str]]] = {
     Unit.BYTES: both_bytes_text,
@@ -46,8 +44,19 @@ def figure_text(value: float, unit: Unit) -> str:
     return _BY_UNIT[unit](value)
 
 
+class PlanFormat(StrEnum):
+    """What ``-o`` accepts for a plan."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    TSV = "tsv"
+    HTML = "html"
+
+
 def render_plan(
-    items: Sequence[PlanItem], command: str, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN
+    items: Sequence[CapacityReport], command: str, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN
 ) -> str:
     """Render plans; people read one after the other."""
     result = listing("capacity-plan", command, generated_at_ms, tuple(items))
@@ -91,7 +100,7 @@ def eos_text(plan: CapacityPlan) -> str:
     )
 
 
-def _blocks(item: PlanItem, wide: bool, width: int | None) -> list[Block]:
+def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
     plan = item.plan
     tone = {True: "green", False: "red", None: "yellow"}[plan.fits]
     blocks: list[Block] = [

@@ -1,0 +1,53 @@
+"""``eosctl capacity init``: write a workload file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.invocation import write_file, write_result
+from eosctl.errors import UsageError
+from eosctl.model.workload import ApplicationKind
+from eosctl.services.plan_capacity import describe_workload
+
+
+def init_workload(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("workload.yaml"),
+    kind: Annotated[ApplicationKind | None, typer.Option("--kind", help="How the application works.")] = None,
+    brokers: Annotated[str | None, typer.Option("--brokers", help="How many brokers.")] = None,
+    rate: Annotated[str | None, typer.Option("--rate", metavar="N/s", help="Records, e.g. 10000/s.")] = None,
+    value: Annotated[str | None, typer.Option("--value", metavar="SIZE", help="Average record, e.g. '1 KiB'.")] = None,
+    partitions: Annotated[str | None, typer.Option("--partitions", help="Partitions of its topics.")] = None,
+    producers: Annotated[str | None, typer.Option("--producers", help="Producers (Streams: threads) in all.")] = None,
+    commit_interval: Annotated[
+        str | None, typer.Option("--commit-interval", metavar="DURATION", help="E.g. '100 ms'.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+) -> None:
+    """Write a workload file; on a terminal it asks for what the options do not say."""
+    if path.exists() and not force:
+        raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --force.")
+    chosen = kind or ApplicationKind(_ask("Kind (streams, consume-process-produce, producer)", None, "--kind"))
+    answers = {
+        "cluster.brokers": _ask("Brokers", brokers, "--brokers"),
+        "topic.partitions": _ask("Partitions of its topics", partitions, "--partitions"),
+        "topic.rate": _ask("Records per second, e.g. 10000/s", rate, "--rate"),
+        "topic.value": _ask("Average record, e.g. 1 KiB", value, "--value"),
+        "application.producers": _ask("Producers (Streams: threads) in all", producers, "--producers"),
+        "application.commit_interval": _ask("Commit interval, e.g. 100 ms", commit_interval, "--commit-interval"),
+    }
+    text = describe_workload(path.stem, chosen, answers)
+    write_file(text, path)
+    write_result(f"{path}\nNext\n  $ eosctl capacity plan {path}\n")
+
+
+def _ask(question: str, given: str | None, option: str) -> str:
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise UsageError(f"{option} is missing.", "Without a terminal there is nobody to ask.", f"Give {option}.")
+    answer: str = typer.prompt(question, err=True)
+    return answer

@@ -1,0 +1,69 @@
+"""``eosctl capacity plan`` and ``compare``: plans for transactional workloads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.emit import emit
+from eosctl.commands.invocation import Invocation, note, remember_output, write_file, write_result
+from eosctl.commands.options import OUTPUT, OutputFile, ResultOptions
+from eosctl.commands.session import perform
+from eosctl.errors import ExitCode
+from eosctl.render.capacity.comparison import render_comparison
+from eosctl.render.capacity.html import render_plan_html
+from eosctl.render.capacity.plan import PlanFormat, render_plan
+from eosctl.render.formats import OutputFormat
+from eosctl.services.plan_capacity import PlanRequest, plan_both
+from eosctl.services.plan_capacity import plan_workload as plan_of
+
+WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A workload file; see capacity init.")]
+PlanOutput = Annotated[
+    PlanFormat,
+    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+
+
+def plan_workload(
+    invocation: Invocation,
+    workload: WorkloadFile,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option("--what-if", metavar="SETTING=A,B,C", help="Plan with other values; repeatable."),
+    ] = None,
+    sensitivity: Annotated[bool, typer.Option("--sensitivity", help="What a tenth more of each does.")] = False,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="Grow by growth_per_year to this date.")
+    ] = None,
+    output: PlanOutput = PlanFormat.TABLE,
+    output_file: OutputFile = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
+    ] = None,
+    static: Annotated[
+        bool, typer.Option("--static", help="HTML without scripts: charts as plain SVG.", rich_help_panel=OUTPUT)
+    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 3 when it does not fit.")] = False,
+) -> None:
+    """Plan a workload: what it costs, what it needs, where it breaks first."""
+    item = perform(plan_of, PlanRequest(workload, tuple(what_if or ()), sensitivity, until), invocation)
+    now_ms, command = invocation.now_ms(), "capacity plan"
+    if output is PlanFormat.HTML:
+        text = render_plan_html([item], command, now_ms, static=static)
+    else:
+        text = render_plan([item], command, now_ms, OutputFormat(output.value), invocation.style())
+    write_result(text, output_file)
+    if report is not None:
+        write_file(render_plan_html([item], command, now_ms, static=static), report)
+        note(f"report: {report}")
+    if check and item.plan.fits is False:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def compare_workloads(invocation: Invocation, one: WorkloadFile, other: WorkloadFile, result: ResultOptions) -> None:
+    """Put the plans of two workloads side by side."""
+    text = render_comparison(*plan_both(one, other), invocation.now_ms(), result.output, invocation.style())
+    emit(text, result)

@@ -1,0 +1,132 @@
+"""Write the workload that a cluster runs, seen through its logs, its metrics, or saved snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.capacity.metrics_observation import Known, write_measured
+from eosctl.capacity.observation import Observed, write_observed
+from eosctl.capacity.quantities import QuantityError, parse_bytes
+from eosctl.capacity.snapshot_observation import observe_snapshots
+from eosctl.capacity.workload_file import parse_workload
+from eosctl.client.client import connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.bundles.snapshot_file import load_snapshot
+from eosctl.collect.metrics.broker_counters import collect_counters
+from eosctl.collect.observation import observe_cluster
+from eosctl.collect.reader import Probed
+from eosctl.errors import ConfigFileError, EosctlError, UsageError
+from eosctl.model.broker_counters import BrokerCounters
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.connect import resolve_connection
+from eosctl.services.connection import Connection
+from eosctl.services.event_loop import run
+from eosctl.settings.client_resolution import ResolvedClient
+
+METRICS_TIMEOUT_MS: Final = 30_000
+
+
+class ObserveRequest(NamedTuple):
+    """What to observe; one of cluster, metrics, and snapshots.
+
+    Attributes:
+        name: The name of the workload.
+        connection: The cluster.
+        interval_ms: The time between the two looks, in milliseconds.
+        metrics: Addresses of the brokers' metrics.
+        producers: With metrics: how many transactional producers there are.
+        reads: With metrics: the topics that they read.
+        snapshots: One or two saved snapshots.
+        value: With snapshots: the average size of a record, e.g. ``1 KiB``.
+    """
+
+    name: str
+    connection: Connection = Connection()
+    interval_ms: int = 10_000
+    metrics: tuple[str, ...] = ()
+    producers: int | None = None
+    reads: tuple[str, ...] = ()
+    snapshots: tuple[Path, ...] = ()
+    value: str | None = None
+
+
+def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> str:
+    """Return the text of a workload file. Nothing is changed.
+
+    Raises:
+        UsageError: Several sources are given, or something is missing that they do not have.
+        EosctlError: The cluster cannot be asked, or nothing was observed that can be planned.
+    """
+    _refuse_two_sources(request)
+    if request.metrics:
+        text = _measured(request, callbacks)
+    elif request.snapshots:
+        text = _saved(request, callbacks)
+    else:
+        text = _watched(request, callbacks)
+    try:
+        parse_workload(text, request.name)
+    except ConfigFileError as refused:
+        raise EosctlError(
+            "Nothing was observed that can be planned.",
+            f"No transactions ended, or their records could not be read ({refused.why.splitlines()[0]}).",
+            "Watch for longer with --interval; check that __transaction_state can be read.",
+        ) from refused
+    return text
+
+
+def _refuse_two_sources(request: ObserveRequest) -> None:
+    bootstrap = request.connection.bootstrap
+    if request.metrics and (request.snapshots or bootstrap):
+        raise UsageError("--metrics goes with neither --snapshot nor -b.", "One source is enough.", "Choose one.")
+    if request.snapshots and bootstrap:
+        raise UsageError("--snapshot goes not with -b.", "One source is enough.", "Choose one.")
+
+
+def _watched(request: ObserveRequest, callbacks: Callbacks) -> str:
+    resolved = resolve_connection(request.connection, callbacks.remark)
+    probed = run(lambda: _observed(resolved, request.interval_ms, callbacks.now_ms))
+    for gap in probed.gaps:
+        callbacks.remark(f"incomplete: {gap.subject}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip())
+    return write_observed(request.name, probed.value)
+
+
+async def _observed(resolved: ResolvedClient, interval_ms: int, now_ms: Callable[[], int]) -> Probed[Observed]:
+    async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+        return await observe_cluster(client, interval_ms, now_ms)
+
+
+def _measured(request: ObserveRequest, callbacks: Callbacks) -> str:
+    if request.producers is None:
+        raise UsageError(
+            "--producers is missing.", "Metrics do not tell how many transactional producers there are.", "Give it."
+        )
+    before, after = run(lambda: _read_twice(request.metrics, request.interval_ms, callbacks.now_ms))
+    return write_measured(request.name, before, after, Known(request.producers, request.reads))
+
+
+async def _read_twice(
+    urls: Sequence[str], interval_ms: int, now_ms: Callable[[], int]
+) -> tuple[tuple[BrokerCounters, ...], tuple[BrokerCounters, ...]]:
+    before = await collect_counters(urls, now_ms, METRICS_TIMEOUT_MS)
+    await asyncio.sleep(interval_ms / 1000)
+    return before, await collect_counters(urls, now_ms, METRICS_TIMEOUT_MS)
+
+
+def _saved(request: ObserveRequest, callbacks: Callbacks) -> str:
+    paths = request.snapshots
+    if request.value is None:
+        raise UsageError("--value is missing.", "Snapshots know offsets, not the size of records.", "Give it.")
+    if len(paths) > 2:
+        raise UsageError(f"{len(paths)} snapshots were given.", "Rates are between two moments.", "Give two.")
+    try:
+        size = round(parse_bytes(request.value))
+    except QuantityError as error:
+        raise UsageError(f"--value: {error}.", "", "Correct the value.") from None
+    *earlier, later = (load_snapshot(path) for path in paths)
+    if not earlier:
+        callbacks.remark("one snapshot has no rates of records: they are lower bounds, told in the file")
+    return write_observed(request.name, observe_snapshots(earlier[0] if earlier else None, later, size))

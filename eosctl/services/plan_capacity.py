@@ -1,0 +1,152 @@
+"""Plan clusters for transactional workloads: workload files, plans, comparisons, and simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.quantities import QuantityError, parse_rate
+from eosctl.capacity.simulation import ANCHOR_APPENDS_PER_S, simulate_commits
+from eosctl.capacity.template import write_template
+from eosctl.capacity.what_if import grow, parse_what_if, sense, vary
+from eosctl.capacity.workload_file import parse_workload
+from eosctl.errors import ConfigFileError, UsageError
+from eosctl.model.capacity_plan import CapacityPlan, CapacityReport
+from eosctl.model.capacity_simulation import SimulationReport, SimulationSettings
+from eosctl.model.workload import ApplicationKind, Workload
+from eosctl.services.callbacks import SILENT, Callbacks
+
+
+class PlanRequest(NamedTuple):
+    """A workload to plan.
+
+    Attributes:
+        path: The workload file.
+        what_if: Other values to plan with: ``SETTING=A,B,C``.
+        sensitivity: Whether to find out what a tenth more of each parameter does.
+        until: The last date of the growth, ``YYYY-MM-DD``; None without growth.
+    """
+
+    path: Path
+    what_if: tuple[str, ...] = ()
+    sensitivity: bool = False
+    until: str | None = None
+
+
+class CommitsRequest(NamedTuple):
+    """Commits to simulate.
+
+    Attributes:
+        path: The workload file.
+        duration_ms: The simulated time, in milliseconds.
+        lose_broker_at_ms: When a broker is lost; None for never.
+        failover_ms: The time until others serve its partitions.
+        appends: What one broker appends in a second, e.g. ``900/s``; None for what the file says.
+        seed: Repeats the same choices.
+    """
+
+    path: Path
+    duration_ms: int = 20_000
+    lose_broker_at_ms: int | None = None
+    failover_ms: int = 10_000
+    appends: str | None = None
+    seed: int = 1
+
+
+def describe_workload(name: str, kind: ApplicationKind, answers: Mapping[str, str]) -> str:
+    """Return the text of a workload file.
+
+    Args:
+        name: The name of the workload.
+        kind: How the application works.
+        answers: Values by key, e.g. ``cluster.brokers``.
+
+    Raises:
+        ConfigFileError: A value does not make sense.
+    """
+    text = write_template(name, kind, dict(answers))
+    parse_workload(text, name)
+    return text
+
+
+def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> CapacityReport:
+    """Plan a workload: what it costs, what it needs, where it breaks first.
+
+    Raises:
+        UsageError: A setting of ``what_if`` or the date is not valid.
+        ConfigFileError: The workload cannot be read.
+    """
+    parameters = [parse_what_if(text) for text in request.what_if]
+    until = _date(request.until)
+    workload = read_workload(request.path)
+    plan = plan_capacity(workload)
+    today = datetime.fromtimestamp(callbacks.now_ms() / 1000, UTC).date()
+    return CapacityReport(
+        plan,
+        tuple(variant for name, values in parameters for variant in vary(workload, name, values)),
+        sense(workload, plan) if request.sensitivity else (),
+        grow(workload, today, until) if until is not None else (),
+    )
+
+
+def plan_both(one: Path, other: Path) -> tuple[CapacityPlan, CapacityPlan]:
+    """Return the plans of two workloads.
+
+    Raises:
+        ConfigFileError: A workload cannot be read.
+    """
+    return plan_capacity(read_workload(one)), plan_capacity(read_workload(other))
+
+
+def simulate_workload(request: CommitsRequest, callbacks: Callbacks = SILENT) -> SimulationReport:
+    """Simulate commits on virtual time; the same seed gives the same result.
+
+    Raises:
+        UsageError: A value does not make sense.
+        ConfigFileError: The workload cannot be read.
+    """
+    workload = read_workload(request.path)
+    try:
+        stated = parse_rate(request.appends) if request.appends is not None else workload.cluster.appends_per_s
+    except QuantityError as error:
+        raise UsageError(f"--appends: {error}.", "", "Correct the value.") from None
+    if stated == 0:
+        raise UsageError("--appends: a broker that appends nothing carries no load.", "", "Correct the value.")
+    lost_at_ms, duration_ms = request.lose_broker_at_ms, request.duration_ms
+    if lost_at_ms is not None and lost_at_ms >= duration_ms:
+        raise UsageError(
+            f"--lose-broker-at {lost_at_ms / 1000:g}s is outside the {duration_ms / 1000:g}s simulated.",
+            "The broker would never be lost.",
+            "Lengthen --duration, or lose it earlier.",
+        )
+    if not stated:
+        anchor = f"{ANCHOR_APPENDS_PER_S:,.0f} appends/s"
+        callbacks.remark(f"assumed: a broker does {anchor}, as one of two cores was measured to")
+    settings = SimulationSettings(duration_ms, lost_at_ms, request.failover_ms, stated or ANCHOR_APPENDS_PER_S)
+    return simulate_commits(workload, settings, request.seed)
+
+
+def read_workload(path: Path) -> Workload:
+    """Return the workload of a file.
+
+    Raises:
+        ConfigFileError: The file cannot be read, or is not a workload.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ConfigFileError(f"Cannot read {path}.", reason, "eosctl capacity init writes one.") from error
+    return parse_workload(text, str(path))
+
+
+def _date(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--until {text!r} is not a date.", "", "Write it like 2028-06-30.") from None

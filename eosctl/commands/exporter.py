@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
-from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
-    Bootstrap,
-    CommandConfig,
-    Overrides,
-    Profile,
+    ClusterOptions,
     SecondLookAfter,
-    Timeout,
     parse_duration_ms,
     parse_listen,
 )
-from eosctl.commands.session import resolve_connection
-from eosctl.model.evidence import EvidenceKind
+from eosctl.commands.session import callbacks
 from eosctl.render.prometheus import render_gauges
-from eosctl.services.connection import Connection
-
-if TYPE_CHECKING:
-    from eosctl.model.snapshot import ClusterSnapshot
-    from eosctl.model.transaction import TransactionLook
-    from eosctl.monitoring.cluster_gauges import Gauge
-
-# Records are not read: a look stays cheap however often it is taken.
-LOOKED_AT: Final = frozenset(
-    {
-        EvidenceKind.TRANSACTIONS,
-        EvidenceKind.PRODUCERS,
-        EvidenceKind.OFFSETS,
-        EvidenceKind.BROKER_CONFIGS,
-        EvidenceKind.GROUPS,
-        EvidenceKind.GROUP_OFFSETS,
-    }
-)
+from eosctl.services.export_cluster import ExportRequest, measure_once, serve_gauges
 
 
 def exporter(
-    context: typer.Context,
+    invocation: Invocation,
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Where Prometheus scrapes /metrics.")
     ] = "127.0.0.1:9308",
@@ -60,54 +36,17 @@ def exporter(
         ),
     ] = False,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
+    *,
+    cluster: ClusterOptions,
 ) -> None:
     """Serve Prometheus what no bean of Kafka tells: open and hanging transactions, what they pin, unstable offsets.
 
     It reads the cluster and changes nothing. While the cluster cannot be asked, eosctl_up is 0. Ctrl-C ends it.
     """
-    from eosctl.client.client import connect
-    from eosctl.collect.allowed import READ_ONLY_APIS
-    from eosctl.collect.collector import Observer, collect_snapshot
-    from eosctl.collect.reader import ReadOnly
-    from eosctl.collect.transaction_ends import EndCounter
-    from eosctl.monitoring.cluster_gauges import measure_cluster, measure_ends
-
-    host, port = parse_listen(listen)
-    resolved = resolve_connection(Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout))
-    invocation = invocation_of(context)
-
-    ends = EndCounter() if transaction_log else None
-
-    async def look() -> ClusterSnapshot:
-        observer = Observer(invocation.now_ms, second_look_after_ms=second_look_after)
-        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            snapshot = await collect_snapshot(client, observer, LOOKED_AT)
-            gaps = await ends.follow(ReadOnly(client), snapshot) if ends is not None else ()
-            return replace(snapshot, gaps=(*snapshot.gaps, *gaps))
-
-    earlier: list[TransactionLook] = []
-
-    def measure(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
-        gauges = measure_cluster(snapshot, *earlier)
-        earlier[:] = snapshot.looks[-1:]
-        return gauges if ends is None else (*gauges, measure_ends(ends.counts))
-
-    if once:
-        write_result(render_gauges(measure(asyncio.run(look()))))
-        return
-
-    async def serve() -> None:
-        from eosctl.monitoring.exporter import Exporter
-
-        running = Exporter(look, render_gauges, note, measure)
-        async with await running.listen(host, port):
-            note(f"serving http://{listen}/metrics")
-            await running.refresh()
-            await running.keep_fresh(interval)
-
-    asyncio.run(serve())
+    address = parse_listen(listen)
+    request = ExportRequest(cluster.connection, address, interval, transaction_log, second_look_after)
+    with callbacks(invocation.now_ms) as shown:
+        if once:
+            write_result(render_gauges(measure_once(request, shown)))
+        else:
+            serve_gauges(request, render_gauges, shown)

@@ -20,7 +20,7 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter, TransactionEnd
-from eosctl.commands.exporter import LOOKED_AT, _render, parse_listen
+from eosctl.commands.options import parse_listen
 from eosctl.errors import ClusterUnreachable, UsageError
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.scenarios.scenario import Stage
@@ -31,7 +31,9 @@ from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group
 from eosctl.model.transaction import TopicPartition
 from eosctl.monitoring.cluster_gauges import HELP, measure_cluster, measure_ends, unreachable
 from eosctl.monitoring.exporter import Exporter, respond
+from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.core import ClusterShape
+from eosctl.services.export_cluster import LOOKED_AT
 from tests.commands.conftest import eosctl
 from tests.monitoring.promtool import requires_promtool
 from tests.render.story import unhappy_cluster
@@ -42,7 +44,7 @@ Page = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 def page_of(snapshot: ClusterSnapshot) -> Page:
-    return parsed(_render(measure_cluster(snapshot)))
+    return parsed(render_gauges(measure_cluster(snapshot)))
 
 
 def parsed(text: str) -> Page:
@@ -166,7 +168,7 @@ def test_unstable_offsets_are_counted_by_group() -> None:
 def test_the_page_is_what_prometheus_reads(gauges: tuple[object, ...]) -> None:
     done = subprocess.run(
         ["promtool", "check", "metrics"],
-        input=_render(gauges),
+        input=render_gauges(gauges),
         capture_output=True,
         text=True,
         check=False,  # type: ignore[arg-type]
@@ -189,7 +191,7 @@ def test_a_cluster_that_goes_and_comes_back_is_told_once_each() -> None:
         return answer
 
     async def run() -> list[float]:
-        exporter = Exporter(next_look, _render, told.append)
+        exporter = Exporter(next_look, render_gauges, told.append)
         seen = [parsed(exporter.page)["eosctl_up", ()]]
         for _ in range(4):
             await exporter.refresh()
@@ -205,7 +207,7 @@ def test_the_page_is_served() -> None:
         return unhappy_cluster()
 
     async def run() -> str:
-        exporter = Exporter(next_look, _render, print)
+        exporter = Exporter(next_look, render_gauges, print)
         await exporter.refresh()
         async with await exporter.listen("127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]

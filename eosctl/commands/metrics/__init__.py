@@ -18,10 +18,10 @@ COMMANDS = (
         "metrics.export:export_metrics",
         "Write the configuration of a monitoring program: rules, exporter, dashboard, collector.",
     ),
-    Entry("list", "metrics.metrics:list_metrics", "List the metrics that matter for exactly-once; all of them exist."),
+    Entry("list", "metrics.metrics:list_all", "List the metrics that matter for exactly-once; all of them exist."),
     Entry(
         "explain",
-        "metrics.metrics:explain_metric",
+        "metrics.metrics:explain",
         "Explain a metric: what it tells and which values are good; of a name "
         "that no release has, what to use instead.",
     ),

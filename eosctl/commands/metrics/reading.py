@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
 from eosctl.commands.options import parse_duration_ms
-from eosctl.errors import EosctlError, UsageError
+from eosctl.services.read_metrics import MetricsRequest
 
-if TYPE_CHECKING:
-    from eosctl.model.evidence import EvidenceGap
-
+#: As typed: what parses the option parses its default too.
+DEFAULT_TIMEOUT: Final[Any] = "10s"
 Urls = Annotated[
     list[str],
     typer.Argument(
@@ -39,44 +37,13 @@ PageTimeout = Annotated[
 ]
 
 
-def parse_limits(texts: Iterable[str]) -> dict[str, float]:
-    """Parse ``NAME=NUMBER``.
+class ReadingOptions(NamedTuple):
+    """The options for reading programs."""
 
-    Raises:
-        UsageError: It is none, or no metric has the name.
-    """
-    limits = {}
-    for text in texts:
-        name, _, number = text.partition("=")
-        try:
-            limits[known_name(name)] = float(number)
-        except ValueError:
-            raise UsageError(
-                f"--limit {text!r} is not NAME=NUMBER.", "", "Write e.g. LastStableOffsetLag=1000."
-            ) from None
-    return limits
+    limit: Limits = None
+    credentials: CredentialsFile = None
+    timeout: PageTimeout = DEFAULT_TIMEOUT
 
-
-def known_name(name: str) -> str:
-    """Return a metric's name as the catalogue spells it.
-
-    Raises:
-        UsageError: There is no such metric; the message names similar ones.
-    """
-    from eosctl.knowledge.metrics import load_metrics, suggest_metrics
-    from eosctl.monitoring.derived import DERIVED
-
-    names = {name.lower(): name for name in (*(one.name for one in load_metrics()), *(one.name for one in DERIVED))}
-    if name.lower() not in names:
-        similar = ", ".join(suggest_metrics(name))
-        raise UsageError(
-            f"{name!r} is no metric that eosctl knows.",
-            f"Did you mean {similar}?" if similar else "",
-            "List all: eosctl metrics list",
-        )
-    return names[name.lower()]
-
-
-def error_of(gap: EvidenceGap) -> EosctlError:
-    """Return the error of a program that could not be read, where it is the only one."""
-    return EosctlError(gap.detail, "", gap.next_step)
+    def request(self, urls: list[str]) -> MetricsRequest:
+        """Return the request for these programs."""
+        return MetricsRequest(tuple(urls), tuple(self.limit or ()), self.credentials, self.timeout)

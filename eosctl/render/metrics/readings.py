@@ -43,6 +43,11 @@ READING_COLUMNS: Final[tuple[Column[ReadingItem], ...]] = (
 _STATUS: Final = {True: "bad", False: "ok", None: "-"}
 
 
+def value_item(source: str, value: Reading | DerivedValue) -> ReadingItem:
+    """Shape a value of a program, or one that is derived from all of them."""
+    return derived_item(value) if isinstance(value, DerivedValue) else reading_item(source, value)
+
+
 def reading_item(endpoint: str, reading: Reading) -> ReadingItem:
     """Show a reading."""
     return ReadingItem(

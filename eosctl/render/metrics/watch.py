@@ -9,6 +9,8 @@ from typing import Final
 import msgspec
 
 from eosctl.monitoring.watching import MetricMoment, Watched
+from eosctl.render.formats import OutputFormat
+from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.watch import sparkline
 from eosctl.text import time_text
@@ -49,6 +51,13 @@ def metric_moment_item(moment: MetricMoment) -> MetricMomentItem:
         ),
         unread=tuple(gap.subject for gap in moment.gaps),
     )
+
+
+def render_metric_look(moments: Sequence[MetricMoment], rows: int, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render the newest look: a line of JSON, or a frame with the course of each value."""
+    if output is OutputFormat.JSON:
+        return render_json_line(metric_moment_item(moments[-1]))
+    return render_metric_frame(moments, rows, style)
 
 
 def render_metric_frame(moments: Sequence[MetricMoment], rows: int, style: Style = PLAIN) -> str:

@@ -1,0 +1,75 @@
+"""Configurations of monitoring programs, ready to be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any
+
+from eosctl.errors import UsageError
+from eosctl.monitoring.alerts import rules_document
+from eosctl.monitoring.dashboard import dashboard_document
+from eosctl.monitoring.exports import jmx_exporter_document, otel_document, strimzi_documents
+
+
+class Target(StrEnum):
+    """Whose configuration is written."""
+
+    RULES = "rules"
+    JMX_EXPORTER = "jmx-exporter"
+    GRAFANA = "grafana"
+    STRIMZI = "strimzi"
+    OTEL = "otel"
+
+
+def export_monitoring(
+    target: Target, to_yaml: Callable[[Any], str], targets: Sequence[str] = (), faster: int = 1
+) -> tuple[Any, ...]:
+    """Return the documents of a configuration.
+
+    Args:
+        target: Whose configuration.
+        to_yaml: Writes a document as YAML: Strimzi embeds one.
+        targets: For the collector: the exporters to scrape, ``HOST:PORT``.
+        faster: For rules: what holds and windows are divided by.
+
+    Raises:
+        UsageError: An argument does not fit the target.
+    """
+    if targets and target is not Target.OTEL:
+        raise UsageError(
+            f"--target does not go with {target.value}.", "Only the collector is told what to scrape.", "Leave it out."
+        )
+    if faster != 1 and target is not Target.RULES:
+        raise UsageError(
+            f"--faster does not go with {target.value}.", "Only rules have holds and windows.", "Leave it out."
+        )
+    match target:
+        case Target.RULES:
+            return (rules_document(faster),)
+        case Target.JMX_EXPORTER:
+            return (jmx_exporter_document(),)
+        case Target.GRAFANA:
+            return (dashboard_document(),)
+        case Target.STRIMZI:
+            return tuple(strimzi_documents(to_yaml(jmx_exporter_document())))
+        case Target.OTEL:
+            _check(targets)
+            return (otel_document(list(targets)),)
+
+
+def _check(targets: Sequence[str]) -> None:
+    if not targets:
+        raise UsageError(
+            "The collector needs something to scrape.", "", "Add --target HOST:PORT for the exporter of each broker."
+        )
+    for one in targets:
+        if "@" in one:
+            raise UsageError(
+                "A target has a user name or password in it.",
+                "Other users of this machine can read the arguments of a program.",
+                "Leave it out, and give the collector basic_auth with a password_file.",
+            )
+        host, _, port = one.rpartition(":")
+        if not host or "/" in host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise UsageError(f"{one!r} is no HOST:PORT.", "", "Write e.g. broker-1:9404; Prometheus adds /metrics.")

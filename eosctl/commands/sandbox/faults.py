@@ -30,7 +30,8 @@ def inject_fault(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[KIND [NAME=VALUE]...]", help=f"For example: pause node=2 for=5s. Kinds: {KIND_NAMES}. See --kinds."
+            metavar="[KIND [NAME=VALUE]...]",
+            help=f"For example: pause node=2 for=5s. Kinds: {KIND_NAMES}. See --kinds.",
         ),
     ] = None,
     name: Name = DEFAULT_NAME,

@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.options import Output, OutputFile
+from eosctl.commands.emit import emit_list
+from eosctl.commands.invocation import Invocation, note
+from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
 from eosctl.model.known_bug import Product
-from eosctl.render.formats import OutputFormat
+from eosctl.render.configuration.bugs import BUG_COLUMNS, bug_item
+from eosctl.services.list_bugs import bugs_of, find_bug, is_bug_id
 
 VERSIONS = "Versions"
 
@@ -23,7 +25,7 @@ def _version_option(name: str, product: str) -> typer.models.OptionInfo:
 
 
 def bugs(
-    context: typer.Context,
+    invocation: Invocation,
     release: Annotated[
         str | None,
         typer.Argument(metavar="VERSION|ID", help="A release of Kafka, or a bug such as KAFKA-17507."),
@@ -34,19 +36,14 @@ def bugs(
     connect: Annotated[str | None, _version_option("connect", "Kafka Connect")] = None,
     librdkafka: Annotated[str | None, _version_option("librdkafka", "librdkafka")] = None,
     flink_connector: Annotated[str | None, _version_option("flink-connector", "Flink's Kafka connector")] = None,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
+    *,
+    result: ResultOptions,
 ) -> None:
     """List bugs that hurt exactly-once.
 
     Shows those of the releases given, one bug by its id, or all that are known. A VERSION stands for brokers, Java
     clients, Streams, and Connect. Example: eosctl bugs 3.7.1
     """
-    from eosctl.render.configuration.bugs import BUG_COLUMNS, bug_item
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.services.list_bugs import bugs_of, find_bug, is_bug_id
-
     bug = release if release is not None and is_bug_id(release) else None
     version = None if bug else release
     given = {
@@ -61,9 +58,8 @@ def bugs(
     if bug and releases:
         raise UsageError("A bug and a release were given.", "", "Give one of them: eosctl bugs KAFKA-17507")
     found = find_bug(bug) if bug else bugs_of(releases)
-    invocation = invocation_of(context)
     for remark in found.remarks:
         note(remark)
-    result = listing("bugs", "bugs", invocation.now_ms(), tuple(bug_item(one.bug, one.version) for one in found.bugs))
+    items = tuple(bug_item(one.bug, one.version) for one in found.bugs)
     empty = "None of the known bugs is in these releases."
-    write_result(render_listing(result, BUG_COLUMNS, output, invocation.style(), empty=empty), output_file)
+    emit_list(("bugs", "bugs"), items, BUG_COLUMNS, result, invocation, empty=empty)

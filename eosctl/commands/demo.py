@@ -14,11 +14,13 @@ from typing import Annotated, Any, Self
 
 import typer
 
-from eosctl.commands.invocation import invocation_of
+from eosctl.commands.invocation import Invocation
+from eosctl.demo.steps import Steps
+from eosctl.demo.story import prepare_folder, tell_story
 
 
 def demo(
-    context: typer.Context,
+    invocation: Invocation,
     folder: Annotated[
         Path, typer.Option("--dir", metavar="DIR", help="Where programs, logs and the report go; replaced each time.")
     ] = Path("demo-output"),
@@ -29,10 +31,7 @@ def demo(
     takes about a minute, needs neither Kafka nor Java, and touches nothing but its folder. Exit code: 1 when a step
     does not end as it should.
     """
-    from eosctl.demo.steps import Steps
-    from eosctl.demo.story import prepare_folder, tell_story
-
-    color = invocation_of(context).style().color
+    color = invocation.style().color
     begun = time.monotonic()
     prepare_folder(folder)
 

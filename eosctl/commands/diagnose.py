@@ -6,19 +6,21 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, write_result
-from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
-from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.invocation import Invocation
+from eosctl.commands.options import ResultOptions
+from eosctl.errors import ExitCode, UsageError
+from eosctl.render.formats import FOR_PEOPLE
+from eosctl.render.runbooks.matches import MATCH_COLUMNS, match_item, procedure_item, render_matches
+from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
 
 
 def diagnose(
-    context: typer.Context,
+    invocation: Invocation,
     words: Annotated[
         list[str], typer.Argument(metavar="SYMPTOM|FILE|-", help="Words, pasted text, a file, or - for standard input.")
     ],
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
+    result: ResultOptions,
 ) -> None:
     """Find the runbooks for a symptom.
 
@@ -27,12 +29,6 @@ def diagnose(
     about one gets the same explanation. No cluster is contacted.
     Example: eosctl diagnose "consumer is stuck since the restart"
     """
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.render.runbooks.matches import MATCH_COLUMNS, match_item, procedure_item, render_matches
-    from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
-
-    invocation = invocation_of(context)
     text = read_symptom(words)
     found = find_runbooks(text)
     procedures = tuple(
@@ -46,10 +42,7 @@ def diagnose(
             "None of its words is in a symptom.",
             "Look at the cluster: eosctl doctor. At a word: eosctl explain WORD. List runbooks: eosctl runbook list",
         )
-    if output in FOR_PEOPLE:
-        shown = render_matches(procedures, matches, invocation.style(), is_sure=found.is_sure)
-    else:
-        result = listing("diagnose", "diagnose", invocation.now_ms(), procedures + matches)
-        shown = render_listing(result, MATCH_COLUMNS, output)
-    write_result(shown, output_file)
-    raise typer.Exit(3 if found.refused else 0)
+    code = ExitCode.FINDINGS if found.refused else ExitCode.DONE
+    if result.output in FOR_PEOPLE:
+        emit(render_matches(procedures, matches, invocation.style(), is_sure=found.is_sure), result, code=code)
+    emit_list(("diagnose", "diagnose"), procedures + matches, MATCH_COLUMNS, result, invocation, code=code)

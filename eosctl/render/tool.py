@@ -8,8 +8,6 @@ import msgspec
 
 from eosctl.render.listing import Column
 
-LIBRARIES: Final = ("confluent-kafka", "google-crc32c", "cramjam", "msgspec", "uvloop", "pyspark", "jmxquery")
-
 
 class SchemaItem(msgspec.Struct, frozen=True):
     """A result with a published shape."""

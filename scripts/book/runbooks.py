@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.render.runbooks.runbook import edges, step_text
+from eosctl.render.runbooks.tree import edges, step_text
 from eosctl.runbooks.book import Runbook
 from eosctl.runbooks.load import library
 from scripts.book.cells import cell

@@ -15,8 +15,6 @@ import pytest
 from eosctl.actions.audit import audit_file
 from eosctl.client import connect
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.commands.invocation import Invocation
-from eosctl.commands.runbook.run import LiveScene, Order
 from eosctl.errors import AuthorizationDenied, UsageError
 from eosctl.lab.rehearsals.deeds.cluster import kill_controller, pass_time, set_brokers, start_controller
 from eosctl.lab.rehearsals.deeds.transactions import abort_hanging, hang
@@ -31,6 +29,8 @@ from eosctl.runbooks.engine import Ending, Run
 from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal
 from eosctl.runbooks.load import find_runbook, parse_runbook
 from eosctl.runbooks.position import INPUTS, Position, position_of
+from eosctl.services.callbacks import SILENT
+from eosctl.services.run_runbook import LiveScene, RunbookDialog, RunbookRequest
 from tests.runbooks.conftest import now_ms
 
 BOOK = find_runbook("hanging-transaction")
@@ -58,6 +58,9 @@ class MortalJournal(Journal):
             raise Killed
 
 
+DIALOG = RunbookDialog(lambda _, __: True, lambda _: None)
+
+
 class Agreeable(LiveScene):
     """Agrees to everything; ``meanwhile`` is what somebody else does while the question stands."""
 
@@ -80,7 +83,7 @@ async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = N
     """Start or go on with a run in this process."""
     book = BOOK.book if text is None else parse_runbook(text, "test").book
     async with connect(place.config, connector=place.connector, chance=random.Random(1)) as client:
-        scene = Agreeable(client, Invocation(), Order("test", GIVEN, True, (), None, 50), run_id)
+        scene = Agreeable(client, RunbookRequest("test", yes=True), DIALOG, SILENT, run_id)
         scene.now_ms, scene.meanwhile = place.now_ms, meanwhile
         cluster_id = (await scene.collect(frozenset())).cluster_id
         scene.silent = text == SLOW

@@ -6,14 +6,18 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, write_result
-from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import ExitCode, UsageError
-from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.invocation import Invocation
+from eosctl.commands.options import ResultOptions
+from eosctl.commands.session import perform
+from eosctl.render.formats import FOR_PEOPLE
+from eosctl.render.page import render_page
+from eosctl.render.runbooks.rehearsal import REHEARSAL_COLUMNS, rehearsal_blocks, rehearsal_item
+from eosctl.services.rehearse_runbooks import RehearsalRequest, rehearse_runbooks
 
 
 def test_runbooks(
-    context: typer.Context,
+    invocation: Invocation,
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="RUNBOOK...", help="Ids, or files with their .stories.yaml beside; all without any."),
@@ -24,8 +28,8 @@ def test_runbooks(
     interrupted: Annotated[
         bool, typer.Option("--interrupted", help="Kill each run after every line of its journal, and go on with it.")
     ] = False,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
+    *,
+    result: ResultOptions,
 ) -> None:
     """Run runbooks from faults that are really made, on sandboxes of their own, and tell which ways were not taken.
 
@@ -36,35 +40,10 @@ def test_runbooks(
     With --interrupted the process of each run is gone after each line of its journal in turn, and the run goes on as
     --resume does: it must still do what it is for, and leave the same cluster.
     """
-    from eosctl.lab.rehearsals.rehearse import rehearse
-    from eosctl.lab.rehearsals.story import rehearsal_of, rehearsals
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.render.page import render_page
-    from eosctl.render.progress import show_progress
-    from eosctl.render.runbooks.rehearsal import REHEARSAL_COLUMNS, rehearsal_blocks, rehearsal_item
-    from eosctl.runbooks.sound import load_sound_runbook
-
-    invocation = invocation_of(context)
-    whole = story is None and not interrupted
-    chosen = [(load_sound_runbook(name), rehearsal_of(name)) for name in names or rehearsals()]
-    items = []
-    with show_progress() as progress:
-        for book, rehearsal in chosen:
-            stories = [told for told in rehearsal.stories if story is None or story.lower() in told.name.lower()]
-            performances = []
-            for told in stories:
-                progress(f"{book.id}: {told.name}")
-                performances.append(rehearse(book, told, interrupted=interrupted))
-            if performances:
-                items.append(rehearsal_item(book, performances))
-    if not items:
-        raise UsageError(f"No story has {story!r} in its name.", "Nothing was tested.", "Leave --story out.")
-    result = listing("runbook-test", "runbook test", invocation.now_ms(), tuple(items))
-    if output in FOR_PEOPLE:
-        text = render_page(rehearsal_blocks(items, ways=whole), invocation.style())
-    else:
-        text = render_listing(result, REHEARSAL_COLUMNS, output)
-    write_result(text, output_file)
-    failed = any(not item.is_sound if whole else item.failed for item in items)
-    raise typer.Exit(ExitCode.FINDINGS if failed else 0)
+    request = RehearsalRequest(tuple(names or ()), story, interrupted)
+    done = perform(rehearse_runbooks, request, invocation)
+    items = tuple(rehearsal_item(*one) for one in done.runbooks)
+    if result.output in FOR_PEOPLE:
+        text = render_page(rehearsal_blocks(items, ways=request.is_whole), invocation.style())
+        emit(text, result, code=done.exit_code)
+    emit_list(("runbook-test", "runbook test"), items, REHEARSAL_COLUMNS, result, invocation, code=done.exit_code)

@@ -6,7 +6,7 @@ from html import escape
 from typing import Final
 
 from eosctl.render.escaping import html_text
-from eosctl.render.runbooks.runbook import edges, step_text
+from eosctl.render.runbooks.tree import edges, step_text
 from eosctl.runbooks.book import Action, Confirm, Manual, Notify, Outcome, Runbook, Step
 
 _STYLE: Final = """

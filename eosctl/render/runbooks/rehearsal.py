@@ -10,8 +10,6 @@ import msgspec
 from eosctl.lab.rehearsals.rehearse import Performance
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Line
-from eosctl.runbooks.book import Runbook
-from eosctl.runbooks.ways import ways_of
 
 
 class StoryItem(msgspec.Struct, frozen=True):
@@ -36,11 +34,6 @@ class RehearsalItem(msgspec.Struct, frozen=True):
         """The stories that did not go as told."""
         return tuple(story for story in self.stories if story.failure)
 
-    @property
-    def is_sound(self) -> bool:
-        """Whether every story went as told and no way was left out."""
-        return not self.failed and not self.untaken
-
 
 REHEARSAL_COLUMNS: Final = (
     Column[RehearsalItem]("RUNBOOK", lambda item: item.runbook),
@@ -51,16 +44,12 @@ REHEARSAL_COLUMNS: Final = (
 )
 
 
-def rehearsal_item(book: Runbook, performances: Sequence[Performance]) -> RehearsalItem:
-    """Shape what came of a runbook's stories."""
-    taken = frozenset[object]().union(*(performance.ways for performance in performances))
-    ways = ways_of(book)
-    return RehearsalItem(
-        book.id,
-        tuple(StoryItem(p.story, p.outcome, p.step, " ".join(p.failure.split())) for p in performances),
-        len(ways),
-        tuple(str(way) for way in ways if way not in taken),
-    )
+def rehearsal_item(
+    runbook: str, performances: Sequence[Performance], way_count: int, untaken: tuple[str, ...]
+) -> RehearsalItem:
+    """Shape the stories of a runbook; ``untaken`` are the ways out of its steps that none of them took."""
+    stories = (StoryItem(p.story, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
+    return RehearsalItem(runbook, tuple(stories), way_count, untaken)
 
 
 def rehearsal_blocks(items: Sequence[RehearsalItem], *, ways: bool) -> list[Block]:

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 from shlex import quote
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
-from eosctl.render.page import Block, Field, Line
-from eosctl.render.wrapping import wrap
-from eosctl.runbooks.book import Action, Assert, Confirm, Manual, Notify, Outcome, Probe, Runbook, Step, Wait
-from eosctl.runbooks.changes import find_change
+from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.runbooks.book import Action, Runbook
 from eosctl.runbooks.journal import Entry
+from eosctl.runbooks.run_result import RunResult
 from eosctl.runbooks.scene import StepReport
 from eosctl.text import time_text
-
-_HOLE: Final = re.compile(r"\{\{\s*([^}]*?)\s*\}\}")
-
-
-class ShowFormat(StrEnum):
-    """How ``runbook show`` can draw."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-    MERMAID = "mermaid"
-    HTML = "html"
 
 
 class BookItem(msgspec.Struct, frozen=True):
@@ -117,6 +105,27 @@ def report_text(report: StepReport) -> str:
     return f"{report.kind:<10}  {report.text}{detail}" if report.kind != "end" else ""
 
 
+def run_item(ended: RunResult) -> RunItem:
+    """Shape a run that is over."""
+    fields = ended._asdict() | {"outcome": ended.outcome.value}
+    reports = fields.pop("reports")
+    return RunItem(**fields, steps=tuple(map(step_item, reports)))
+
+
+def render_run(ended: RunResult, connection: str, now_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render how a run ended; ``connection`` is the options that reach its cluster, quoted for the shell."""
+    item = run_item(ended)
+    match output:
+        case OutputFormat.JSON:
+            return render_json(listing("runbook-run", "runbook run", now_ms, (item,)))
+        case OutputFormat.YAML:
+            return render_yaml(listing("runbook-run", "runbook run", now_ms, (item,)))
+        case OutputFormat.TSV:
+            return render_tsv([[item.runbook, item.run, item.outcome, item.step, item.message]])
+        case _:
+            return render_page(run_blocks(item, connection), style)
+
+
 def run_blocks(item: RunItem, connection: str) -> list[Block]:
     """Show how a run ended; ``connection`` is the options that reach its cluster, quoted for the shell."""
     blocks: list[Block] = [Line(f"{item.outcome.upper()}: {item.runbook}", "bold"), Field("cluster", item.cluster_id)]
@@ -130,102 +139,3 @@ def run_blocks(item: RunItem, connection: str) -> list[Block]:
     if not item.acted:
         blocks.append(Line("Nothing was changed.", "bold"))
     return blocks
-
-
-def show_blocks(book: Runbook, width: int | None = None) -> list[Block]:
-    """Draw a runbook as a decision tree, wrapped within its branches to ``width`` columns."""
-    blocks: list[Block] = [Line(f"{book.id}  {book.title}", "bold"), Line(" ".join(book.about.split())), Line("")]
-    blocks += [
-        Field("input", f"{name}: {spec.about}" + ("" if spec.default is None else f" (default {spec.default!r})"))
-        for name, spec in book.inputs.items()
-    ]
-    if book.findings:
-        blocks.append(Field("findings", ", ".join(book.findings)))
-    blocks += [Field("never", text, "yellow") for text in book.never]
-    blocks.append(Line(""))
-    for twig in _tree(book):
-        blocks += [Line(line) for line in twig.lines(width)]
-    return blocks
-
-
-def edges(book: Runbook, step: Step) -> tuple[tuple[str, str], ...]:
-    """Return where a step leads, each with the condition (empty for the way that is taken otherwise)."""
-    following = book.after(step)
-    match step:
-        case Probe(branch=branches):
-            return (*((branch.when, branch.goto) for branch in branches), ("else" if branches else "", following))
-        case Assert():
-            return ((step.that, following), ("else", step.otherwise))
-        case Wait():
-            return ((step.until, following), (f"not within {step.within}", step.otherwise))
-        case Notify():
-            return ()
-        case Manual():
-            return (("when resumed", following),) if step.next else ()
-        case _:
-            return (("", following),)
-
-
-def step_text(step: Step) -> str:
-    """Tell a step in one line: its type, what it runs, what it says."""
-    match step:
-        case Probe() | Wait():
-            what = f" {step.run}"
-        case Action():
-            kind = find_change(step.run)
-            what = f" {step.run}, {kind.risk.value}, {'reversible' if kind.reversible else 'irreversible'}"
-        case Confirm():
-            what = f" by typing {step.expect}"
-        case _:
-            what = ""
-    name = type(step).__name__.lower()
-    # What is known only when it runs stands in angle brackets.
-    text = f"{step.id} [{name}{what}] {' '.join(step.say.split())}"
-    return _HOLE.sub(r"<\1>", text)
-
-
-class _Twig(NamedTuple):
-    """A line of the tree: ``margin`` before its first line, ``below`` before those that it is wrapped to."""
-
-    margin: str
-    below: str
-    text: str
-
-    def lines(self, width: int | None) -> list[str]:
-        if width is None:
-            return [self.margin + self.text]
-        # However deep the tree, a few words stand on a line.
-        room = max(width - len(self.below), 24)
-        first, *rest = wrap(self.text, room)
-        return [self.margin + first, *(self.below + line for line in rest)]
-
-
-def _tree(book: Runbook) -> Iterator[_Twig]:
-    seen: set[str] = set()
-
-    def draw(target: str, condition: str, margin: str, branch: str) -> Iterator[_Twig]:
-        lead = f"{condition}: " if condition else ""
-        inner = margin + _under(branch)
-        if target in set(Outcome):
-            yield _Twig(margin + branch, inner, f"{lead}=> {target.upper()}")
-            return
-        if target in seen:
-            yield _Twig(margin + branch, inner, f"{lead}-> {target} (above)")
-            return
-        seen.add(target)
-        step = book.step(target)
-        ways = edges(book, step)
-        decides = len(ways) != 1 or bool(ways[0][0])
-        yield _Twig(margin + branch, inner + ("│  " if decides and ways else "  "), f"{lead}{step_text(step)}")
-        if not decides:
-            # A step with one way on continues the line; only decisions indent.
-            yield from draw(ways[0][1], "", inner, "")
-            return
-        for index, (when, goto) in enumerate(ways):
-            yield from draw(goto, when, inner, "└─ " if index == len(ways) - 1 else "├─ ")
-
-    yield from draw(book.steps[0].id, "", "", "")
-
-
-def _under(branch: str) -> str:
-    return {"": "", "├─ ": "│  "}.get(branch, "   ")

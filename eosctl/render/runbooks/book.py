@@ -1,0 +1,36 @@
+"""A runbook in each of its formats."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from eosctl.render.machine import render_json, render_yaml
+from eosctl.render.page import PLAIN, Style, render_page
+from eosctl.render.runbooks.graph import render_mermaid, render_page_of
+from eosctl.render.runbooks.tree import show_blocks
+from eosctl.runbooks.book import Runbook
+
+
+class ShowFormat(StrEnum):
+    """How ``runbook show`` can draw."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    MERMAID = "mermaid"
+    HTML = "html"
+
+
+def render_book(book: Runbook, output: ShowFormat, style: Style = PLAIN) -> str:
+    """Render a runbook in any of its formats."""
+    match output:
+        case ShowFormat.JSON:
+            return render_json(book)
+        case ShowFormat.YAML:
+            return render_yaml(book)
+        case ShowFormat.MERMAID:
+            return render_mermaid(book)
+        case ShowFormat.HTML:
+            return render_page_of(book)
+        case ShowFormat.TABLE:
+            return render_page(show_blocks(book, style.width), style)

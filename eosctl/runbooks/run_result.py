@@ -1,0 +1,50 @@
+"""How a run of a runbook ended."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from eosctl.runbooks.book import Outcome
+from eosctl.runbooks.scene import StepReport
+
+EXIT_CODES: Final = {
+    Outcome.VERIFIED: 0,
+    Outcome.PLANNED: 0,
+    Outcome.NO_ACTION: 5,
+    Outcome.MANUAL: 6,
+    Outcome.BLOCKED: 7,
+    Outcome.FAILED: 8,
+}
+
+
+class RunResult(NamedTuple):
+    """A run that is over.
+
+    Attributes:
+        runbook: Its id.
+        run: The id of the run; empty for a dry run.
+        cluster_id: The cluster.
+        outcome: How it ended.
+        step: Where it ended.
+        message: Why.
+        acted: Whether it changed the cluster.
+        resumable: Whether it can be continued.
+        journal: The file of the journal; empty for a dry run.
+        reports: What it reported, step by step.
+    """
+
+    runbook: str
+    run: str
+    cluster_id: str
+    outcome: Outcome
+    step: str
+    message: str
+    acted: bool
+    resumable: bool
+    journal: str
+    reports: tuple[StepReport, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that `eosctl runbook run` ends with."""
+        return EXIT_CODES[self.outcome]

@@ -1,0 +1,78 @@
+"""Rehearse runbooks: faults that are really made, on sandboxes of their own, on virtual time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.errors import ExitCode, UsageError
+from eosctl.lab.rehearsals.rehearse import Performance, rehearse
+from eosctl.lab.rehearsals.story import rehearsal_of, rehearsals
+from eosctl.runbooks.sound import load_sound_runbook
+from eosctl.runbooks.ways import ways_of
+from eosctl.services.callbacks import SILENT, Callbacks
+
+
+class RehearsalRequest(NamedTuple):
+    """Runbooks to rehearse.
+
+    Attributes:
+        names: Ids or files; all that have stories if empty.
+        story: Only stories whose name contains this; None for all.
+        interrupted: Whether each run is killed after each line of its journal, and continued.
+    """
+
+    names: tuple[str, ...] = ()
+    story: str | None = None
+    interrupted: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all stories run, so that ways out of steps that none of them took count."""
+        return self.story is None and not self.interrupted
+
+
+class Rehearsed(NamedTuple):
+    """A runbook with its stories, and the ways out of its steps that none of them took."""
+
+    runbook: str
+    performances: tuple[Performance, ...]
+    way_count: int
+    untaken: tuple[str, ...]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a story did not end as told."""
+        return any(one.failure for one in self.performances)
+
+
+class Rehearsals(NamedTuple):
+    """The result, and the exit code that `eosctl runbook test` ends with."""
+
+    runbooks: tuple[Rehearsed, ...]
+    exit_code: ExitCode
+
+
+def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) -> Rehearsals:
+    """Run runbooks from faults that are really made.
+
+    Raises:
+        UsageError: No runbook or no story has the name.
+        ConfigFileError: A file is not a runbook, or has no stories.
+    """
+    chosen = [(load_sound_runbook(name), rehearsal_of(name)) for name in request.names or rehearsals()]
+    done = []
+    for book, rehearsal in chosen:
+        performances = []
+        for told in rehearsal.stories:
+            if request.story is None or request.story.lower() in told.name.lower():
+                callbacks.progress(f"{book.id}: {told.name}")
+                performances.append(rehearse(book, told, interrupted=request.interrupted))
+        if performances:
+            taken = frozenset[object]().union(*(one.ways for one in performances))
+            ways = ways_of(book)
+            untaken = tuple(str(way) for way in ways if way not in taken)
+            done.append(Rehearsed(book.id, tuple(performances), len(ways), untaken))
+    if not done:
+        raise UsageError(f"No story has {request.story!r} in its name.", "Nothing was tested.", "Leave --story out.")
+    is_bad = any(one.has_failed or (request.is_whole and one.untaken) for one in done)
+    return Rehearsals(tuple(done), ExitCode.FINDINGS if is_bad else ExitCode.DONE)

@@ -90,27 +90,24 @@ def test_one_unknown_file_among_logs_takes_the_grade(own_home: Path, tmp_path: P
     assert eosctl("logs", "report", tmp_path, "--require-complete").code == 0
 
 
-def test_a_record_without_a_known_cause_fails_everywhere(own_home: Path, tmp_path: Path) -> None:
+def test_a_record_that_calls_for_action_fails_everywhere(own_home: Path, tmp_path: Path) -> None:
     (tmp_path / "controller.log").write_text(UNCLEAN)
     done = eosctl("doctor", "--logs", tmp_path, "-o", "json")
     (item,) = done.json["items"]
     assert (done.code, item["check_id"], item["severity"]) == (3, "EOS-LOG-009", "critical")
     assert item["resource"] == {"kind": "partition", "name": "orders-0"}
     assert item["evidence"][0]["source"] == f"{tmp_path}/controller.log:1"
-    verdict = "No known cause; 1 record calls for action: UNCLEAN_ELECTION (partition orders-0)."
+    verdict = "A replica that was not in sync became leader of orders-0"
     for output in ("table", "markdown", "html"):
         report = eosctl("logs", "report", tmp_path, "-o", output, "--fail-on", "critical")
         assert report.code == 3
         assert verdict in report.out.replace("\\", "")
     machine = eosctl("logs", "report", tmp_path, "-o", "json").json
-    assert machine["headline"] == verdict
-    (records,) = machine["unexplained"]
-    assert (records["category"], records["resource"]["name"], records["record_count"]) == (
-        "UNCLEAN_ELECTION",
-        "orders-0",
-        1,
-    )
-    assert "UNCLEAN_ELECTION" in eosctl("logs", "report", tmp_path, "-o", "tsv").out
+    assert machine["headline"].startswith(verdict)
+    (incident,) = machine["incidents"]
+    assert (incident["kind"], incident["severity"]) == ("unclean_election", "critical")
+    assert incident["subject"]["topic-partition"] == "orders-0"
+    assert "unclean_election" in eosctl("logs", "report", tmp_path, "-o", "tsv").out
 
 
 def test_a_snapshot_keeps_the_records(own_home: Path, tmp_path: Path) -> None:
@@ -123,12 +120,12 @@ def test_a_snapshot_keeps_the_records(own_home: Path, tmp_path: Path) -> None:
     assert "UNCLEAN" in json.dumps(json.loads(kept.read_text("utf-8")))
 
 
-def test_an_incident_leads_and_the_rest_follows(own_home: Path, tmp_path: Path) -> None:
+def test_the_worst_incident_leads_and_the_rest_is_counted(own_home: Path, tmp_path: Path) -> None:
     (tmp_path / "controller.log").write_text(UNCLEAN)
     out = eosctl("logs", "report", ZOMBIE, tmp_path).out
     first = out.splitlines()[0]
-    assert "1 record calls for action: UNCLEAN_ELECTION (partition orders-0)." in first
-    assert "producer_fenced because of duplicate-transactional-id" in first
+    assert first.startswith("A replica that was not in sync became leader of orders-0: ")
+    assert "more incidents" in first
 
 
 @pytest.mark.parametrize("output", ["tsv", "github", "prometheus"])

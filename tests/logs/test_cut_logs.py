@@ -76,15 +76,7 @@ def test_a_rollback_is_told_in_doubt_where_no_client_tells_more(client: str, tmp
     broker = BROKER.format("01:55,100", INIT) + BROKER.format("07:40,100", ROLLBACK)
     found = judge(tmp_path, {"broker-1/server.log": broker} | ({"relay.log": client} if client else {}))
     told = [((one.kind, one.root_cause), one.subject, one.confidence) for one in found]
-    assert told == ([] if client else [(PAUSED, {"transactional.id": "pay-7"}, 0.5)])
-
-
-def test_a_clients_events_alone_show_that_there_is_one(tmp_path: Path) -> None:
-    broker = BROKER.format("07:40,100", ROLLBACK)
-    (tmp_path / "broker-1").mkdir()
-    (tmp_path / "broker-1" / "server.log").write_text(broker)
-    (tmp_path / "relay.log").write_text("2026-11-21 11:07:50.301 ERROR [main] a.Relay - cannot go on\n")
-    assert list(judge_incidents(scan_paths([tmp_path]).events)) == []
+    assert told == [(PAUSED, {"transactional.id": "pay-7"}, 0.5)]
 
 
 def test_a_coordinator_alone_tells_of_a_second_instance(tmp_path: Path) -> None:
@@ -101,8 +93,9 @@ def test_a_transaction_that_is_over_for_a_valid_epoch_was_rolled_back(tmp_path: 
 
 def test_a_client_that_waited_for_brokers_need_not_have_been_taken(tmp_path: Path) -> None:
     lost = "2026-11-21 11:07:48.301 WARN [io] a.Relay - Expiring 3 record(s) for ledger-1: 120000 ms have passed\n"
-    (found,) = judge(tmp_path, {"relay.log": lost + NAMED})
-    assert (found.kind, found.root_cause) == ("producer_fenced", "unexplained")
+    found = judge(tmp_path, {"relay.log": lost + NAMED})
+    assert [(one.kind, one.root_cause) for one in found if "fenced" in one.kind] == [("producer_fenced", "unexplained")]
+    assert {one.kind for one in found} == {"producer_fenced", "send_timeout"}
 
 
 def test_one_client_with_two_files_is_one_incident(tmp_path: Path) -> None:

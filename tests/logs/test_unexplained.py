@@ -120,7 +120,7 @@ def test_every_catalogued_incident_is_of_a_category_and_all_that_call_for_action
     judged = {
         *("AUTHZ_TXN_ID", "AUTHZ_GROUP", "AUTHZ_OTHER", "AUTHZ_CLUSTER", "INVALID_STREAMS_CONFIG", "READER_STUCK"),
         *("INVALID_TXN_TIMEOUT", "TXN_TIMEOUT_ABORT", "POLL_TIMEOUT", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"),
-        *("OUT_OF_ORDER_SEQUENCE", "STATE_STORE_CORRUPT"),
+        *("OUT_OF_ORDER_SEQUENCE", "STATE_STORE_CORRUPT", "TXN_MARKER_REFUSED"),
     }
     assert acting_categories() - known.keys() == judged
 

@@ -13,6 +13,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalogue import Catalogue, Category, load_catalogue
+from eosctl.logs.classifier.codes import names_of_codes
 from eosctl.logs.classifier.mentions import counts_nothing, is_report
 from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
 from eosctl.logs.records.digits import TEXT_BLUR
@@ -81,9 +82,13 @@ class Classifier:
         text = f"{name}{record.message}"
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
+        codes = names_of_codes(text)
+        if codes:
+            text = f"{text}\n{codes}"
         verdict = self._verdict(record, text)
         classified = self._classified(record, text, verdict, len(name))
-        if record.key and self.forms.expect(record.key):
+        # The digits of a code decide what the record means.
+        if record.key and not codes and self.forms.expect(record.key):
             self._learn(record, text, verdict, classified, len(name))
         return classified
 

@@ -23,6 +23,15 @@ _REASONS: Final = (
 )
 """What tells why a member is out of its group, or fences it otherwise."""
 
+_FENCED: Final = frozenset(
+    {
+        "ProducerFencedException",
+        "InvalidProducerEpochException",
+        "InvalidPidMappingException",
+        "InvalidTxnStateException",
+    }
+)
+_THREAD: Final = re.compile(r"-StreamThread-\d+$")
 _CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 
 
@@ -44,7 +53,11 @@ def find_slow_processing(story: LogStory) -> Iterator[Incident]:
 def _dropped_out(story: LogStory) -> Iterator[Incident]:
     """Yield the members that learn that they are out of their groups, where their logs begin behind the reason."""
     learned = [event for event in story.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
-    learned += [event for event in story.client_events("TASK_MIGRATED") if "dropped out of the" in event.message]
+    learned += [
+        event
+        for event in story.client_events("TASK_MIGRATED")
+        if "dropped out of the" in event.message and not _is_fenced(event)
+    ]
     for events in by_key((story.log_of(event), event) for event in sorted(learned, key=time_of)).values():
         for episode in episodes(events, AROUND_MS):
             first = episode[0]
@@ -63,6 +76,11 @@ def _dropped_out(story: LogStory) -> Iterator[Incident]:
                 "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
                 confidence=0.5,
             )
+
+
+def _is_fenced(event: LogEvent) -> bool:
+    """Whether the producer of a thread was refused: Streams says that it missed a rebalance for that, too."""
+    return event.exception is not None and event.exception.root_class.rpartition(".")[2] in _FENCED
 
 
 def _group_of(story: LogStory, event: LogEvent) -> str:
@@ -293,7 +311,7 @@ def _application_id(story: LogStory, episode: Sequence[LogEvent]) -> str:
     for event in (*episode, *story.log_with(episode[0])):
         for name in ("stream_client", "stream_thread"):
             if identity := event.fields.get(name):
-                return _named_by(story, episode[0], identity) or _CLIENT.sub("", identity)
+                return _named_by(story, episode[0], identity) or _THREAD.sub("", _CLIENT.sub("", identity))
     return episode[0].application
 
 

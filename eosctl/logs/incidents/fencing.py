@@ -167,7 +167,10 @@ def _guess(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
 
 
 def _own_inits(story: LogStory, victim: LogEvent) -> list[LogEvent]:
-    return story.inits_in_log(victim, story.transactional_id(victim))
+    """Return the initialisations that a client prints; of several clients in one program, the victim's own."""
+    inits = story.inits_in_log(victim, story.transactional_id(victim))
+    client = victim.fields.get("client_id")
+    return [one for one in inits if not client or one.fields.get("client_id", client) == client]
 
 
 def _foreign_inits(
@@ -186,6 +189,9 @@ def _foreign_inits(
         started = story.named_ms(victim, transactional_id)
         nearest = min(inits, key=lambda event: abs(time_of(event) - started), default=victim)
         foreign = [event for event in inits if time_of(event) > time_of(nearest)]
+        if not foreign and inits and server[-1] == nearest and _had_it_before(story, transactional_id, nearest, victim):
+            # Somebody fenced it, and this is the last to take the id: its own is an earlier one, of a cut log.
+            foreign = [nearest]
     if foreign or inits:
         return foreign
     return [
@@ -195,6 +201,12 @@ def _foreign_inits(
         and time_of(event) <= time_of(victim) + CLOCK_SLACK_MS
         and (not own or _identity(event) not in own)
     ]
+
+
+def _had_it_before(story: LogStory, transactional_id: str, last: LogEvent, victim: LogEvent) -> bool:
+    """Whether an id was initialised before the last time, and its client would have printed its own last one."""
+    known = story.server_events_about(transactional_id, "INIT_PRODUCER_ID")
+    return story.is_of_library(victim) and any(time_of(one) < time_of(last) for one in known)
 
 
 def _identity(event: LogEvent) -> tuple[str, str]:

@@ -11,6 +11,14 @@ from eosctl.model.log_event import LogEvent
 _OF_KAFKA: Final = ("kafka.", "org.apache.kafka.", "o.a.k.", "o.a.kafka.", "o.apache.kafka.", "state.change.logger")
 _OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})
 
+_OF_STREAMS: Final = frozenset(
+    {
+        *("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STREAM_CLIENT_ERROR"),
+        *("TASK_MIGRATED", "TASK_CORRUPTED", "STATE_DIR_ERROR", "STATE_STORE_CORRUPT"),
+    }
+)
+"""Categories of records that Streams alone prints, whatever the layout makes of its loggers."""
+
 
 def part_guests(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     """Yield events with the clients in servers' logs under a name of their own.
@@ -28,6 +36,8 @@ def part_guests(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
 def _is_of_client(event: LogEvent) -> bool:
     if is_of_server(event):
         return False
+    if event.category in _OF_STREAMS:
+        return True
     return bool(event.fields.keys() & _OF_CLIENTS) or {"client_id", "transactional_id"} <= event.fields.keys()
 
 

@@ -9,9 +9,12 @@ from eosctl.logs.classifier.catalogue import acting_categories, load_incidents
 from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
 from eosctl.logs.incidents.catalogued import find_catalogued
+from eosctl.logs.incidents.cluster_denials import find_cluster_denials
+from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, Spans
 from eosctl.logs.incidents.failovers import find_crashes
 from eosctl.logs.incidents.fencing import find_fenced_producers
+from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
@@ -114,9 +117,11 @@ def _all(story: LogStory) -> Iterator[Incident]:
     yield from find_planned_restarts([one for one in outages if not has_made(one, shortages)])
     yield from shortages
     yield from find_crashes(story, outages)
-    yield from find_fenced_producers(story)
-    yield from find_rollbacks(story)
+    fenced = tuple(find_fenced_producers(story))
+    yield from fenced
+    yield from find_rollbacks(story, fenced)
     yield from find_denials(story)
+    yield from find_cluster_denials(story)
     yield from find_topic_denials(story)
     yield from find_hidden_resources(story)
     yield from find_settings(story)
@@ -124,8 +129,10 @@ def _all(story: LogStory) -> Iterator[Incident]:
     yield from find_failed_log_dirs(story)
     yield from find_hanging_transactions(story)
     yield from find_refused_writes(story)
+    yield from find_refused_markers(story)
     yield from find_zombie_writers(story)
     yield from find_sequence_gaps(story)
     yield from find_slow_processing(story)
     yield from find_failed_streams(story)
+    yield from find_corruption_loops(story)
     yield from find_unclean_stops(story)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
+from typing import Final
 
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.topic_denials import Observers
@@ -14,6 +15,22 @@ from eosctl.model.log_event import LogEvent
 EPISODE_MS = 300_000
 START_MS = 30_000
 """Streams prints its settings so long before it refuses them."""
+_DISK_ERRORS: Final = {
+    "Too many open files": (
+        "limit-of-open-files",
+        ": it reached its limit of open files",
+        "Raise the limit of open files (LimitNOFILE, ulimit -n; 100,000 for a broker)",
+    ),
+    "No space left on device": ("log-dir-full", ": the disk is full", "Free space or enlarge the volume"),
+    "Read-only file system": (
+        "log-dir-read-only",
+        ": the file system was mounted read-only after an error",
+        "Check the disk, mount it for writing",
+    ),
+    "Input/output error": ("log-dir-failure", ": the disk reports errors", "Replace the disk"),
+    "": ("log-dir-failure", "", "Replace or free the disk"),
+}
+"""What the operating system says of a log directory: the cause, in words, and what to do."""
 _NO_NAME = "rdkafka"
 """What librdkafka calls a client without a client.id."""
 
@@ -165,13 +182,15 @@ def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
                 for event in story.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
                 if time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + 30_000
             ]
+            reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}
+            cause, why, step = _DISK_ERRORS[min(reasons, key=list(_DISK_ERRORS).index, default="")]
             yield incident(
                 "log_dir_failure",
-                "log-dir-failure",
+                cause,
                 {"broker": node, "log.dir": path},
                 [*episode, *echoes],
-                f"Broker {node} cannot use {path} any more; the replicas in it are offline.",
-                "Replace or free the disk and restart the broker; its replicas are copied from the others.",
+                f"Broker {node} cannot use {path} any more{why}; the replicas in it are offline.",
+                f"{step} and restart the broker; its replicas are copied from the others.",
                 confidence=0.95,
             )
 

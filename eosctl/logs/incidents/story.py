@@ -68,7 +68,7 @@ class LogStory:
         self._first_named: dict[str, dict[str, int]] = {}
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, str], str] = {}
-        self._logs_of_libraries = {self.log_of(event) for event in self.events if event.fields.keys() & _LIBRARY_FIELDS}
+        self._logs_of_libraries = {self.log_of(event) for event in self.events if _is_of_library(event)}
         self._servers = frozenset(
             event.application
             for category in ("BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG")
@@ -192,7 +192,15 @@ class LogStory:
         last = mentions[max(before - 1, 0)]
         if before and last.category == event.category and time_of(event) - time_of(last) <= SAME_MOMENT_MS:
             return last.fields["transactional_id"]
-        return self._voices.only(event, "transactional_id") or last.fields["transactional_id"]
+        if only := self._voices.only(event, "transactional_id"):
+            return only
+        # A program may have producers without an id, too: one that is named later need not be theirs.
+        return "" if not before and self._has_plain_producer(event) else last.fields["transactional_id"]
+
+    def _has_plain_producer(self, event: LogEvent) -> bool:
+        """Whether a producer without a transactional id was initialised in the log of an event before it."""
+        plain = self._inits.get((self.log_of(event), None), ())
+        return any(time_of(one) <= time_of(event) for one in plain)
 
     def inits_in_log(self, event: LogEvent, transactional_id: str) -> list[LogEvent]:
         """Return the initialisations of a transactional id, or without one, that an event's log tells of."""
@@ -258,6 +266,11 @@ class LogStory:
     def is_of_library(self, event: LogEvent) -> bool:
         """Whether Java's client or librdkafka wrote some of the events of an event's log."""
         return self.log_of(event) in self._logs_of_libraries
+
+
+def _is_of_library(event: LogEvent) -> bool:
+    """Whether Java's client or librdkafka wrote an event; the latter's words keep its thread in any layout."""
+    return bool(event.fields.keys() & _LIBRARY_FIELDS) or "[thrd:" in event.message
 
 
 def speaks_protocol(story: LogStory, event: LogEvent) -> bool:

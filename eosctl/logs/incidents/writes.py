@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.markers import is_of_marker
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -17,6 +18,9 @@ STUCK_MIN_S = 8
 EPISODE_MS = 60_000
 _WRITE: Final = re.compile(
     r"\b(?:produc(?:e|ing)|writ(?:e|ing)|append|send|batch|late\b|delayed|belated|straggl)", re.IGNORECASE
+)
+_ENDING: Final = re.compile(
+    r"\b(?:end(?:ing)?[ _-]?(?:of )?(?:the )?(?:txn|transaction)|EndTxn|commit\w*|abort\w*)\b", re.IGNORECASE
 )
 RETRIED_MS = 2_000
 """How far a broker's refusal and the client's word of it are apart."""
@@ -103,14 +107,21 @@ def find_refused_writes(story: LogStory) -> Iterator[Incident]:
 def _is_of_write(event: LogEvent) -> bool:
     """Whether a broker refused data; since 3.8 it answers newer clients that the transaction must be aborted.
 
-    That is an answer to other requests, too.
+    Both are answers to other requests, too: one that ends a transaction writes nothing.
     """
-    return event.category == "INVALID_TXN_STATE" or _WRITE.search(event.message) is not None
+    if event.category == "INVALID_TXN_STATE":
+        return _ENDING.search(event.message) is None
+    return _WRITE.search(event.message) is not None
 
 
 def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
     """Yield writes with an epoch older than the producer's current one."""
-    broker = [event for event in story.server_events("INVALID_PRODUCER_EPOCH") if event.fields.get("producer_id")]
+    markers = story.of("TXN_MARKER_REFUSED")
+    broker = [
+        event
+        for event in story.server_events("INVALID_PRODUCER_EPOCH")
+        if event.fields.get("producer_id") and not any(is_of_marker(event, marker) for marker in markers)
+    ]
     client = [event for event in story.client_events("INVALID_PRODUCER_EPOCH") if speaks_protocol(story, event)]
     keyed = [(_owner(story, event), event) for event in broker]
     keyed += [(story.transactional_id(event), event) for event in client]
@@ -157,8 +168,16 @@ def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
     """
     told = story.of("OUT_OF_ORDER_SEQUENCE")
     retried = by_key((_partition(event), event) for event in told if _is_retried(event))
-    events = [event for event in told if _is_gap(event) and not _is_near(event, retried.get(_partition(event), ()))]
-    keyed = ((_owner(story, event) or story.transactional_id(event), event) for event in events)
+    of_clients = by_key((story.log_of(event), event) for event in told if _is_retried(event))
+    events = [
+        event
+        for event in told
+        if _is_gap(event)
+        and not _is_near(event, retried.get(_partition(event), ()))
+        # What names no partition is about the same batch when its client sends one again.
+        and (_partition(event) or not _is_near(event, of_clients.get(story.log_of(event), ())))
+    ]
+    keyed = ((_writer(story, event), event) for event in events)
     for owner, group in by_key(keyed).items():
         for episode in episodes(group, EPISODE_MS):
             fields = next((event.fields for event in episode if event.fields.get("sequence")), episode[0].fields)
@@ -170,9 +189,22 @@ def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
                 episode,
                 f"A batch for {partition or 'a partition'} came with sequence {fields.get('sequence', '?')} after "
                 f"{fields.get('current_sequence', '?')}: what lies between never arrived.",
-                "Look at the producer's errors before it; abort the transaction and send again.",
+                "Look at the producer's errors before it; abort the transaction and send again."
+                if owner
+                else "The producer is idempotent only: create a new one, and send again what was not acknowledged.",
                 confidence=0.85 if _has_client(story, episode) else 0.65,
             )
+
+
+def _writer(story: LogStory, event: LogEvent) -> str:
+    """Return the transactional id of a write; a producer that is known without one has none."""
+    producer_id = event.fields.get("producer_id", "")
+    if owner := _owner(story, event):
+        return owner
+    if event.application in story.servers():
+        return event.fields.get("transactional_id", "")
+    known = any(one.fields.get("producer_id") == producer_id for one in story.of("INIT_PRODUCER_ID") if producer_id)
+    return "" if known else story.transactional_id(event)
 
 
 def _owner(story: LogStory, event: LogEvent) -> str:
@@ -202,7 +234,7 @@ def _is_gap(event: LogEvent) -> bool:
 
 def _is_retried(event: LogEvent) -> bool:
     """Whether a client sends a batch again: it does while one before it is on its way, which is no gap."""
-    return "retrying (" in event.message
+    return "retrying (" in event.message or "recovering and retrying" in event.message
 
 
 def _partition(event: LogEvent) -> str:

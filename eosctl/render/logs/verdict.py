@@ -99,10 +99,14 @@ def _verdict(findings: LogFindings) -> list[str]:
         return calls or [f"No incident found{place}."]
     worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
     others = len(findings.incidents) - 1
-    more = f" and {others} more" if others else ""
-    incident = f"{worst.kind} because of {worst.root_cause} ({worst.confidence:.0%} sure){more}."
+    more = f"; {count_text(others, 'more incident')}" if others else ""
+    incident = f"{_first_sentence(worst.explanation)} ({worst.confidence:.0%} sure{more})."
     is_worse = any(one.severity.rank < worst.severity.rank for one in findings.unexplained)
     return [*calls, incident] if is_worse else [incident, *calls]
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].removesuffix(".")
 
 
 def _calls(unexplained: Sequence[UnexplainedRecords]) -> Iterator[str]:

@@ -1,0 +1,82 @@
+"""Denied rights on the cluster: most of all IDEMPOTENT_WRITE, which idempotent producers need on old brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.topic_denials import Observers
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+EPISODE_MS: Final = 300_000
+NEAR_MS: Final = 30_000
+"""How far a broker's record of a denial and the client's are apart."""
+_IDEMPOTENT: Final = frozenset({"IDEMPOTENTWRITE", "IDEMPOTENT_WRITE"})
+_OF_BROKERS: Final = frozenset({"CLUSTERACTION", "CLUSTER_ACTION"})
+
+
+def find_cluster_denials(story: LogStory) -> Iterator[Incident]:
+    """Yield denied operations on the cluster, one incident for each principal and operation.
+
+    Clients print neither: their records join the only denial of their time.
+    """
+    observers = Observers(story)
+    events = [event for event in story.of("AUTHZ_CLUSTER") if not observers.has(event)]
+    named = [event for event in events if event.fields.get("operation")]
+    told: dict[str, list[LogEvent]] = {}
+    alone = []
+    for event in events:
+        near = {_key(one) for one in named if abs(time_of(one) - time_of(event)) <= NEAR_MS}
+        if event.fields.get("operation") or len(near) == 1:
+            told.setdefault(_key(event) if event.fields.get("operation") else near.pop(), []).append(event)
+        else:
+            alone.append(event)
+    for denials in (*told.values(), *by_key((story.log_of(event), event) for event in alone).values()):
+        for episode in episodes(denials, EPISODE_MS):
+            yield _denied(story, episode)
+
+
+def _key(event: LogEvent) -> str:
+    return "\0".join((event.fields.get("principal", ""), event.fields["operation"].upper()))
+
+
+def _denied(story: LogStory, episode: Sequence[LogEvent]) -> Incident:
+    head = next((event for event in episode if event.fields.get("operation")), episode[0])
+    principal, operation = head.fields.get("principal", ""), head.fields.get("operation", "")
+    request = head.fields.get("request", "")
+    client = next((event for event in episode if event.application not in story.servers()), None)
+    if not operation:
+        cause, confidence = "missing-idempotent-write-acl", 0.6
+        what = (
+            f"{head.application} was refused for want of a right on the cluster: most likely IDEMPOTENT_WRITE, which "
+            "idempotent producers need on brokers before 2.8. Clients are idempotent by default since 3.0."
+        )
+    elif operation.upper() in _IDEMPOTENT:
+        cause, confidence = "missing-idempotent-write-acl", 0.95
+        what = (
+            f"{principal or 'The client'} was denied IDEMPOTENT_WRITE on the cluster ({request or 'InitProducerId'}): "
+            "its producer is idempotent, by default since Kafka 3.0, and brokers before 2.8 want this right for it."
+        )
+    else:
+        cause = "missing-cluster-action-acl" if operation.upper() in _OF_BROKERS else "missing-cluster-acl"
+        confidence = 0.9
+        what = f"{principal or 'A principal'} was denied {operation.upper()} on the cluster ({request or 'a request'})."
+    return incident(
+        "cluster_authorization",
+        cause,
+        {
+            "principal": principal,
+            "operation": operation.upper(),
+            "application": "" if client is None else client.application,
+            "client.id": "" if client is None else client.fields.get("client_id", ""),
+        },
+        episode,
+        what,
+        "Grant IdempotentWrite on the cluster (or Write on any topic from 2.8 on), or set enable.idempotence=false "
+        "where exactly-once is not needed."
+        if cause == "missing-idempotent-write-acl"
+        else f"Add the ACL: {operation.capitalize()} on Cluster kafka-cluster.",
+        confidence=confidence,
+    )

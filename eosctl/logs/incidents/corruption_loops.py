@@ -1,0 +1,39 @@
+"""Streams tasks that are corrupted again and again: once is by design, a loop never finishes restoring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.model.incident import Incident
+
+GAP_MS: Final = 900_000
+"""A store that restores for longer makes progress."""
+LOOP_COUNT: Final = 3
+SAME_MOMENT_MS: Final = 5_000
+"""Several records tell of one corruption."""
+
+
+def find_corruption_loops(story: LogStory) -> Iterator[Incident]:
+    """Yield the times in which the tasks of an application were corrupted at least three times, with the interval."""
+    for events in by_key((story.log_of(event), event) for event in story.client_events("TASK_CORRUPTED")).values():
+        for episode in episodes(events, GAP_MS):
+            moments = [part[0] for part in episodes(episode, SAME_MOMENT_MS)]
+            if len(moments) < LOOP_COUNT:
+                continue
+            first, last = moments[0], moments[-1]
+            interval_s = (time_of(last) - time_of(first)) / 1000 / (len(moments) - 1)
+            tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
+            yield incident(
+                "task_corrupted",
+                "corruption-loop",
+                {"application": first.application, "tasks": tasks},
+                episode,
+                f"Tasks of {first.application} were corrupted {len(moments)} times, every {interval_s:,.0f} s on "
+                "average: their stores are wiped again before they are restored, so they make no progress.",
+                "Find what fails before each of them: a time-out of a commit, an offset out of range of the changelog, "
+                "or a restoration that takes longer than max.poll.interval.ms. Standby replicas and a longer "
+                "transaction.timeout.ms give it time.",
+                confidence=0.9,
+            )

@@ -1,0 +1,53 @@
+"""Transaction markers that a partition refused for good: no client wrote them, and their transactions may not end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+EPISODE_MS: Final = 600_000
+NEAR_MS: Final = 5_000
+"""How far a partition's refusal and its coordinator's word of it are apart."""
+
+
+def find_refused_markers(story: LogStory) -> Iterator[Incident]:
+    """Yield the markers that coordinators gave up, one incident for each transaction and partition."""
+    refusals = story.server_events("INVALID_PRODUCER_EPOCH")
+    for markers in by_key((_transaction(one), one) for one in story.of("TXN_MARKER_REFUSED")).values():
+        for episode in episodes(markers, EPISODE_MS):
+            head = episode[0].fields
+            transactional_id, partition = head.get("transactional_id", ""), head.get("partition", "")
+            own = [one for one in refusals if any(is_of_marker(one, marker) for marker in episode)]
+            yield incident(
+                "transaction_marker_refused",
+                "partition-knows-a-newer-epoch",
+                {
+                    "transactional.id": transactional_id,
+                    "producerId": head.get("producer_id", ""),
+                    "producerEpoch": head.get("producer_epoch", ""),
+                    "topic-partition": partition,
+                },
+                [*own, *episode],
+                f"{partition or 'A partition'} refused the {head.get('marker', 'transaction')} marker of "
+                f"{transactional_id or 'a transaction'} (producer {head.get('producer_id', '?')}, epoch "
+                f"{head.get('producer_epoch', '?')}), as it knows a newer epoch, and the coordinator gave the marker "
+                "up: the transaction may stay open on the partition, or stuck in PrepareCommit or PrepareAbort "
+                "(KAFKA-19999).",
+                "Run eosctl txn hanging: it finds the open transaction and the repair. eosctl txn describe shows the "
+                "coordinator's state of the transaction.",
+                confidence=0.85,
+            )
+
+
+def is_of_marker(event: LogEvent, marker: LogEvent) -> bool:
+    """Whether a partition's refusal of an epoch is about a marker that a coordinator gave up."""
+    is_near = abs(time_of(event) - time_of(marker)) <= NEAR_MS
+    return is_near and all(event.fields.get(name) == marker.fields.get(name) for name in ("producer_id", "partition"))
+
+
+def _transaction(marker: LogEvent) -> str:
+    return "\0".join(marker.fields.get(name, "") for name in ("transactional_id", "producer_id", "partition"))

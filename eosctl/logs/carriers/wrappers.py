@@ -16,9 +16,10 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
 from eosctl.logs.carriers.documents import pieces_of
+from eosctl.logs.carriers.prefixes import NAME_SERVICES, NULS, PREFIXES, indentation_of, unindent, without_nuls
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
-_COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
+_COMPOSE: Final = re.compile(rb"([\w.@-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
 _KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
 _SYSLOG: Final = re.compile(
     rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (\S+) "
@@ -122,6 +123,9 @@ def _ansi(line: bytes) -> Inner:
     return Inner("", line)
 
 
+_PLAIN: Final[dict[str, Unwrap]] = {"ansi": _ansi, NULS: without_nuls}
+
+
 def _uncoloured(line: bytes) -> bytes:
     return _ANSI.sub(b"", line) if b"[" in line else line
 
@@ -135,10 +139,17 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("compose", _compose),
     ("kubectl-prefix", _prefix),
     ("stern", _stern),
+    *PREFIXES,
 )
 _EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
 """What a record's stamp looks like, behind its level at the latest."""
-_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000}
+_STAMP: Final = re.compile(
+    rb"[^\w\n]{0,2}(?:[A-Z]{4,8}\]?:? {1,4}\[?)?(?:(?:19|20)\d\d[-/.]?\d\d[-/.]?\d\d|\d\d[-/. ]\w{2,3}[-/. ]"
+    rb"|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:)"
+)
+"""The stamp with which a record begins."""
+_OF_TOOLS: Final = frozenset(name for name, _ in PREFIXES)
+_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000, **dict.fromkeys(_OF_TOOLS, 20)}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
 _GOES_ON: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
@@ -146,7 +157,9 @@ _DEEPEST: Final = 3
 _SAMPLE_BYTES: Final = 65_536
 DOCUMENT: Final = "json-document"
 """The wrapper of records that are values of one document, or spread over lines; see ``documents``."""
-_NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT})
+_NAMES_SERVICES: Final = frozenset(
+    {"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT, *NAME_SERVICES}
+)
 
 
 def detect_wrapper(sample: bytes, known: str = "") -> str:
@@ -174,12 +187,15 @@ def _outer_wrapper(sample: bytes) -> str:
         # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot. Settings and stack
         # traces, which are indented, may be most of what a program says at first.
         starts = [hit for hit in hits if hit.text[:1] not in (b" ", b"\t")] or hits
-        stamped = sum(_begins_record(hit.text) for hit in starts)
+        begins = _is_stamped if name in _OF_TOOLS else _begins_record
+        stamped = sum(begins(hit.text) for hit in starts)
         is_outside = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
         # A program stamps its records; only what carries lines stamps those that go on with one, too.
         is_outside |= name == "kubectl" and any(hit.text.startswith(_GOES_ON) for hit in hits)
         if len(hits) * 10 >= len(lines) * 9 and is_outside:
             return name
+    if indent := indentation_of(lines, _is_stamped):
+        return indent
     return "ansi" if _ANSI.search(sample) else ""
 
 
@@ -189,6 +205,10 @@ def _begins_record(text: bytes, depth: int = _DEEPEST - 1) -> bool:
         return True
     below = (unwrap(text) for unwrap in (_prefix, _compose, _stern)) if depth else ()
     return any(inner is not None and _begins_record(inner.text, depth - 1) for inner in below)
+
+
+def _is_stamped(text: bytes) -> bool:
+    return _STAMP.match(text) is not None or text[:2] == b'{"'
 
 
 def names_services(wrapper: str) -> bool:
@@ -224,7 +244,7 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
 
 
 def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
-    unwrap: Unwrap = _ansi if wrapper == "ansi" else dict(_WRAPPERS)[wrapper]
+    unwrap: Unwrap = unindent(wrapper) or _PLAIN.get(wrapper) or dict(_WRAPPERS)[wrapper]
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     last, offset = ("", "", ""), 0
     for number, line in enumerate(data.split(b"\n")):

@@ -16,6 +16,7 @@ from eosctl.logs.records.record import Buffer
 MAX_INFLATED_BYTES: Final = 4 * 1024**3
 """A compressed file is held in memory while it is read; one that grows beyond this is cut and named."""
 
+_HEAD_BYTES: Final = 262_144
 _CHUNK_BYTES: Final = 1 << 22
 REPLACED: Final = "another file has taken its place since it was looked at"
 
@@ -27,7 +28,17 @@ _CODECS: Final = (
     (b"\x04\x22\x4d\x18", "lz4"),
     (b"\xff\x06\x00\x00sNaPpY", "snappy"),
 )
-_UTF16: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_BOMS: Final = (
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+_WIDE: Final = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
+"""Encodings without a mark: the width of a character, and where in it ASCII has its byte."""
+_TOLD_BY_BYTES: Final = 4_096
+CARRIAGE_RETURNS: Final = "carriage-returns"
+"""What ``recoding_of`` calls lines that end with CR alone."""
 
 
 class Content(NamedTuple):
@@ -98,13 +109,60 @@ def codec_of(head: bytes) -> str:
     return next((name for magic, name in _CODECS if head.startswith(magic)), "")
 
 
-def read_head(path: Path, size: int = 262_144) -> bytes:
-    """Read the start of a plain file.
+def recoding_of(head: bytes) -> str:
+    """Name what has to be done with a file's bytes before they are lines of UTF-8; empty for nothing.
+
+    Args:
+        head: The first part of the file, as ``read_head`` returns it.
+    """
+    for mark, encoding in _BOMS:
+        if head.startswith(mark):
+            return encoding
+    told = head[: _TOLD_BY_BYTES - _TOLD_BY_BYTES % 4]
+    told = told[: len(told) - len(told) % 4]
+    if b"\0" in told:
+        for encoding, width, place in _WIDE:
+            own_count = told[place::width].count(0)
+            other_count = told.count(0) - own_count
+            # Text of other alphabets has fewer NULs beside its bytes, and a few of its bytes may be NUL.
+            is_wide = other_count * 2 >= len(told) - len(told) // width
+            if is_wide and own_count * 20 <= len(told) // width:
+                return encoding
+        return ""
+    return CARRIAGE_RETURNS if b"\n" not in head and head.count(b"\r") > 1 else ""
+
+
+def recoded(data: bytes, recoding: str) -> bytes:
+    """Return bytes as lines of UTF-8."""
+    if recoding == CARRIAGE_RETURNS:
+        return data.replace(b"\r", b"\n")
+    mark = next((mark for mark, encoding in _BOMS if encoding == recoding and data.startswith(mark)), b"")
+    return data[len(mark) :].decode(recoding, "replace").encode()
+
+
+def first_text(path: Path) -> int:
+    """Return where a file's text begins behind leading NULs: the byte, or its size where there is nothing else.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    place = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            if rest := chunk.lstrip(b"\0"):
+                return place + len(chunk) - len(rest)
+            place += len(chunk)
+    return place
+
+
+def read_head(path: Path, size: int = _HEAD_BYTES, start: int = 0) -> bytes:
+    """Read the start of a plain file, or so many bytes from another place on.
 
     Raises:
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
+        file.seek(start)
         return file.read(size)
 
 
@@ -117,7 +175,7 @@ def read_content(path: Path) -> Content:
         OSError: The file cannot be opened.
     """
     with path.open("rb") as file:
-        head = file.read(16)
+        head = file.read(_HEAD_BYTES)
         codec = codec_of(head)
         if not codec:
             return _plain(file.fileno(), head, path)
@@ -129,9 +187,8 @@ def read_content(path: Path) -> Content:
 def _plain(number: int, head: bytes, path: Path) -> Content:
     if not head:
         return Content(b"", "")
-    for mark, encoding in _UTF16:
-        if head.startswith(mark):
-            return Content(path.read_bytes()[2:].decode(encoding, "replace").encode(), "")
+    if recoding := recoding_of(head):
+        return Content(recoded(path.read_bytes(), recoding), "")
     return Content(mmap.mmap(number, 0, access=mmap.ACCESS_READ), "")
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.documents import holds_records
-from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, detect_wrapper, peel
+from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, NULS, detect_wrapper, peel
 from eosctl.logs.files.applications import application_of
-from eosctl.logs.files.content import codec_of, read_content, read_head
+from eosctl.logs.files.content import codec_of, first_text, read_content, read_head, recoded, recoding_of
 from eosctl.logs.files.hosts import host_of_path
 from eosctl.logs.layouts import LAYOUTS, Layout, Verdict, detect_layouts
 
@@ -140,17 +140,21 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         head = read_head(path, SAMPLE_BYTES)
     except OSError as error:
         return Unread(str(path), error.strerror or str(error), True)
-    compressed = bool(codec_of(head))
+    compressed, recoding, outermost = bool(codec_of(head)), recoding_of(head), ""
     sample = bytes(read_content(path).data[:SAMPLE_BYTES]) if compressed else head
-    utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
-    if utf16:
-        sample = sample.decode("utf-16", "replace").encode()
+    if recoding:
+        sample = recoded(sample, recoding)
+    elif sample.startswith(b"\0"):
+        # copytruncate: the program went on at its old place in the emptied file.
+        sample = read_head(path, SAMPLE_BYTES, first_text(path))
+        outermost = NULS
     is_document = holds_records(sample)
     if _is_document(sample) and not is_document:
         return Unread(str(path), "a JSON document, not a log", False)
-    if not utf16 and _is_binary(sample):
+    if not recoding and (_is_binary(sample) or (outermost and not sample)):
         return Unread(str(path), "a binary file, not a log", False)
     wrapper, verdict = shape_of(sample, DOCUMENT if is_document else "", (*layouts, *LAYOUTS))
+    wrapper = INSIDE.join(part for part in (outermost, wrapper) if part)
     return SourceFile(
         name=str(path),
         application=application_of(path),
@@ -158,7 +162,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         verdict=verdict,
         wrapper=wrapper,
         size_bytes=status.st_size,
-        splittable=not compressed and not utf16 and not wrapper,
+        splittable=not compressed and not recoding and not wrapper,
         modified_ms=status.st_mtime_ns // 1_000_000,
         zone=zone,
         head=head[:HEAD_BYTES],

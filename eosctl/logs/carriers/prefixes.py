@@ -1,0 +1,131 @@
+"""What people's tools put in front of a line: grep and its like, tools that run on many hosts, editors, and quotes.
+
+Any words may look like these, so a file is taken for one only where stamps follow the prefixes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from eosctl.logs.carriers.carriers import Inner
+from eosctl.logs.files.applications import application_of
+
+_GREP: Final = re.compile(
+    rb"(?!\d{1,4}[./-]\d)((?:[A-Za-z]:)?[\w .~+@/\\-]{0,300}?[./\\][\w .+@/\\-]{1,200}?)"
+    rb"(?::\d{1,9}:|-\d{1,9}-|:)(.*)"
+)
+_NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|[:|-] ?)(.*)")
+_HOST: Final = re.compile(rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b)([\w.-]{2,253}): (.*)")
+_KUBETAIL: Final = re.compile(rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\] ?(.*)")
+_HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")
+_LOGCLI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (\{[^}\n]{0,2000}\}) (.*)")
+_LABEL: Final = re.compile(rb'\b(?:pod|container|app|job|service_name|unit|filename)="([^"]{1,253})"')
+_MONOTONIC: Final = re.compile(rb"\[ {0,10}\d{1,10}\.\d{3,6}\] (\S{1,253}) ([^\s:\[]{1,100})(?:\[\d+\])?: (.*)")
+_QUOTED: Final = re.compile(rb"> ?(.*)")
+_INDENT: Final = "indent"
+
+
+NULS: Final = "nuls"
+"""The wrapper of a log that was emptied while it was written (copytruncate): NULs stand in front of its first line."""
+
+
+def without_nuls(line: bytes) -> Inner | None:
+    """Take NULs off the beginning of a line."""
+    return Inner("", line.lstrip(b"\0")) if line.startswith(b"\0") else None
+
+
+def _grep(line: bytes) -> Inner | None:
+    """``grep -H``, with or without ``-n``; lines of context have dashes."""
+    found = _GREP.match(line)
+    if found is None:
+        return None
+    path = found[1].decode("utf-8", "replace")
+    return Inner(application_of(Path(path)), found[2], path=path)
+
+
+def _numbered(line: bytes) -> Inner | None:
+    """``grep -n``, ``cat -n``, ``nl``, and editors."""
+    found = _NUMBERED.match(line)
+    return Inner("", found[1]) if found else None
+
+
+def _host(line: bytes) -> Inner | None:
+    """``pdsh``, ``pssh -P``, and ``clush``."""
+    found = _HOST.match(line)
+    return Inner(name := found[1].decode(), found[2], host=name) if found else None
+
+
+def _kubetail(line: bytes) -> Inner | None:
+    found = _KUBETAIL.match(line)
+    return Inner(pod := found[1].decode(), found[2], host=pod) if found else None
+
+
+def _heroku(line: bytes) -> Inner | None:
+    found = _HEROKU.match(line)
+    return Inner(found[2].decode(), found[3], stamp=found[1].decode()) if found else None
+
+
+def _logcli(line: bytes) -> Inner | None:
+    """Loki's ``logcli query``: the stamp, the labels, and the line."""
+    found = _LOGCLI.match(line)
+    if found is None:
+        return None
+    label = _LABEL.search(found[2])
+    return Inner(label[1].decode("utf-8", "replace") if label else "", found[3], stamp=found[1].decode())
+
+
+def _monotonic(line: bytes) -> Inner | None:
+    """``journalctl -o short-monotonic``: seconds since the start of the machine are no time of day."""
+    found = _MONOTONIC.match(line)
+    if found is None:
+        return None
+    return Inner(found[2].decode("utf-8", "replace"), found[3], host=found[1].decode("utf-8", "replace"))
+
+
+def _quoted(line: bytes) -> Inner | None:
+    """Mail and Markdown."""
+    found = _QUOTED.match(line)
+    return Inner("", found[1]) if found else None
+
+
+PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
+    ("monotonic", _monotonic),
+    ("heroku", _heroku),
+    ("logcli", _logcli),
+    ("kubetail", _kubetail),
+    ("grep", _grep),
+    ("numbered", _numbered),
+    ("host", _host),
+    ("quoted", _quoted),
+)
+NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "kubetail", "grep", "host"})
+"""Prefixes that name a service, a machine, or a file."""
+
+
+def indentation_of(lines: list[bytes], begins_record: Callable[[bytes], bool]) -> str:
+    """Return the name of the wrapper of lines that were indented when they were pasted; empty if they were not.
+
+    The text around a paste, such as the key of a YAML block, need not be indented.
+    """
+    indented = [line for line in lines if line[:1] in (b" ", b"\t")]
+    if len(lines) - len(indented) > max(2, len(lines) // 10) or len(indented) * 2 <= len(lines):
+        return ""
+    widths = [len(line) - len(line.lstrip(b" \t")) for line in indented if begins_record(line.lstrip(b" \t"))]
+    return f"{_INDENT}-{min(widths)}" if widths else ""
+
+
+def unindent(name: str) -> Callable[[bytes], Inner] | None:
+    """Return what takes the indentation of such a wrapper off; None for the name of another."""
+    kind, _, width = name.partition("-")
+    if kind != _INDENT:
+        return None
+    most = int(width)
+
+    def unwrap(line: bytes) -> Inner:
+        blank = min(most, len(line) - len(line.lstrip(b" \t")))
+        return Inner("", line[blank:])
+
+    return unwrap

@@ -72,7 +72,7 @@ def carried_in(entry: Mapping[str, Any]) -> Inner | None:
     """Return the line among the named values of a collector's record; None when they are a program's own."""
     path = _path(entry)
     for name, beside in _CARRIED.items():
-        text = entry.get(name)
+        text = _text(entry.get(name))
         stamp = next((entry[other] for other in beside if other in entry), None)
         if not isinstance(text, str) or stamp is None:
             continue
@@ -89,6 +89,13 @@ def carried_in(entry: Mapping[str, Any]) -> Inner | None:
             path,
         )
     return None
+
+
+def _text(value: object) -> object:
+    """Return a line; journald gives one that is not plain text as an array of its bytes."""
+    if isinstance(value, list) and value and all(isinstance(one, int) and 0 <= one < 256 for one in value):
+        return bytes(value).decode("utf-8", "replace")
+    return value
 
 
 def _is_whole(name: str, text: str, entry: Mapping[str, Any]) -> bool:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
-from eosctl.logs.carriers.documents import pieces_of
+from eosctl.logs.carriers.documents import Piece, pieces_of
+from eosctl.logs.carriers.exports import JOURNAL, JSON, TABLE, export_pieces
 from eosctl.logs.carriers.prefixes import NAME_SERVICES, NULS, PREFIXES, indentation_of, unindent, without_nuls
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
@@ -157,8 +158,9 @@ _DEEPEST: Final = 3
 _SAMPLE_BYTES: Final = 65_536
 DOCUMENT: Final = "json-document"
 """The wrapper of records that are values of one document, or spread over lines; see ``documents``."""
+EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE})
 _NAMES_SERVICES: Final = frozenset(
-    {"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT, *NAME_SERVICES}
+    {"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT, *EXPORTS, *NAME_SERVICES}
 )
 
 
@@ -167,7 +169,7 @@ def detect_wrapper(sample: bytes, known: str = "") -> str:
 
     Args:
         sample: The first part of a file.
-        known: The outermost wrapper, where it was found before.
+        known: The outermost wrapper, where it was found before, such as that of a document or an export.
     """
     found = [known or _outer_wrapper(sample)]
     while found[-1] not in ("", "ansi") and len(found) < _DEEPEST:
@@ -224,7 +226,12 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
         wrapper: A name that ``detect_wrapper`` returned, or ``DOCUMENT``.
     """
     outer, _, inner = wrapper.partition(INSIDE)
-    parts = _peel_document(data) if outer == DOCUMENT else _peel_lines(data, outer)
+    if outer == DOCUMENT:
+        parts = _peel_pieces(pieces_of(data))
+    elif outer in EXPORTS:
+        parts = _peel_pieces(export_pieces(data, outer))
+    else:
+        parts = _peel_lines(data, outer)
     if not inner:
         yield from parts
         return
@@ -259,9 +266,9 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
             yield part.peeled(stream, host, bytes(part.text), part.starts)
 
 
-def _peel_document(data: bytes) -> Iterator[Peeled]:
+def _peel_pieces(pieces: Iterator[Piece]) -> Iterator[Peeled]:
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
-    for piece in pieces_of(data):
+    for piece in pieces:
         # What is no JSON is put in such a way that the scanner counts it as a record that cannot be read.
         text = f'{{"{" ".join(piece.text.split())}}}' if piece.values is None else json.dumps(piece.values)
         line = text.encode("utf-8", "surrogateescape")

@@ -125,7 +125,7 @@ def recoding_of(head: bytes) -> str:
             own_count = told[place::width].count(0)
             other_count = told.count(0) - own_count
             # Text of other alphabets has fewer NULs beside its bytes, and a few of its bytes may be NUL.
-            is_wide = other_count * 2 >= len(told) - len(told) // width
+            is_wide = other_count * 10 >= (len(told) - len(told) // width) * (8 if width == 4 else 5)
             if is_wide and own_count * 20 <= len(told) // width:
                 return encoding
         return ""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.documents import holds_records
+from eosctl.logs.carriers.exports import export_of
 from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, NULS, detect_wrapper, peel
 from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.content import codec_of, first_text, read_content, read_head, recoded, recoding_of
@@ -41,6 +42,7 @@ _NOT_LOGS: Final = frozenset(
         ".snapshot",
     ]
 )
+_TABLES: Final = frozenset({".csv", ".tsv"})
 _KAFKA_DATA: Final = re.compile(
     r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
     r"|(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint|\d{20}-\d{10}\.checkpoint"
@@ -116,11 +118,21 @@ def _files_below(folder: Path) -> list[Path]:
     files = (
         file
         for file in names
-        if file.suffix.lower() not in _NOT_LOGS
+        if (file.suffix.lower() not in _NOT_LOGS or _is_exported(file))
         and not file.name.startswith(".")
         and (file.is_file() or (file.is_symlink() and not file.exists()))
     )
     return sorted((*files, *closed))
+
+
+def _is_exported(file: Path) -> bool:
+    """Whether a table holds log records."""
+    if file.suffix.lower() not in _TABLES:
+        return False
+    try:
+        return bool(export_of(read_head(file, BEGINNING_BYTES)))
+    except OSError:
+        return False
 
 
 def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()) -> SourceFile | Unread:
@@ -148,12 +160,13 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         # copytruncate: the program went on at its old place in the emptied file.
         sample = read_head(path, SAMPLE_BYTES, first_text(path))
         outermost = NULS
-    is_document = holds_records(sample)
-    if _is_document(sample) and not is_document:
+    export = "" if outermost else export_of(sample)
+    is_document = not export and holds_records(sample)
+    if _is_document(sample) and not is_document and not export:
         return Unread(str(path), "a JSON document, not a log", False)
     if not recoding and (_is_binary(sample) or (outermost and not sample)):
         return Unread(str(path), "a binary file, not a log", False)
-    wrapper, verdict = shape_of(sample, DOCUMENT if is_document else "", (*layouts, *LAYOUTS))
+    wrapper, verdict = shape_of(sample, export or (DOCUMENT if is_document else ""), (*layouts, *LAYOUTS))
     wrapper = INSIDE.join(part for part in (outermost, wrapper) if part)
     return SourceFile(
         name=str(path),

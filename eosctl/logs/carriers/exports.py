@@ -1,0 +1,201 @@
+"""Exports of log stores whose records are not one value each: answers of search APIs, tables, and journald's own format.
+
+Elasticsearch and OpenSearch ``_search``, CloudWatch Insights, Loki ``query_range``, Azure Monitor, the CSV of Kibana,
+Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line that it holds, with its stamp
+and its machine; a record that the store has taken apart (it has a level) keeps its named values.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from eosctl.logs.carriers.documents import Piece
+
+TABLE: Final = "export-table"
+JSON: Final = "export-json"
+JOURNAL: Final = "export-journal"
+_MESSAGES: Final = (
+    *("message", "@message", "_raw", "log", "msg", "line", "logmessage", "logentry", "log_s", "event.original"),
+    *("body", "textpayload", "rawdata", "content", "log message", "text"),
+)
+_TIMES: Final = (
+    *("@timestamp", "timestamp", "_time", "time", "timegenerated", "ts", "date", "datetime", "@ingestiontime"),
+    *("__realtime_timestamp", "timegenerated [utc]"),
+)
+_HOSTS: Final = ("host.name", "host", "hostname", "computer", "kubernetes.pod.name", "podname", "pod", "instance")
+_SERVICES: Final = ("service", "service.name", "app", "container", "containername", "source", "@logstream", "filename")
+_LEVELS: Final = ("level", "log.level", "severity", "loglevel", "levelname", "status")
+_JSON_SIGNS: Final = re.compile(
+    rb'"hits"\s*:\s*\{|"results"\s*:\s*\[\s*\[|"resultType"\s*:\s*"streams"|"tables"\s*:\s*\[\s*\{|"_source"\s*:\s*\{'
+)
+_SIGN_BYTES: Final = 4_096
+csv.field_size_limit(1 << 24)
+
+
+def export_of(sample: bytes) -> str:
+    """Name the export that a file begins like; empty for none.
+
+    Args:
+        sample: The first part of a file.
+    """
+    start = sample[:_SIGN_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"__CURSOR="):
+        return JOURNAL
+    if start.startswith(b"{") and _JSON_SIGNS.search(start):
+        return JSON
+    return TABLE if _columns(start.partition(b"\n")[0].decode("utf-8", "replace")) else ""
+
+
+def export_pieces(data: bytes, export: str) -> Iterator[Piece]:
+    """Yield the records of an export, each as a collector's record that holds the line.
+
+    Args:
+        data: The whole file.
+        export: A name that ``export_of`` returned.
+    """
+    if export == JOURNAL:
+        yield from _journal(data)
+    elif export == JSON:
+        yield from _answer(data)
+    else:
+        yield from _table(data)
+
+
+def _columns(header: str) -> tuple[str, Sequence[str]] | None:
+    """Return the delimiter and the columns of a table of log records: a message and a time are among them."""
+    for delimiter in (",", "\t", ";"):
+        try:
+            names = next(csv.reader([header.strip("\r\n")], delimiter=delimiter), [])
+        except csv.Error:
+            continue
+        folded = {name.strip().lower() for name in names}
+        if len(names) > 1 and folded & set(_MESSAGES) and folded & set(_TIMES):
+            return delimiter, names
+    return None
+
+
+def _table(data: bytes) -> Iterator[Piece]:
+    text = data.decode("utf-8-sig", "surrogateescape")
+    lines = text.splitlines(keepends=True)
+    offsets = [0]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line.encode("utf-8", "surrogateescape")))
+    found = _columns(lines[0]) if lines else None
+    if found is None:
+        return
+    delimiter, names = found
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    started = 0
+    try:
+        for number, row in enumerate(reader):
+            # ``splitlines`` and ``csv`` agree on lines that end with LF or CRLF.
+            line, started = started, reader.line_num
+            if number and any(row):
+                values = dict(zip(names, row, strict=False))
+                yield Piece(offsets[min(line, len(lines))], line, _carried(values), "")
+    except csv.Error as error:
+        yield Piece(offsets[min(started, len(lines))], started, None, f"{error}")
+
+
+def _answer(data: bytes) -> Iterator[Piece]:
+    text = data.decode("utf-8-sig", "surrogateescape")
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        yield Piece(0, 0, None, text[:200])
+        return
+    position = line = counted = offset = 0
+    for values in _records(answer):
+        carried = _carried(values)
+        # The place of a record is that of its message, as it is written in the document.
+        told = json.dumps(str(carried.get("_raw", carried.get("message", ""))), ensure_ascii=False)[1:41]
+        found = text.find(told, position) if told.strip('"') else -1
+        found = found if found >= 0 else text.find(told)
+        if found >= position:
+            offset += len(text[counted:found].encode("utf-8", "surrogateescape"))
+            line += text.count("\n", counted, found)
+            position = counted = found
+        yield Piece(offset, line, carried, "")
+        position += 1
+
+
+def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of an answer, whichever store gave it."""
+    if not isinstance(answer, Mapping):
+        return
+    hits = answer.get("hits")
+    if isinstance(hits, Mapping):
+        for hit in _items(hits.get("hits")):
+            source = hit.get("_source")
+            yield source if isinstance(source, Mapping) else hit
+    for row in answer.get("results") or ():
+        if isinstance(row, list):
+            yield {str(cell["field"]): cell.get("value") for cell in _items(row) if "field" in cell}
+    data = answer.get("data")
+    for stream in _items(data.get("result")) if isinstance(data, Mapping) else ():
+        labels = stream.get("stream") if isinstance(stream.get("stream"), Mapping) else {}
+        for value in stream.get("values") or ():
+            if isinstance(value, list) and len(value) > 1:
+                yield {**labels, "_time": str(value[0])[:13], "_raw": value[1]}
+    for table in _items(answer.get("tables")):
+        names = [str(column.get("name", "")) for column in _items(table.get("columns"))]
+        for row in table.get("rows") or ():
+            if isinstance(row, list):
+                yield dict(zip(names, row, strict=False))
+
+
+def _items(values: Any) -> Iterator[Mapping[str, Any]]:
+    return (one for one in values if isinstance(one, Mapping)) if isinstance(values, list) else iter(())
+
+
+def _journal(data: bytes) -> Iterator[Piece]:
+    """Yield the entries of journald's export format: ``NAME=value`` lines, or a name, eight bytes of length, and bytes."""
+    position, line = 0, 0
+    while position < len(data):
+        start, first, values = position, line, {}
+        while position < len(data) and data[position : position + 1] != b"\n":
+            end = data.find(b"\n", position)
+            end = len(data) if end < 0 else end
+            name, sign, value = data[position:end].partition(b"=")
+            position, line = end + 1, line + 1
+            if not sign:
+                size = int.from_bytes(data[position : position + 8], "little")
+                value = data[position + 8 : position + 8 + size]
+                line += value.count(b"\n") + 1
+                position += 8 + size + 1
+            values[name.decode("utf-8", "replace")] = value.decode("utf-8", "replace")
+        position, line = position + 1, line + 1
+        if values:
+            yield Piece(start, first, values, "")
+
+
+def _carried(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a store's record as one that holds a line: unless the store has taken it apart."""
+    flat = dict(_flat(values))
+    named = {name.strip().lower(): value for name, value in flat.items() if value not in (None, "", "-")}
+    message = next((named[name] for name in _MESSAGES if name in named), "")
+    stamp = str(next((named[name] for name in _TIMES if name in named), "")).replace(" @ ", " ")
+    if any(name in named for name in _LEVELS) and not _is_line(str(message)):
+        return {**values, "@timestamp": stamp}
+    host = str(next((named[name] for name in _HOSTS if name in named), ""))
+    service = str(next((named[name] for name in _SERVICES if name in named), ""))
+    carried = {"_raw": str(message), "_time": stamp, "host": host, "source": service}
+    return {name: value for name, value in carried.items() if value or name in ("_raw", "_time")}
+
+
+def _is_line(message: str) -> bool:
+    """Whether a message is a whole line of a log, with its own stamp."""
+    return re.match(r".{0,12}\d\d:\d\d:\d\d|\[?\d{4}-\d\d-\d\d", message) is not None
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

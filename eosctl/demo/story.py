@@ -85,8 +85,7 @@ def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> Non
         _play_zombie(steps, bootstrap)
         hanging = json.loads(steps.run(f"eosctl sandbox scenario hanging --name {sandbox} -o json", show=False))
         tell("".join(f"  {step}\n" for step in hanging["items"][0]["steps"]))
-        topic = hanging["items"][0]["report"]["partition"][0]
-        read = f"python read_committed.py --bootstrap {bootstrap} --topic {topic}"
+        read = f"python read_committed.py --bootstrap {bootstrap} --topic orders"
         reader = steps.begin(f"{read} --patience-seconds 9", f"{LOGS}/reader.log")
 
         chapter("4. What is wrong?")

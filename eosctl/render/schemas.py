@@ -41,7 +41,7 @@ from eosctl.render.runbooks.recovery import CarriedItem
 from eosctl.render.runbooks.rehearsal import RehearsalItem
 from eosctl.render.runbooks.runbook import BookItem, JournalItem, RunItem
 from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
-from eosctl.render.sandbox.listing import PlayedItem, SandboxItem
+from eosctl.render.sandbox.listing import SandboxItem
 from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions.blame import BlameView
@@ -113,7 +113,6 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
     "fault-kinds": (Listing[FaultKindItem], "sandbox fault --kinds"),
     "sandbox-faults": (Listing[FaultsItem], "sandbox fault"),
-    "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
     "scenario-verdict": (Listing[VerdictItem], "sandbox scenario run NAME"),
     "scenarios": (Listing[ScenarioItem], "sandbox scenario list, sandbox scenario show NAME"),
     "simulations": (Listing[FaultSimulation], "sandbox simulate"),

@@ -14,12 +14,10 @@ from eosctl.lab.scenarios.live import LivePlace, require_fit
 from eosctl.lab.scenarios.load import find_script, library
 from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
-from eosctl.lab.scenarios.registry import SCENARIOS, find_scenario
-from eosctl.lab.scenarios.scenario import Report, Scenario, Stage, Step
 from eosctl.lab.scenarios.script import Script
+from eosctl.lab.scenarios.steps.play import Step
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.process import manage
-from eosctl.sandbox.process.spec import RunningSandbox
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandbox_access import client_config_of
 from eosctl.services.sandboxes import EngineChoice
@@ -41,14 +39,6 @@ class ScenarioRequest(NamedTuple):
     seed: int = 0
 
 
-class Played(NamedTuple):
-    """A short scenario that was played on a live sandbox."""
-
-    scenario: Scenario
-    sandbox: RunningSandbox
-    report: Report
-
-
 def list_scenarios() -> tuple[Script, ...]:
     """Return the scenarios that come with eosctl."""
     return tuple(library().values())
@@ -62,11 +52,6 @@ def describe_scenario(name: str) -> Script:
         ConfigFileError: The file is not a scenario.
     """
     return find_script(name)
-
-
-def is_short(name: str) -> bool:
-    """Return whether a name is that of a short scenario for a live sandbox; unknown names count as such."""
-    return name in {one.name for one in SCENARIOS} or name not in library()
 
 
 def play_scenario(
@@ -93,24 +78,6 @@ def play_scenario(
     return _play_own(script, engine, request.seed, tell, callbacks)
 
 
-def play_short(name: str, sandbox_name: str, seed: int | None = None, callbacks: Callbacks = SILENT) -> Played:
-    """Play a short scenario on a live sandbox, and leave what it did there.
-
-    Raises:
-        UsageError: No short scenario has this name.
-        EosctlError: The sandbox does not run.
-    """
-    chosen = find_scenario(name)
-    sandbox = manage.require(sandbox_name)
-    chance = random.Random(callbacks.now_ms() if seed is None else seed)
-    stage = Stage(client_config_of(sandbox), callbacks.now_ms, chance)
-
-    async def play() -> Report:
-        return await chosen.run(stage)
-
-    return Played(chosen, sandbox, asyncio.run(play()))
-
-
 def _play_own(
     script: Script, engine: EngineChoice, seed: int, tell: Callable[[Step], None], callbacks: Callbacks
 ) -> Verdict:
@@ -134,4 +101,4 @@ def _play_live(script: Script, name: str, seed: int, tell: Callable[[Step], None
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
     require_fit(script, sandbox.spec)
     place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
-    return asyncio.run(play_script(script, place, seed=seed, tell=tell))
+    return asyncio.run(play_script(script, place, seed=seed, tell=tell, is_fresh=False))

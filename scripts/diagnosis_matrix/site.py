@@ -12,11 +12,11 @@ from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TransactionDialect
-from eosctl.lab.scenarios.scenario import Stage
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
+from tests.lab.scenarios.stage.stage import Stage
 
 
 class Verdict(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.zombie import run_zombie
 from tests.apache.conftest import KafkaTool, VerificationOff
 from tests.commands.conftest import eosctl, own_home, run_scenario
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 __all__ = ["own_home"]
 

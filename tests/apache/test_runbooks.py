@@ -16,12 +16,12 @@ from eosctl.lab.rehearsals.deeds.registry import DEEDS
 from eosctl.lab.rehearsals.place import HERE, Place, Places
 from eosctl.lab.rehearsals.rehearse import rehearse_at
 from eosctl.lab.rehearsals.story import Deed, Story, rehearsals
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.client_config import ClientConfig
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, VerificationOff, running
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.zombie import run_zombie
 from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, now_ms, own_home, play, run
 from tests.runbooks.test_groups import commit, open_transaction
 

@@ -14,11 +14,11 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.sandbox.process import manage, places
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 from tests.apache.conftest import SETTINGS, VERIFICATION
 from tests.lab.scenarios.observer import stage_at
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 EMULATIONS = {"3.9.2": "3.9", "4.3.1": "4.3"}
 NAME = "logged"

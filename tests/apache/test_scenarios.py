@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.scenario import ScenarioRefused
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.wire.error_codes import ErrorCode
 from tests.lab.scenarios.observer import look, stage_at
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import ScenarioRefused
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 
 def test_a_zombie_is_fenced_and_what_it_left_open_is_aborted(apache: ApacheEngine) -> None:

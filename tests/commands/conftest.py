@@ -17,12 +17,12 @@ import pytest
 
 from eosctl.cli import main
 from eosctl.collect.bundles.snapshot_file import save_snapshot
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.scenario import Stage
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import Stage
+from tests.lab.scenarios.stage.zombie import run_zombie
 from tests.render.story import unhappy_cluster
 
 

@@ -45,8 +45,11 @@ def test_life_of_a_sandbox(sandbox: dict[str, object], own_home: Path) -> None:
 
     played = eosctl("sandbox", "scenario", "zombie", "-o", "json")
     assert played.code == 0
-    jsonschema.validate(played.json, json.loads((ROOT / "docs" / "schemas" / "scenario-run.json").read_text()))
-    assert played.json["items"][0]["expected_findings"] == ["EOS-TXN-004"]
+    jsonschema.validate(played.json, json.loads((ROOT / "docs" / "schemas" / "scenario-verdict.json").read_text()))
+    assert played.json["items"][0]["holds"] is True
+    again = eosctl("sandbox", "scenario", "zombie")
+    assert again.code == 0, again.out
+    assert "Next: eosctl doctor -b" in again.out
     assert "EOS-TXN-004" in eosctl("doctor", "-b", str(sandbox["bootstrap"]), "-o", "tsv").out
 
     script = "import os, sys; sys.exit(7 if os.environ['BOOTSTRAP_SERVERS'] == sys.argv[1] else 1)"
@@ -66,7 +69,7 @@ def test_life_of_a_sandbox(sandbox: dict[str, object], own_home: Path) -> None:
 
 def test_the_refused_scenario_says_what_to_set(sandbox: dict[str, object]) -> None:
     done = eosctl("sandbox", "scenario", "hanging")
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (2, "")
     assert "transaction.partition.verification.enable=false" in done.err
 
 

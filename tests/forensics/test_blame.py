@@ -13,12 +13,12 @@ from eosctl.client import Client
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, init_producer_id, wait_until_ended
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.test_txn import check_schema
 from tests.forensics.conftest import leave_open, now_ms, on, record, unhurried
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 ORDERS = TopicPartition("orders", 0)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from eosctl.lab.scenarios.zombie import run_zombie
 from tests.commands.conftest import eosctl, run_scenario
 from tests.forensics.conftest import unhurried
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 
 def rows(*arguments: Any) -> list[dict[str, Any]]:

@@ -25,7 +25,6 @@ import pytest
 from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
-from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
@@ -33,6 +32,7 @@ from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
 from tests.forensics.conftest import now_ms
+from tests.lab.scenarios.stage.hanging import run_hanging
 
 SECONDS = float(os.environ.get("EOSCTL_LIVE_LOAD_S", "2"))
 SLOW_PRODUCERS = 12

@@ -12,12 +12,12 @@ from eosctl.client import Client
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until_ended
 from eosctl.collect.bundles.snapshot_file import save_snapshot
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.test_txn import check_schema
 from tests.forensics.conftest import leave_open, now_ms, on, unhurried
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 
 @pytest.fixture(scope="module")

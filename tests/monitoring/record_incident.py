@@ -29,9 +29,6 @@ from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.commands.exporter import LOOKED_AT
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.scenario import Stage
-from eosctl.lab.scenarios.verification import VERIFICATION_SETTING
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.transaction import TopicPartition
@@ -45,6 +42,9 @@ from eosctl.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import Stage
+from tests.lab.scenarios.stage.verification import VERIFICATION_SETTING
 from tests.monitoring.promtool import ASKED
 from tests.monitoring.series import SCRAPE_S, Series, series_name, value_text
 

@@ -16,8 +16,6 @@ from eosctl.client.destinations import CoordinatorKind
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, produce
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.simulation import Simulation
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.core import ClusterShape
@@ -28,6 +26,8 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import Stage
 from tests.monitoring.prometheus import FASTER
 from tests.monitoring.promtool import prove_moments, requires_promtool
 from tests.monitoring.simulated import Fault, moment_of, record

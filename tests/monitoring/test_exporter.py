@@ -22,8 +22,6 @@ from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter, TransactionEnd
 from eosctl.commands.options import parse_listen
 from eosctl.errors import ClusterUnreachable, UsageError
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
@@ -35,6 +33,8 @@ from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.core import ClusterShape
 from eosctl.services.export_cluster import LOOKED_AT
 from tests.commands.conftest import eosctl
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import Stage
 from tests.monitoring.promtool import requires_promtool
 from tests.render.story import unhappy_cluster
 

@@ -15,8 +15,6 @@ from eosctl.client.topics import ensure_topic
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.commands.exporter import LOOKED_AT, _render
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.scenario import Stage
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.alerts import rules_document
@@ -24,6 +22,8 @@ from eosctl.monitoring.exporter import Exporter
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.settings.endpoints import parse_endpoints
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import Stage
 from tests.monitoring.prometheus import (
     DEADLINE_S,
     FASTER,

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from eosctl.client import Client, connect
-from eosctl.lab.scenarios.scenario import Stage
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from tests.commands.conftest import Done, eosctl
+from tests.lab.scenarios.stage.stage import Stage
 
 VERIFIED, NO_ACTION, MANUAL, BLOCKED, FAILED = 0, 5, 6, 7, 8
 

@@ -20,7 +20,6 @@ from eosctl.lab.rehearsals.deeds.cluster import kill_controller, pass_time, set_
 from eosctl.lab.rehearsals.deeds.transactions import abort_hanging, hang
 from eosctl.lab.rehearsals.place import HERE, Place, open_places
 from eosctl.lab.rehearsals.story import parse_rehearsal
-from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
@@ -135,7 +134,7 @@ def test_a_run_that_is_killed_after_any_line_goes_on_to_the_end(tmp_path: Path) 
 
 def test_a_cluster_that_changes_between_plan_and_act_stops_the_step(tmp_path: Path) -> None:
     async def change(place: Place) -> None:
-        await run_hanging(place.stage, switch_verification_off=True)
+        await hang(place)
 
         async def another_administrator(scene: LiveScene) -> None:
             await abort_hanging(place)

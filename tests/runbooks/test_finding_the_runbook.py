@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.runbooks.load import library
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.zombie import run_zombie
 from tests.runbooks.conftest import MANUAL, item_of, play, run
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "runbooks"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.runbooks.journal import journal_path, list_runs, only_run
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
+from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.runbooks.conftest import BLOCKED, NO_ACTION, VERIFIED, item_of, play, run
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.testing import SandboxThread
+from tests.lab.scenarios.stage.zombie import run_zombie
 from tests.runbooks.conftest import MANUAL, NO_ACTION, VERIFIED, item_of, play, run
 
 

@@ -1,4 +1,4 @@
-"""``eosctl sandbox scenario``: list, show and run scenarios, or play one of the short ones on a live sandbox."""
+"""``eosctl sandbox scenario``: list, show, and run scenarios, on a cluster of their own or on a live sandbox."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import Seed
 from eosctl.commands.session import callbacks
 from eosctl.errors import ExitCode, UsageError
-from eosctl.lab.scenarios.scenario import Step
+from eosctl.lab.scenarios.steps.play import Step
 from eosctl.render.formats import FOR_PEOPLE
-from eosctl.render.sandbox.listing import connection_words, played_item, render_played
+from eosctl.render.sandbox.listing import connection_words
 from eosctl.render.sandbox.scenarios import (
     SCENARIO_COLUMNS,
     VERDICT_COLUMNS,
@@ -23,16 +23,9 @@ from eosctl.render.sandbox.scenarios import (
     scenario_item,
     verdict_item,
 )
-from eosctl.services.play_scenario import (
-    ScenarioRequest,
-    describe_scenario,
-    is_short,
-    list_scenarios,
-    play_scenario,
-    play_short,
-)
+from eosctl.services.play_scenario import ScenarioRequest, describe_scenario, list_scenarios, play_scenario
 from eosctl.services.sandbox_access import client_file_of
-from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice
+from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice, require_sandbox
 
 SCENARIOS = ("scenarios", "sandbox scenario")
 
@@ -58,7 +51,8 @@ def scenario(
     """List, show and run scenarios: what goes wrong, why it matters, and what must be found.
 
     `run NAME` plays on a cluster of its own (on virtual time, or on real Kafka with --engine apache; on a live sandbox
-    with --name), compares what was expected with what was seen, and exits with 3 when they differ.
+    with --name), compares what was expected with what was seen, and exits with 3 when they differ. NAME alone plays the
+    same on the live sandbox `default`.
     """
     if what in (None, "list"):
         emit_list(SCENARIOS, tuple(map(scenario_item, list_scenarios())), SCENARIO_COLUMNS, result, invocation)
@@ -68,9 +62,8 @@ def scenario(
         _show(str(which), result, invocation)
     if what == "run":
         _run(ScenarioRequest(str(which), name, engine, seed or 0), result, invocation, watch=watch)
-    if not is_short(str(what)):
-        _run(ScenarioRequest(str(what), name or DEFAULT_NAME, EngineChoice.SANDBOX, seed or 0), result, invocation)
-    _play_short(str(what), name or DEFAULT_NAME, seed, result, invocation)
+    where = name or DEFAULT_NAME
+    _run(ScenarioRequest(str(what), where, EngineChoice.SANDBOX, seed or 0), result, invocation, watch=watch)
 
 
 def _show(name: str, result: ResultOptions, invocation: Invocation) -> None:
@@ -89,15 +82,12 @@ def _run(request: ScenarioRequest, result: ResultOptions, invocation: Invocation
         item = verdict_item(play_scenario(request, tell, shown))
     code = ExitCode.DONE if item.holds else ExitCode.FINDINGS
     if result.output in FOR_PEOPLE:
-        emit(render_verdict(item, invocation.style()), result, code=code)
+        emit(render_verdict(item, _connection(request.sandbox), invocation.style()), result, code=code)
     emit_list(("scenario-verdict", "sandbox scenario run"), (item,), VERDICT_COLUMNS, result, invocation, code=code)
 
 
-def _play_short(name: str, sandbox: str, seed: int | None, result: ResultOptions, invocation: Invocation) -> None:
-    with callbacks(invocation.now_ms) as shown:
-        played = play_short(name, sandbox, seed, shown)
-    item = played_item(played.scenario, sandbox, played.report)
-    if result.output in FOR_PEOPLE:
-        connection = connection_words(played.sandbox.bootstrap, client_file_of(played.sandbox.spec))
-        emit(render_played(item, played.scenario.title, connection, invocation.style()), result)
-    emit_list(("scenario-run", "sandbox scenario"), (item,), (), result, invocation)
+def _connection(name: str | None) -> str:
+    if name is None:
+        return ""
+    sandbox = require_sandbox(name)
+    return connection_words(sandbox.bootstrap, client_file_of(sandbox.spec))

@@ -16,10 +16,10 @@ from eosctl.client.ports import Connector, WallClock
 from eosctl.client.producer import TransactionalProducer
 from eosctl.errors import ConfigFileError
 from eosctl.lab.rehearsals.story import Shape, Story
-from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.sandbox.ports import Emulation
 
 if TYPE_CHECKING:
@@ -61,9 +61,24 @@ class Place:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
-    def stage(self) -> Stage:
-        """The same place, as scenarios know it."""
-        return Stage(self.config, self.now_ms, self.chance, self.connector)
+    def name(self) -> str:
+        """Name it for people."""
+        return "the cluster of the story"
+
+    async def inject(self, order: FaultOrder) -> None:
+        """Refuse: stories make faults with deeds.
+
+        Raises:
+            ConfigFileError: Always.
+        """
+        raise ConfigFileError(f"A story cannot play a scenario with the fault {order}.", "", "Make it with a deed.")
+
+    async def heal(self) -> None:
+        """Do nothing: no fault of a scenario was made."""
+
+    async def advance(self, duration_ms: float) -> None:
+        """Let time pass."""
+        await asyncio.sleep(duration_ms / 1000)
 
     @property
     def inside(self) -> Simulation:

@@ -13,7 +13,6 @@ from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
 if TYPE_CHECKING:
-    from eosctl.lab.scenarios.scenario import Report, Scenario
     from eosctl.sandbox.process.manage import Found
 
 
@@ -41,16 +40,6 @@ class SandboxItem(msgspec.Struct, frozen=True):
     security_protocol: str
     client_config: str | None
     cluster: dict[str, Any] | None
-
-
-class PlayedItem(msgspec.Struct, frozen=True):
-    """A scenario that was played: its steps, and the report with every id and offset."""
-
-    scenario: str
-    sandbox: str
-    steps: tuple[str, ...]
-    expected_findings: tuple[str, ...]
-    report: dict[str, Any]
 
 
 SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
@@ -91,12 +80,6 @@ def sandbox_item(
         client_config=None if client_file is None else str(client_file),
         cluster=cluster,
     )
-
-
-def played_item(scenario: Scenario, sandbox: str, report: Report) -> PlayedItem:
-    """Shape a short scenario that was played."""
-    steps = tuple(str(step) for step in report.steps)
-    return PlayedItem(scenario.name, sandbox, steps, scenario.expected_findings, msgspec.to_builtins(report))
 
 
 def render_sandboxes(
@@ -140,11 +123,3 @@ def connection_words(bootstrap: str, client_config: object) -> str:
 def _metrics_text(item: SandboxItem) -> str:
     first = f"http://127.0.0.1:{item.metrics_port}/metrics"
     return first if item.broker_count == 1 else f"{first} of broker 1, the others on the ports behind it"
-
-
-def render_played(item: PlayedItem, title: str, connection: str, style: Style = PLAIN) -> str:
-    """Tell what a scenario did, and with which options (``connection``) the sandbox is reached."""
-    blocks: list[Block] = [Line(f"{item.scenario}: {title}", "bold")]
-    blocks += [Line(f"  {number}. {step}") for number, step in enumerate(item.steps, 1)]
-    blocks.append(Line(f"eosctl doctor {connection} should find {', '.join(item.expected_findings)}."))
-    return render_page(blocks, style)

@@ -118,8 +118,14 @@ def render_scenario(item: ScenarioItem, style: Style = PLAIN) -> str:
     return render_page(blocks, style)
 
 
-def render_verdict(item: VerdictItem, style: Style = PLAIN) -> str:
-    """Tell what was done, what was expected and seen, and the verdict."""
+def render_verdict(item: VerdictItem, connection: str = "", style: Style = PLAIN) -> str:
+    """Show what was done, what was expected and seen, the verdict, and how to diagnose a cluster that goes on.
+
+    Args:
+        item: The verdict.
+        connection: The options with which eosctl reaches the cluster; empty when it is gone.
+        style: How to print.
+    """
     rows = tuple(
         (one.what, one.expected, one.seen if one.holds else f"{one.seen}  <- NOT") for one in item.expectations
     )
@@ -134,5 +140,6 @@ def render_verdict(item: VerdictItem, style: Style = PLAIN) -> str:
         *(Line(f"  {number}. {step}") for number, step in enumerate(item.steps, 1)),
         Grid(rows, ("WHAT", "EXPECTED", "SEEN")),
         verdict,
+        *([Line(f"Next: eosctl doctor {connection}")] if connection else []),
     ]
     return render_page(blocks, style)

@@ -16,10 +16,10 @@ from eosctl.client.transactions import (
     produce,
     wait_until_ended,
 )
-from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from scripts.diagnosis_matrix.site import Planted, Site, Verdict, now_ms, partition_of, producer_of, says
+from tests.lab.scenarios.stage.hanging import run_hanging
 
 #: A producer id that no coordinator has given out.
 _STRANGER: Final = 7_777_777

@@ -9,12 +9,12 @@ from typing import Final
 from eosctl.client import Client
 from eosctl.client.destinations import transaction_coordinator
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, init_producer_id, wait_until_ended
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.transaction import TransactionState
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
 from scripts.diagnosis_matrix.site import Planted, Site, partition_of, producer_of, says
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 #: How long after its abort a client that repairs itself comes back; half of what the diagnosis allows.
 _AT_ONCE_S: Final = 1.0

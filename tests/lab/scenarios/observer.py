@@ -10,13 +10,14 @@ from typing import Any
 from eosctl.client import Client, connect, transaction_coordinator
 from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.outcome import any_error
-from eosctl.lab.scenarios.scenario import Stage, Step
+from eosctl.lab.scenarios.steps.play import Step
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
+from tests.lab.scenarios.stage.stage import Stage
 
 NOW_MS = 1_790_000_000_000
 

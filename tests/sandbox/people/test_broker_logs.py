@@ -13,9 +13,6 @@ from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.scenario import Stage
-from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.logs.incidents.judge import judge_incidents
@@ -23,6 +20,9 @@ from eosctl.logs.scan import LogScan, scan_paths
 from eosctl.model.log_event import LogEvent
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import Stage
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 FEW = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
 UNVERIFIED = FEW | {"transaction.partition.verification.enable": "false"}

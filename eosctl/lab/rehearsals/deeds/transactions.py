@@ -27,11 +27,10 @@ from eosctl.client.transactions import (
 )
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import EosctlError, PlanRefused
-from eosctl.lab.rehearsals.deeds.cluster import cut_link, kill_broker, start_broker, stop_broker
+from eosctl.lab.rehearsals.deeds.cluster import cut_link, kill_broker, set_brokers, start_broker, stop_broker
 from eosctl.lab.rehearsals.place import Place
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.verification import disable_verification
-from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.lab.scenarios.load import library
+from eosctl.lab.scenarios.player import play_steps
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
@@ -41,6 +40,7 @@ from eosctl.wire.records.record import Record
 # Twice replica.lag.time.max.ms.
 ISR_SHRINKS_S: Final = 60
 LOG_WRITES: Final = 6
+VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
 async def begin(
@@ -121,14 +121,17 @@ async def initialise(place: Place, *, id: str, timeout_ms: int = 60_000) -> None
     place.producers[id] = producer
 
 
-async def hang(place: Place, *, topic: str = "orders", id: str = "order-entry-late") -> None:
+async def hang(place: Place, *, topic: str = "orders", partition: int = 2, id: str = "order-entry-late") -> None:
     """Have data of an ended transaction arrive late, with partition verification off (KAFKA-9144)."""
-    await run_hanging(place.stage, topic=topic, transactional_id=id, switch_verification_off=True)
+    await set_brokers(place, name=VERIFICATION, value="false")
+    where = {"orders": topic, "orders-2": f"{topic}-{partition}"}
+    names = where | {"order-entry-late": id, "order-entry-late-next": f"{id}-next"}
+    await play_steps(library()["hanging"], place, place.chance, names)
 
 
 async def take_over(place: Place, *, id: str = "payment-service", topic: str = "payments") -> None:
     """Have a second instance with the same id cut off the first one's transaction, then go on."""
-    await run_zombie(place.stage, topic=topic, transactional_id=id)
+    await play_steps(library()["zombie"], place, place.chance, {"payments": topic, "payment-service": id})
 
 
 async def keep_taking_over(place: Place, *, id: str = "payment-service", every_ms: int = 1_000) -> None:
@@ -255,7 +258,7 @@ class _Administrator:
 
 async def hold_offsets_late(place: Place, *, id: str, group: str, topic: str = "orders") -> None:
     """Have offsets of an ended transaction arrive late, with partition verification off: nobody will end them."""
-    await disable_verification(place.client)
+    await set_brokers(place, name=VERIFICATION, value="false")
     await begin(place, id=id, topic=topic, group=group, offset=1, old_protocol=True)
     identity = place.producers[id].identity
     await commit(place, id=id)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from eosctl.client import Role
+from eosctl.client.consumer import list_offset
+from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import group_coordinator
 from eosctl.client.offsets import committed_offsets
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.producer_errors import TransactionFailed
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import (
     TV1,
@@ -40,6 +44,8 @@ from eosctl.wire.records.record import Record
 
 _LEVELS = {"auto": None, "tv1": TV1, "tv2": TV2}
 _TOPIC, _BROKER, _SET = 2, 4, 0
+# INVALID_TXN_STATE below Produce 11, TRANSACTION_ABORTABLE at 11: answers of a broker that verifies (KIP-890).
+_VERIFIED = {ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE}
 _COORDINATOR_AGAIN = {
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -50,10 +56,11 @@ _COORDINATOR_AGAIN = {
 async def topic(
     play: Play, *, name: str, partitions: int = 1, replicas: int | None = None, settings: dict[str, str] | None = None
 ) -> None:
-    """Create a topic."""
-    await ensure_topic(
+    """Create a topic. What an existing one holds already is passed over when its records are read."""
+    found = await ensure_topic(
         play.client, name, partition_count=partitions, replica_count=replicas, settings=dict(settings or {})
     )
+    play.starts |= {each.partition: await list_offset(play.client, each.partition) for each in found.partitions}
 
 
 async def producer(
@@ -106,13 +113,29 @@ async def hold(play: Play, *, by: str, to: str, values: list[str], name: str) ->
     play.held[name] = HeldBatch(partition_of(to), made.transactional_id, data)
 
 
-async def deliver(play: Play, *, batch: str, level: str = "tv1") -> None:
-    """Deliver a batch that was held up, as it was sent."""
+async def deliver(play: Play, *, batch: str, level: str = "tv1", within: str = "0s") -> None:
+    """Deliver a batch that was held up, as it was sent.
+
+    Args:
+        play: The run.
+        batch: Its name.
+        level: The protocol level of the request.
+        within: How long to try again while the broker verifies: a changed setting reaches the logs a moment later.
+    """
     if batch not in play.held:
         raise UsageError(f"No batch {batch!r} is held up.", "A step 'hold' makes one.", "Mend the scenario.")
     held = play.held[batch]
     bounds = (TV2 if level == "tv2" else TV1).produce
-    await produce(play.client, held.partition, held.data, transactional_id=held.transactional_id, bounds=bounds)
+    deadline = Deadline.after(parse_ms(within))
+    while True:
+        try:
+            id = held.transactional_id
+            await produce(play.client, held.partition, held.data, transactional_id=id, bounds=bounds)
+            return
+        except TransactionFailed as error:
+            if error.error_code not in _VERIFIED or not deadline.remaining_ms():
+                raise
+        await asyncio.sleep(play.client.config.retry_backoff_ms / 1000)
 
 
 async def lose(play: Play, *, by: str, to: str, records: int) -> None:

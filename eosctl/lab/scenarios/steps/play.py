@@ -32,6 +32,17 @@ class Expectation(NamedTuple):
         return self.expected == self.seen
 
 
+class Step(NamedTuple):
+    """One thing that somebody did, and what the cluster answered (empty when it simply agreed)."""
+
+    actor: str
+    action: str
+    answer: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {self.action}" + (f" -> {self.answer}" if self.answer else "")
+
+
 class HeldBatch(NamedTuple):
     """A batch that is still on its way."""
 
@@ -54,6 +65,7 @@ class Play:
         held: Batches that are held up, by name.
         expectations: What was expected and seen so far.
         named: Brokers that faults were done to, in the order in which they were found.
+        starts: The offset at which the scenario began, of partitions that had records before.
     """
 
     place: Place
@@ -66,6 +78,7 @@ class Play:
     held: dict[str, HeldBatch] = field(default_factory=dict)
     expectations: list[Expectation] = field(default_factory=list)
     named: list[int] = field(default_factory=list)
+    starts: dict[TopicPartition, int] = field(default_factory=dict)
 
     def producer(self, name: str) -> TransactionalProducer:
         """Return a producer of the scenario.

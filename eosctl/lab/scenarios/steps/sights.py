@@ -28,7 +28,11 @@ _ISOLATIONS = {"committed": IsolationLevel.READ_COMMITTED, "uncommitted": Isolat
 async def sees(play: Play, *, of: str, values: list[str], isolation: str = "committed") -> None:
     """Readers of a partition see exactly these values, in this order."""
     partition = partition_of(of)
-    reader = await Reader.open(play.client, [partition], isolation=_ISOLATIONS[isolation])
+    start = play.starts.get(partition, 0)
+    if start:
+        reader = Reader(play.client, _ISOLATIONS[isolation], {partition: start})
+    else:
+        reader = await Reader.open(play.client, [partition], isolation=_ISOLATIONS[isolation])
     records = (await reader.drain(20_000)).get(partition, [])
     play.expect(f"read_{isolation} readers of {of} see", values, [(record.value or b"").decode() for record in records])
 

@@ -15,9 +15,10 @@ from eosctl.client.producer_errors import TransactionFailed
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, ProducerIdentity, TransactionDialect, wait_until_ended
 from eosctl.errors import EosctlError
-from eosctl.lab.scenarios.scenario import Refusal, Stage, Step, Storyteller
+from eosctl.lab.scenarios.steps.play import Step
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.error_codes import ErrorCode
+from tests.lab.scenarios.stage.stage import Refusal, Stage, Storyteller
 
 FIRST: Final = "first instance"
 SECOND: Final = "second instance"

@@ -21,10 +21,11 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import TransactionFailed
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, ProducerIdentity, produce, wait_until_ended
-from eosctl.lab.scenarios.scenario import ScenarioRefused, Stage, Step, Storyteller
-from eosctl.lab.scenarios.verification import VERIFICATION_SETTING, disable_verification
+from eosctl.lab.scenarios.steps.play import Step
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.error_codes import ErrorCode
+from tests.lab.scenarios.stage.stage import ScenarioRefused, Stage, Storyteller
+from tests.lab.scenarios.stage.verification import VERIFICATION_SETTING, disable_verification
 
 _PRODUCER: Final = "order-entry"
 _LATER: Final = "another producer"

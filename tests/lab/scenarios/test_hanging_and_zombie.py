@@ -1,4 +1,4 @@
-"""Both first scenarios against the sandbox; ``tests/apache/test_scenarios.py`` plays them on real Kafka."""
+"""A hanging transaction and a zombie on the sandbox; ``tests/apache/test_scenarios.py`` plays them on real Kafka."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import asyncio
 
 import pytest
 
-from eosctl.checks.registry import ALL_CHECKS
 from eosctl.client.transactions import TV1, TV2
-from eosctl.errors import UsageError
-from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.lab.scenarios.registry import SCENARIOS, find_scenario
-from eosctl.lab.scenarios.scenario import ScenarioRefused, Step
-from eosctl.lab.scenarios.verification import VERIFICATION_SETTING
-from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.lab.scenarios.steps.play import Step
 from eosctl.sandbox.cluster import EmbeddedCluster
 from eosctl.wire.error_codes import ErrorCode
 from tests.lab.scenarios.observer import look, stage_at
+from tests.lab.scenarios.stage.hanging import run_hanging
+from tests.lab.scenarios.stage.stage import ScenarioRefused
+from tests.lab.scenarios.stage.verification import VERIFICATION_SETTING
+from tests.lab.scenarios.stage.zombie import run_zombie
 
 CLUSTERS = [(1, "4.3", 2), (3, "4.3", 1), (3, "3.9", None)]
 
@@ -107,14 +105,3 @@ def test_a_scenario_can_be_played_again() -> None:
                 await run_zombie(stage_at(cluster.bootstrap, [], seed), dialect=TV1)
 
     asyncio.run(story())
-
-
-def test_scenarios_are_found_by_name_and_name_checks_that_exist() -> None:
-    known = {check.id for check in ALL_CHECKS}
-    for scenario in SCENARIOS:
-        assert find_scenario(scenario.name) is scenario
-        assert set(scenario.expected_findings) <= known
-        assert scenario.expected_findings
-    with pytest.raises(UsageError, match="There is no scenario nonsense") as caught:
-        find_scenario("nonsense")
-    assert "zombie, hanging" in caught.value.why

@@ -47,9 +47,9 @@ def handler(api_key: int) -> Handler:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        from eosctl.sandbox.api import refused
+        from eosctl.sandbox.api import forwarded, refused
 
-        return refused.HANDLERS[api_key]
+        return forwarded.HANDLERS.get(api_key) or refused.HANDLERS[api_key]
     found: Handler = module.handle
     return found
 

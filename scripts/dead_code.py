@@ -1,0 +1,101 @@
+"""Find functions, methods, and classes that nothing outside of the tests uses.
+
+Fields of structs, members of enums, and attributes of other libraries' objects are the shapes of data and are not
+searched. Commands, checks, and steps are found by their names and count as used. Everything else needs a reason.
+
+    python -m scripts.dead_code
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from vulture import Vulture
+
+from eosctl.commands.lazy import Entry
+from eosctl.commands.registry import COMMANDS
+from eosctl.lab.rehearsals.deeds.registry import DEEDS
+from eosctl.lab.scenarios.steps.registry import STEPS
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SEARCHED: Final = ("eosctl", "spark_log_analytics", "scripts", "benchmarks")
+KINDS: Final = frozenset({"function", "method", "class", "property", "import", "unreachable_code"})
+#: Used by generated code and tools, or programs of their own.
+NOT_REPORTED: Final = ("eosctl/wire/generated", "eosctl/wire/messages", "eosctl/demo/programs", "scripts/client_suites")
+DECORATORS: Final = ["@check", "@pytest.fixture"]
+
+_CALLED_BY: Final = {
+    "asyncio": (
+        *("connection_made", "get_buffer", "buffer_updated", "pause_writing", "resume_writing", "run_in_executor"),
+        *("_run_once", "_timer_handle_cancelled", "_write_to_self"),
+    ),
+    "urllib": ("redirect_request",),
+    "Spark": (
+        *("streamReader", "initialOffset", "latestOffset", "reportLatestOffset", "getDefaultReadLimit"),
+        "prepareForTriggerAvailableNow",
+    ),
+    "pytest": ("pytest_configure",),
+    "Python": ("__call__", "__getattr__"),
+    "users of eosctl.testing": ("client_properties",),
+    "users of the Spark notebooks in docs/logs": ("fencing_chains", "new_templates", "hanging_suspects"),
+}
+_NOT_YET: Final = {
+    "plans of applications, which no command makes yet": (
+        *("network_out_after_zone_loss", "tiered_local_bytes", "tiered_remote_bytes", "store_bytes"),
+        *("store_disk_bytes", "streams_heap_bytes", "rocksdb_bytes", "standby_takeover_ms"),
+    ),
+}
+_FOR_TESTS: Final = {
+    "tests drive or measure with it what they cannot reach otherwise": (
+        *("stop_listening", "decode_history", "packed_bytes", "queue_size", "is_near", "read_components"),
+    ),
+}
+#: Why a name is there though the search finds no use of it.
+ALLOWED: Final = {
+    name: reason
+    for reasons in ({f"called by {who}": names for who, names in _CALLED_BY.items()}, _NOT_YET, _FOR_TESTS)
+    for reason, names in reasons.items()
+    for name in names
+}
+
+
+def command_functions(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield the names of the functions behind commands, those of groups included."""
+    for entry in entries:
+        module, _, attribute = entry.place.partition(":")
+        if attribute == "COMMANDS":
+            yield from command_functions(import_module(f"eosctl.commands.{module}").COMMANDS)
+        yield attribute
+        yield entry.check_word.rpartition(":")[2]
+
+
+def unused() -> dict[str, str]:
+    """Return what is not used, by name, with its place."""
+    search = Vulture(ignore_decorators=DECORATORS)
+    search.scavenge([str(ROOT / folder) for folder in SEARCHED])
+    named = {*command_functions(COMMANDS), *DEEDS, *STEPS}
+    found = {}
+    for item in search.get_unused_code(min_confidence=60):
+        path = Path(item.filename).resolve().relative_to(ROOT).as_posix()
+        if item.typ in KINDS and item.name not in named and not path.startswith(NOT_REPORTED):
+            found[item.name] = f"{path}:{item.first_lineno}: unused {item.typ} {item.name}"
+    return found
+
+
+def main() -> int:
+    """Report what is not used and not allowed, and what is allowed and used; return 1 when there is any."""
+    found = unused()
+    problems = [place for name, place in found.items() if name not in ALLOWED]
+    problems += [
+        f"scripts/dead_code.py: {name} is used or gone: {ALLOWED[name]}" for name in ALLOWED if name not in found
+    ]
+    print("\n".join(sorted(problems)) if problems else f"No dead code; {len(ALLOWED)} names are allowed.")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 
 LINE_LIMIT = 400
+#: A module with fewer lines and one importer belongs into it, unless it is a thing of its own.
+LINE_FLOOR = 24
+IMPORTED = re.compile(r"^\s*from ([\w.]+) import (\([^)]*\)|[^\n]+)", re.MULTILINE)
 
+SHORTER = {
+    "eosctl/commands/confirmation.py": "what every command that asks for a yes will share",
+    "eosctl/knowledge/setting_effects.py": "the loader of one file of facts",
+    "eosctl/lab/apache/main.py": "a process of its own",
+    "eosctl/sandbox/controller/producer_ids.py": "one API of the controller",
+    "eosctl/sandbox/log/closed.py": "an exception that a compiled module cannot define",
+    "eosctl/services/list_checklists.py": "one use case",
+}
 # Longer files, each with the reason why it is still one idea.
 LONGER: dict[str, str] = {}
 
@@ -35,6 +46,35 @@ def too_long(root: Path, names: list[str]) -> dict[str, int]:
 
 def test_no_file_is_longer_than_one_idea(project_root: Path) -> None:
     assert too_long(project_root, tracked(project_root)).keys() == LONGER.keys()
+
+
+def too_short(root: Path, names: list[str]) -> dict[str, str]:
+    """Map each product module below the floor that one other module alone imports to that module."""
+    modules = {name.removesuffix(".py").replace("/", "."): name for name in names if name.startswith("eosctl/")}
+    importers: dict[str, set[str]] = {module: set() for module in modules}
+    for module, name in modules.items():
+        for found in IMPORTED.findall((root / name).read_text("utf-8")):
+            for part in (found[0], *(f"{found[0]}.{word.strip()}" for word in found[1].strip("()").split(","))):
+                if part in importers:
+                    importers[part].add(module)
+    return {
+        modules[module]: users.pop()
+        for module, users in importers.items()
+        if len(users) == 1 and len((root / modules[module]).read_text("utf-8").splitlines()) < LINE_FLOOR
+    }
+
+
+def test_no_module_is_too_small_to_be_a_file(project_root: Path) -> None:
+    names = [name for name in tracked(project_root) if name.endswith(".py") and not name.endswith("__init__.py")]
+    names = [name for name in names if not name.startswith("eosctl/wire/messages/")]  # generated
+    assert too_short(project_root, names).keys() - SHORTER.keys() == set()
+
+
+def test_a_planted_short_module_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "eosctl").mkdir()
+    (tmp_path / "eosctl" / "a.py").write_text("from eosctl.b import value\n", "utf-8")
+    (tmp_path / "eosctl" / "b.py").write_text("value = 1\n", "utf-8")
+    assert too_short(tmp_path, ["eosctl/a.py", "eosctl/b.py"]) == {"eosctl/b.py": "eosctl.a"}
 
 
 @pytest.mark.parametrize(("count", "refused"), [(LINE_LIMIT, False), (LINE_LIMIT + 1, True)])

@@ -9,17 +9,55 @@ from typing import Any
 from msgspec.structs import replace
 
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
-from eosctl.sandbox.controller.heartbeats import Heartbeats
 from eosctl.sandbox.controller.quorum import Quorum
-from eosctl.sandbox.controller.refusals import refusal_of
 from eosctl.sandbox.logging.controller_events import ControllerEvents
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import Emulation, Reply, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsResponse
+from eosctl.wire.messages.alter_partition import AlterPartitionResponse
+from eosctl.wire.messages.assign_replicas_to_dirs import AssignReplicasToDirsResponse
+from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatResponse
+from eosctl.wire.messages.broker_registration import BrokerRegistrationResponse
 
 ELR_FEATURE = "eligible.leader.replicas.version"
+#: Requests that a controller refuses while it is not the active one; others are forwarded in an envelope by Kafka.
+_REFUSALS: dict[int, type[Any]] = {
+    ApiKey.ALLOCATE_PRODUCER_IDS: AllocateProducerIdsResponse,
+    ApiKey.ALTER_PARTITION: AlterPartitionResponse,
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS: AssignReplicasToDirsResponse,
+    ApiKey.BROKER_HEARTBEAT: BrokerHeartbeatResponse,
+    ApiKey.BROKER_REGISTRATION: BrokerRegistrationResponse,
+}
+
+
+class Heartbeats:
+    """Last contact per broker, in ms in which the controller could run (Kafka measures monotonic time, too)."""
+
+    def __init__(self) -> None:
+        self._last_ms: dict[int, int] = {}
+
+    def touch(self, broker_id: int, now_ms: int) -> None:
+        """Note a heartbeat."""
+        self._last_ms[broker_id] = now_ms
+
+    def forget(self, broker_id: int) -> None:
+        """Stop watching a broker."""
+        self._last_ms.pop(broker_id, None)
+
+    def stale(self, now_ms: int, session_timeout_ms: int) -> list[int]:
+        """Return the brokers whose session is over."""
+        return [broker for broker, last in self._last_ms.items() if now_ms - last > session_timeout_ms]
+
+
+def refusal_of(api_key: int) -> Any | None:
+    """Return NOT_CONTROLLER; None (the connection is closed) for requests that Kafka forwards in an envelope."""
+    response = _REFUSALS.get(api_key)
+    return None if response is None else response(error_code=ErrorCode.NOT_CONTROLLER)
 
 
 class Controller:

@@ -18,6 +18,8 @@ from eosctl.wire.messages.internal.metadata.register_broker_record import (
     BrokerFeature,
     RegisterBrokerRecord,
 )
+from eosctl.wire.messages.internal.metadata.unregister_broker_record import UnregisterBrokerRecord
+from eosctl.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 FENCE = 1
 UNFENCE = -1
@@ -179,3 +181,16 @@ def _leads_anything(controller: Controller, broker_id: int) -> bool:
         for topic in controller.image.topics.values()
         for state in topic.partitions.values()
     )
+
+
+def unregister_broker(controller: Controller, context: RequestContext, request: UnregisterBrokerRequest) -> None:
+    """Take a broker out of every ISR and remove its registration; one that still runs registers again."""
+    broker = controller.image.brokers.get(request.broker_id)
+    if broker is None:
+        text = "" if controller.emulation.is_3_9 else f"Broker ID {request.broker_id} is not currently registered"
+        context.reply(UnregisterBrokerResponse(0, ErrorCode.BROKER_ID_NOT_REGISTERED, text))
+        return
+    left = fence_records(controller, broker)[:-1]  # without the fence itself: the whole registration goes
+    controller.heartbeats.forget(broker.broker_id)
+    records = [*left, UnregisterBrokerRecord(broker.broker_id, broker.broker_epoch)]
+    controller.write(records, lambda: context.reply(UnregisterBrokerResponse(0, ErrorCode.NONE, None)))

@@ -20,7 +20,6 @@ from eosctl.sandbox.controller import (
     scram,
     topic_deletion,
     topics,
-    unregistration,
 )
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.quorum import Quorum
@@ -58,6 +57,6 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.ELECT_LEADERS: partitions.elect_leaders,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
     ApiKey.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
-    ApiKey.UNREGISTER_BROKER: unregistration.unregister_broker,
+    ApiKey.UNREGISTER_BROKER: membership.unregister_broker,
     ApiKey.UPDATE_FEATURES: features.update_features,
 }

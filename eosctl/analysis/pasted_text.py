@@ -16,6 +16,8 @@ _CLASS: Final = re.compile(
 )
 _CODE: Final = re.compile(r"(?<![\w.])(_?[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+|_[A-Z]{3,})(?![\w.])")
 _ERRC: Final = re.compile(r"\b(?:tx_errc|tx::errc|error_code|errc)::(\w+)")
+_MODULE: Final = re.compile(r"\b(?:errors|kerr|Errors)\.([A-Z]\w+)\b")
+_LIBRDKAFKA: Final = re.compile(r"\bRD_KAFKA_RESP_ERR_(\w+)")
 _GO: Final = re.compile(r"(?<![\w.])(?:\w+\.)?(Err[A-Z]\w+)\b")
 _ISSUE: Final = re.compile(r"\b((?:KIP|KAFKA|FLINK|EOS-[A-Z]{3})-\d+)\b", re.IGNORECASE)
 _LIBRDKAFKA_ISSUE: Final = re.compile(r"\blibrdkafka ?#?-?(\d+(?:\.\d+)*)\b")
@@ -88,7 +90,7 @@ def _names(text: str) -> Iterator[str]:
     # What caused the rest comes last in a stack trace, and is what the reader asks about.
     for part in reversed(parts):
         yield from (match[1] for match in _CLASS.finditer(_without_frames(part)))
-    for pattern in (_ERRC, _CODE, _GO, _ISSUE):
+    for pattern in (_MODULE, _LIBRDKAFKA, _ERRC, _CODE, _GO, _ISSUE):
         for match in pattern.finditer(text):
             yield match[1].upper() if pattern is _ISSUE else match[1]
     yield from (f"librdkafka-{match[1]}" for match in _LIBRDKAFKA_ISSUE.finditer(text))

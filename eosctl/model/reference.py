@@ -27,6 +27,7 @@ class EntryKind(StrEnum):
     LOG_CATEGORY = "log category"
     RUNBOOK = "runbook"
     FILE = "file"
+    TOOL = "tool"
     MYTH = "myth"
 
 

@@ -224,7 +224,8 @@ def _word(text: str, at: int) -> Token:
         end = at + 1
     word = text[at:end]
     is_option = word.startswith("--")
-    verbs = _lexicon().get(word[2:] if is_option else word, {})
+    # What a parenthesis follows directly is a collection or a call in printed text: Set(1, 2).
+    verbs = {} if text[end : end + 1] == "(" else _lexicon().get(word[2:] if is_option else word, {})
     if is_option:
         verbs = {name: form for name, form in verbs.items() if form is Form.BASE}
     return Token(word, at, end, verbs, is_option=is_option)

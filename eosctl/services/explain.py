@@ -57,6 +57,7 @@ _WRITTEN: Final = frozenset(
         EntryKind.CONCEPT,
         EntryKind.STATE,
         EntryKind.FILE,
+        EntryKind.TOOL,
         EntryKind.FEATURE,
         EntryKind.MYTH,
         EntryKind.RUNBOOK,

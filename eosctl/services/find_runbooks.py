@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,8 +14,9 @@ from eosctl.errors import UsageError
 from eosctl.knowledge.reference.index import find_entries
 from eosctl.model.reference import Entry, EntryKind, RunbookMatch
 from eosctl.runbooks.refused import Mood, Recognized, recognize
-from eosctl.services.explain import filled_entry, name_candidates
+from eosctl.services.explain import LIKELY, filled_entry, name_candidates
 from eosctl.services.reference.chinese import translated
+from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.symptoms import deciding_question, runbook_of_category, search_symptoms
 
@@ -31,6 +32,8 @@ _LATER_NAME: Final = 0.02
 _ENTRY_BELOW: Final = 0.01
 _PRINTED: Final = 0.85
 _LOGGED: Final = 0.8
+_SIGN: Final = 0.9
+_TOOL: Final = 0.5
 _KINDS: Final = frozenset(
     {
         EntryKind.ERROR,
@@ -84,16 +87,22 @@ def find_runbooks(text: str) -> FoundRunbooks:
     """
     recognized = recognize(text)
     best: dict[tuple[EntryKind, str], RunbookMatch] = {}
-    for match in _candidates(text):
+    outputs = find_outputs(text)
+    for match in (*_of_outputs(outputs), *_candidates(text, is_output=bool(outputs))):
         key = (match.entry.kind, match.entry.name)
         if key not in best or best[key].score < match.score:
             best[key] = match
     ranked = tuple(sorted((match for match in best.values() if match.score >= _WORTH), key=lambda match: -match.score))
     values = read_pasted(text).values
-    matches = tuple(_completed(match, values) for match in ranked[:MOST])
+    for output in outputs:
+        for sign in output.signs[:1]:
+            values |= sign.values
+    named = tuple(found for found in recognized if found.mood is not Mood.REPORTED)
+    # Next to a procedure that destroys data, a weak match only distracts.
+    matches = tuple(_completed(match, values) for match in ranked[:MOST] if not named or match.score >= LIKELY)
     return FoundRunbooks(
         refused=tuple(found for found in recognized if found.mood is Mood.ORDERED),
-        cautions=tuple(found for found in recognized if found.mood in (Mood.ASKED, Mood.WARNED)),
+        cautions=tuple(found for found in named if found.mood is not Mood.ORDERED),
         matches=matches,
         is_sure=bool(matches) and matches[0].score >= SURE,
     )
@@ -109,7 +118,18 @@ def runbook_command(runbook: str) -> str:
     return filled_entry(_runbook(runbook), {}).next_steps[0] if runbook else ""
 
 
-def _candidates(text: str) -> Iterator[RunbookMatch]:
+def _of_outputs(outputs: Iterable[ToolOutput]) -> Iterator[RunbookMatch]:
+    for output in outputs:
+        for at, sign in enumerate(output.signs):
+            reason = f"{output.tool.name} printed {sign.says}"
+            yield RunbookMatch(round(_SIGN - _LATER_NAME * at, 3), _runbook(sign.runbook), sign.says, reason)
+        reason = f"{output.tool.name} printed this" + (
+            "" if output.signs else "; nothing in it shows a fault by itself"
+        )
+        yield RunbookMatch(_TOOL, output.tool, "output of a tool", reason)
+
+
+def _candidates(text: str, *, is_output: bool) -> Iterator[RunbookMatch]:
     pasted = read_pasted(text)
     yield from _of_question(pasted.text)
     rank = 0
@@ -134,6 +154,8 @@ def _candidates(text: str) -> Iterator[RunbookMatch]:
             records = "a log record" if logged.record_count == 1 else f"{logged.record_count} log records"
             reason = f"{records} of category {logged.category}"
             yield RunbookMatch(round(_LOGGED - 0.05 * at, 3), _runbook(runbook), logged.category, reason)
+    if is_output:
+        return
     for found in search_symptoms(translated(pasted.text)):
         reason = f"it has {', '.join(found.words)} in common with {found.symptom!r}"
         yield RunbookMatch(found.score, found.entry, found.symptom, reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Final
@@ -18,6 +18,8 @@ _FILE: Final = re.compile(
     r"(?:.*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap))"
 )
 _DIRECTORY: Final = re.compile(r"(?:.*/)?(?P<topic>__[a-z_]+)-\d+/?")
+_QUALIFIED: Final = re.compile(r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))+)(?P<name>_?[A-Za-z]\w+)")
+_CLASS: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)+")
 _FIRST: Final = {kind: at for at, kind in enumerate(EntryKind)}
 
 
@@ -39,15 +41,25 @@ def find_entries(name: str) -> tuple[Entry, ...]:
     wanted = name.strip().strip("\"'`“”「」《》").strip()
     if re.fullmatch(r"-?\d+", wanted):
         return _by_number().get(int(wanted), ())
-    found = _by_key().get(_key(wanted), ())
-    if not found and (file := _FILE.fullmatch(wanted)):
-        found = _by_key().get(file["suffix"], ())
-    if not found and (directory := _DIRECTORY.fullmatch(wanted)):
-        found = _by_key().get(_key(directory["topic"]), ())
-    # The name itself counts more than an alias, a word as it is written more than one that differs in case.
+    found = next((found for key in _keys(wanted) if (found := _by_key().get(key))), ())
+    if _CLASS.fullmatch(wanted):
+        classes = (_by_key().get(_key(f"{wanted}{ending}"), ()) for ending in ("Exception", "Error"))
+        found = (*found, *(entry for entries in classes for entry in entries if entry not in found))
+    # A spelling counts more than the same letters, and a name more than an alias.
     return tuple(
-        sorted(found, key=lambda entry: (entry.name != wanted, _key(entry.name) != _key(wanted), _FIRST[entry.kind]))
+        sorted(found, key=lambda entry: (wanted not in names_of(entry), entry.name != wanted, _FIRST[entry.kind]))
     )
+
+
+def _keys(wanted: str) -> Iterator[str]:
+    """Yield the keys of a name: its own, that of its kind of file, and that without what a client puts around it."""
+    yield _key(wanted)
+    if file := _FILE.fullmatch(wanted):
+        yield file["suffix"]
+    if directory := _DIRECTORY.fullmatch(wanted):
+        yield _key(directory["topic"])
+    if qualified := _QUALIFIED.fullmatch(wanted):
+        yield _key(qualified["name"])
 
 
 def entry_named(name: str) -> Entry:

@@ -1,0 +1,70 @@
+"""Recognize the output of Kafka's tools, and the signs of a fault in it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+import msgspec
+
+from eosctl.knowledge.reference.index import entry_named
+from eosctl.model.reference import Entry
+
+
+class ToolOutput(NamedTuple):
+    """Output of a tool in a text.
+
+    Attributes:
+        tool: The tool's entry.
+        signs: Signs of a fault, in the order of the data.
+    """
+
+    tool: Entry
+    signs: tuple[FoundSign, ...]
+
+
+class FoundSign(NamedTuple):
+    """A sign of a fault: what it is, the runbook for it, and the ids that it names."""
+
+    says: str
+    runbook: str
+    values: dict[str, str]
+
+
+class _Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: str
+    runbook: str
+    says: str
+
+
+class _Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    tool: str
+    pattern: str
+    sign: tuple[_Sign, ...] = ()
+
+
+def find_outputs(text: str) -> tuple[ToolOutput, ...]:
+    """Return the outputs of tools that a text has."""
+    return tuple(
+        ToolOutput(entry_named(output.tool), tuple(filter(None, (_found(sign, text) for sign in output.sign))))
+        for output in _load()
+        if re.search(output.pattern, text, re.MULTILINE)
+    )
+
+
+def _found(sign: _Sign, text: str) -> FoundSign | None:
+    match = re.search(sign.pattern, text, re.MULTILINE)
+    if match is None:
+        return None
+    names = {"id": "transactional_id"}
+    values = {names.get(name, name): value for name, value in match.groupdict().items() if value}
+    return FoundSign(sign.says, sign.runbook, values)
+
+
+@cache
+def _load() -> tuple[_Output, ...]:
+    text = (resources.files("eosctl.knowledge.reference") / "outputs.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text)["output"], tuple[_Output, ...])

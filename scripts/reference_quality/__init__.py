@@ -1,0 +1,1 @@
+"""Measure how often the reference answers questions rightly."""

@@ -2,10 +2,10 @@
 
 Usage: python -m scripts.reference_quality [--min P]
 
-Questions about exceptions and terms go to `explain`, symptoms and printed output to `diagnose`. Prints for each kind the mean
-reciprocal rank of the first right answer (MRR), how often the first answer is right (P@1) and one of the first three (P@3), and how
-often a wrong answer comes first with confidence; then every miss. An acceptable answer (grade 1) counts as right in the first three,
-not as the first. With ``--min`` the exit code is 1 if P@1 over all is below P.
+Questions about exceptions and terms go to `explain`, symptoms and printed output to `diagnose`. Prints for each kind
+the mean reciprocal rank of the first right answer (MRR), how often the first answer is right (P@1) and one of the first
+three (P@3), and how often a wrong answer comes first with confidence; then every miss. An acceptable answer (grade 1)
+counts in P@3, not in P@1. With ``--min`` the exit code is 1 if P@1 over all is below P.
 """
 
 from __future__ import annotations

@@ -1,0 +1,121 @@
+"""Symptoms, stack traces, and printed output lead to the right runbook, and nothing is refused that nobody asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import UsageError
+from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
+from eosctl.services.reference.chinese import translated
+from eosctl.services.reference.text_index import TextIndex
+from scripts.reference_quality.__main__ import ask, judge, read_queries
+
+DESCRIBED = """Topic: orders\tTopicId: Zk3vT9w\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: {values}
+\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3
+\tTopic: orders\tPartition: 1\tLeader: {leader}\tReplicas: 1,2,3\tIsr: {isr}
+"""
+HARMFUL = "min.insync.replicas=1,cleanup.policy=delete,unclean.leader.election.enable=true"
+
+
+@pytest.mark.parametrize(
+    ("leader", "isr", "leads_to"),
+    [("none", "1", "min-isr-lost"), ("2", "2,3", "min-isr-lost"), ("2", "2,3,1", "kafka-topics.sh")],
+)
+def test_described_topics_are_read_for_signs_and_never_as_a_request(leader: str, isr: str, leads_to: str) -> None:
+    found = find_runbooks(DESCRIBED.format(leader=leader, isr=isr, values=HARMFUL))
+    assert (found.refused, found.cautions) == ((), ())
+    assert found.matches[0].entry.name == leads_to
+
+
+def test_a_line_of_a_log_is_not_a_request() -> None:
+    line = (
+        "The size of the current ISR Set(1) is insufficient to satisfy the min.isr requirement of 2 for partition t-3"
+    )
+    assert find_runbooks(line).refused == ()
+    assert find_runbooks("set min.isr to 1 on __transaction_state").refused
+
+
+@pytest.mark.parametrize(
+    ("text", "runbook"),
+    [
+        ("transactions get stuck since this morning", "hanging-transaction"),
+        ("our readers see nothing new", "consumer-stuck"),
+        ("events went missing", "lost-records"),
+        ("every record arrives two times", "duplicates-downstream"),
+        ("消费者一直重平衡", "rebalance-storm"),
+        ("事务超时", "transaction-timeout"),
+        ("org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted", "invalid-producer-epoch"),
+        ("KafkaException: x\nCaused by: org.apache.kafka.common.errors.ProducerFencedException", "producer-fenced"),
+        ("error code 15 while committing", "coordinator-not-available"),
+        ("EOS-TXN-001", "hanging-transaction"),
+    ],
+)
+def test_everyday_words_and_pasted_text_lead_to_a_runbook(text: str, runbook: str) -> None:
+    found = find_runbooks(text)
+    assert found.is_sure
+    assert found.matches[0].entry.name == runbook
+    assert found.matches[0].reason
+
+
+def test_a_question_about_a_word_is_answered_with_the_word() -> None:
+    assert find_runbooks("what is the leader epoch").matches[0].entry.name == "leader epoch"
+
+
+def test_a_weak_match_is_not_called_sure() -> None:
+    assert not find_runbooks("the printer on the second floor is slow again").is_sure
+    assert find_runbooks("xylophone").matches == ()
+
+
+def test_ids_of_the_text_are_in_the_command() -> None:
+    match = find_runbooks("fenced: transactional.id=pay-7 timed out, transaction timeout").matches[0]
+    assert "transactional_id=pay-7" in match.entry.next_steps[0]
+    assert runbook_command("consumer-stuck") == "eosctl runbook run consumer-stuck -i group=GROUP"
+    assert runbook_command("") == ""
+
+
+def test_next_to_a_procedure_that_destroys_data_weak_matches_are_left_out() -> None:
+    found = find_runbooks("delete the offsets topic so consumers start clean")
+    assert found.refused
+    assert all(match.score >= 0.55 for match in found.matches)
+
+
+def test_a_file_is_read_and_words_stay_words(tmp_path: Path) -> None:
+    file = tmp_path / "describe.txt"
+    file.write_text(DESCRIBED.format(leader="none", isr="1", values="x=y"), "utf-8")
+    assert read_symptom([str(file)]).startswith("Topic: orders")
+    assert read_symptom(["lost", "messages"]) == "lost messages"
+    file.chmod(0)
+    if not _is_readable(file):
+        with pytest.raises(UsageError):
+            read_symptom([str(file)])
+
+
+def _is_readable(file: Path) -> bool:
+    try:
+        file.read_bytes()
+    except PermissionError:
+        return False
+    return True
+
+
+def test_synonyms_and_inflections_have_one_meaning() -> None:
+    index = TextIndex(["lost records", "duplicate records", "a broker is down"])
+    (hit, *_) = index.search("messages went missing")
+    assert (hit.at, hit.score) == (0, 1.0)
+    assert index.search("node offline")[0].at == 2
+    assert index.search("giraffe") == ()
+
+
+def test_chinese_terms_become_english_ones() -> None:
+    assert translated("事务协调器") == "transaction coordinator"
+    assert translated("plain text") == "plain text"
+
+
+def test_the_reference_answers_the_graded_questions() -> None:
+    outcomes = [judge(query, ask(query)) for query in read_queries()]
+    first = sum(one.rank == 1 for one in outcomes) / len(outcomes)
+    assert first >= 0.95, [one.query.text for one in outcomes if one.rank != 1]
+    assert sum(one.is_near for one in outcomes) / len(outcomes) >= 0.97
+    assert sum(one.is_wrong_with_confidence for one in outcomes) / len(outcomes) <= 0.01

@@ -83,8 +83,7 @@ def _entry_blocks(entry: Entry, *, is_chinese: bool) -> Iterator[Block]:
     if not entry.clients and entry.retriable is not None:
         yield Field("clients", "retry it by themselves" if entry.retriable else "do not retry it")
     yield from _listed("cause", entry.causes)
-    for fact in entry.facts:
-        yield Field(fact.label, fact.text)
+    yield from _listed("facts", (f"{fact.label}: {fact.text}" for fact in entry.facts))
     yield from _listed("next", entry.next_steps)
     yield from _listed("runbook", (f"eosctl runbook show {name}" for name in entry.runbooks if name != entry.name))
     yield from _listed("see", (", ".join(entry.see),))

@@ -172,6 +172,7 @@ def _normal(text: str) -> str:
     """Return small letters without quotation marks, with a blank between Chinese and other words."""
     flat = unicodedata.normalize("NFKC", text).lower()
     flat = re.sub(r"[\u200b-\u200f\u2060\ufeff]", "", flat)
+    flat = re.sub(r"\blet['’]s\b", "lets", flat)
     flat = re.sub(r"(?<=\w)['’]s\b", "", flat)
     flat = re.sub(r"[\"'`´‘’“”«»「」『』《》\\]|\*\*", "", flat)
     flat = re.sub(rf"(?<=[{_HAN}])(?=[a-z0-9_-])|(?<=[a-z0-9_])(?=[{_HAN}])", " ", flat)

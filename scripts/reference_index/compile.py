@@ -10,7 +10,7 @@ import msgspec
 
 from eosctl.model.reference import Entry, EntryKind
 from scripts.reference_index.catalogues import bug_entries, category_entries, check_entries, runbook_entries
-from scripts.reference_index.curated import curated
+from scripts.reference_index.curated import chinese_answers, curated
 from scripts.reference_index.errors import term_entries
 from scripts.reference_index.tables import alert_entries, api_entries, metric_entries, setting_entries
 
@@ -46,6 +46,7 @@ def _sources() -> Iterable[Entry]:
     yield from category_entries()
     yield from runbook_entries()
     yield from curated()
+    yield from chinese_answers()
 
 
 def _with_error(entry: Entry, entries: Iterable[Entry]) -> Entry:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from eosctl.knowledge.reference.index import load_index
 from eosctl.model.reference import Certainty, EntryKind
 from eosctl.services.explain import explain, fill
+from eosctl.services.reference.chinese import is_chinese
 
 NAMES = {
     "InitProducerId": EntryKind.API,
@@ -51,6 +55,14 @@ _KAFKAJS = """KafkaJSProtocolError: The producer attempted to update a transacti
 the same transaction was ongoing"""
 _OLD_EPOCH = "kafka server: Producer attempted an operation with an old epoch"
 _POLL = 'KafkaError{code=_MAX_POLL_EXCEEDED,val=-147,str="Application maximum poll interval exceeded"}'
+TERMS = (Path(__file__).parents[1] / "fixtures" / "reference" / "terms.txt").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_each_term_of_the_field_is_explained_or_corrected(term: str) -> None:
+    assert explain(term).explanations[0].certainty is Certainty.EXACT
+
+
 PASTED = (
     ("org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer", "ProducerFencedException"),
     (_NESTED, "InvalidPidMappingException"),
@@ -87,3 +99,9 @@ def test_what_nothing_fits_is_not_answered(text: str) -> None:
 def test_the_nearest_names_are_offered() -> None:
     assert "PRODUCER_FENCED" in explain("PRODUCR_FENCD").nearest
     assert "transaction.timeout.ms" in explain("transacton.timeout.ms").nearest
+
+
+def test_the_most_frequent_entries_have_a_short_answer_in_chinese() -> None:
+    answered = [entry for entry in load_index() if entry.chinese is not None]
+    assert len(answered) >= 50
+    assert all(is_chinese(entry.chinese.headline) for entry in answered if entry.chinese)

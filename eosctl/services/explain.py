@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.pasted_text import read_pasted
+from eosctl.analysis.pasted_text import plain_text, read_pasted
 from eosctl.knowledge.reference.index import find_entries, load_index, names_of
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
 from eosctl.services.reference.chinese import translated
@@ -88,10 +88,10 @@ def explain(question: str) -> Explained:
     Args:
         question: A name, a code, an id, a pasted exception, log line, or stack trace, or words, in English or Chinese.
     """
-    pasted = read_pasted(question)
-    named = _named(pasted.text)
+    named = _named(plain_text(question))
     if named:
-        return Explained(_filled(named, pasted.values), (), pasted)
+        return Explained(_filled(named, {}), (), PastedText(plain_text(question)))
+    pasted = read_pasted(question)
     found = _Offers()
     found.take(_of_names(pasted))
     found.take(_of_printed(pasted.text))
@@ -213,8 +213,16 @@ def _name_index() -> tuple[TextIndex, tuple[Entry, ...]]:
 
 
 def _searched(entry: Entry) -> tuple[str, ...]:
-    """Return the names to search: all that people wrote, and of generated entries the first."""
-    return names_of(entry) if entry.kind in _WRITTEN else (entry.name,)
+    """Return the names to search: all that people wrote, and of generated entries the first.
+
+    A setting is looked up by its name, with or without dots; an exception is found by its error.
+    """
+    if entry.kind in _WRITTEN:
+        return names_of(entry)
+    is_found_otherwise = entry.kind is EntryKind.SETTING or (
+        entry.kind is EntryKind.EXCEPTION and entry.code is not None
+    )
+    return () if is_found_otherwise else (entry.name,)
 
 
 def _words(name: str) -> str:

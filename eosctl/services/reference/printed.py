@@ -13,8 +13,8 @@ from eosctl.model.log_event import UNCLASSIFIED
 from eosctl.model.reference import Entry
 
 _WORDS: Final = re.compile(r"\w+")
-_FEW_WORDS: Final = 3
-"""Fewer words are a name or a question, not a record of a log."""
+_PROSE: Final = re.compile(r"[^\d\[\](){}:=|<>]{0,160}")
+"""A text that is no record of a log: short, without numbers, brackets, or colons."""
 
 
 class Logged(NamedTuple):
@@ -41,7 +41,7 @@ class Printed(NamedTuple):
 
 def find_logged(text: str) -> tuple[Logged, ...]:
     """Return the categories of the log records in a text, the most frequent first."""
-    if len(_WORDS.findall(text)) <= _FEW_WORDS:
+    if _PROSE.fullmatch(text):
         return ()
     from eosctl.logs.classifier.classify import own_classifier
     from eosctl.logs.layouts import detect_layouts

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.analysis.pasted_text import plain_text, read_pasted
-from eosctl.knowledge.reference.index import find_entries, load_index, names_of
+from eosctl.knowledge.metrics import find_metrics
+from eosctl.knowledge.reference.index import find_entries, load_index, names_of, settings_ending
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.printed import find_logged, find_printed
@@ -44,8 +45,13 @@ _QUESTION: Final = re.compile(
 _QUESTION_ZH: Final = re.compile(
     r"^(?:什么是|请问|解释(?:一下)?|何为)?(?P<name>.+?)(?:是什么(?:意思)?|的?含义|什么意思|是啥)?[?？。]*$"
 )
-_IDENTIFIER: Final = re.compile(r"-?\d+|\w*[._-]\w[\w.-]*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}")
+_IDENTIFIER: Final = re.compile(r"-?\d+|\w*[._-]\w[\w.-]*|[A-Za-z][a-z]+[A-Z]\w*|[A-Z]{2,}")
 """A word that is a name by its shape: a number, dots or underscores, capitals inside."""
+_COMPARED: Final = re.compile(
+    r"(?i)^(?:what(?:'s| is) the )?(?:difference between |compare )?(\w[\w .-]*?) "
+    r"(?:and|vs\.?|versus|or|compared to) (\w[\w .-]*?)\??$"
+)
+_METRIC: Final = re.compile(r"\w_\w+_\w|:type=")
 _HOLLOW: Final = frozenset(
     {"KafkaException", "StreamsException", "IllegalStateException", "ConnectException", "KafkaError", "_FATAL",
      "KafkaJSNonRetriableError", "FlinkKafkaException", "RetriableException"}
@@ -100,7 +106,12 @@ def explain(question: str) -> Explained:
         found.take(_of_logs(one.category for one in logged))
         fields = {name: value for one in logged for name, value in one.values.items()}
         pasted = msgspec.structs.replace(pasted, values=_with_fields(pasted.values, fields))
-    if found.best <= _MENTIONED and not _IDENTIFIER.fullmatch(pasted.text.strip()):
+    if _IDENTIFIER.fullmatch(pasted.text.strip()):
+        found.take(
+            Explanation(_LOGGED, Certainty.LIKELY, "its name ends so", entry)
+            for entry in settings_ending(pasted.text.strip())
+        )
+    elif found.best <= _MENTIONED:
         found.take(_of_words(translated(pasted.text)))
     ranked = found.ranked()
     sure = tuple(one for one in ranked if one.score >= LIKELY)[:MOST]
@@ -136,8 +147,13 @@ def _named(text: str) -> tuple[Explanation, ...]:
             Explanation(1.0, Certainty.EXACT, f"{word} is its name", find_entries(word)[0])
             for word in dict.fromkeys(words)
         )
+    if (compared := _COMPARED.match(text.strip())) and all(map(find_entries, compared.groups())):
+        return tuple(
+            Explanation(1.0, Certainty.EXACT, f"{name} is its name", find_entries(name)[0])
+            for name in compared.groups()
+        )
     for name in name_candidates(text):
-        entries = find_entries(name)
+        entries = find_entries(name) or _metrics(name)
         if entries:
             first = entries[0]
             # A word in its own spelling means one thing; another spelling may mean several.
@@ -147,6 +163,14 @@ def _named(text: str) -> tuple[Explanation, ...]:
                 for at, entry in enumerate(chosen)
             )
     return ()
+
+
+def _metrics(name: str) -> tuple[Entry, ...]:
+    """Return the metrics of a name in one of the spellings that exporters give it."""
+    if " " in name or not _METRIC.search(name):
+        return ()
+    names = dict.fromkeys(metric.name for metric in find_metrics(name))
+    return tuple(entry for one in names for entry in find_entries(one) if entry.kind is EntryKind.METRIC)
 
 
 def name_candidates(text: str) -> Iterator[str]:

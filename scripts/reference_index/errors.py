@@ -113,12 +113,17 @@ def _exceptions(names: Iterable[Name], terms: dict[str, Term]) -> Iterator[Entry
 def _local(names: Sequence[Name]) -> Iterator[Entry]:
     """Yield the errors that clients other than Java raise by themselves."""
     coded = {_plain(name.name): int(name.code) for name in names if name.client != "java" and not name.is_local}
+    simple = [name.name.rpartition(".")[2] for name in names if name.client == "java"]
+    classes = {_plain(one.removesuffix("Exception")): one for one in simple if len(one) > _SHORTEST}
     for name in names:
         if not name.is_local:
             continue
         if _plain(name.name) in coded:
             # The client has a class for the error, without its number.
             yield Entry(EntryKind.ERROR, ErrorCode(coded[_plain(name.name)]).name, "", aliases=(name.name,))
+            continue
+        if _plain(name.name) in classes:
+            yield Entry(EntryKind.EXCEPTION, classes[_plain(name.name)], "", aliases=(name.name,))
             continue
         text = name.text.removeprefix("Local: ").removeprefix("Broker: ")
         means = f"{name.client}: {text}." if text else f"An error that {name.client} raises by itself."

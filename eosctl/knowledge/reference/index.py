@@ -20,6 +20,7 @@ _FILE: Final = re.compile(
 _DIRECTORY: Final = re.compile(r"(?:.*/)?(?P<topic>__[a-z_]+)-\d+/?")
 _QUALIFIED: Final = re.compile(r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))+)(?P<name>_?[A-Za-z]\w+)")
 _CLASS: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)+")
+_SHORTEST_ENDING: Final = 10
 _FIRST: Final = {kind: at for at, kind in enumerate(EntryKind)}
 
 
@@ -33,10 +34,8 @@ def load_index() -> tuple[Entry, ...]:
 def find_entries(name: str) -> tuple[Entry, ...]:
     """Return the entries of a name, an alias, an error's number, or a file; case and punctuation do not matter.
 
-    >>> [entry.name for entry in find_entries("producer fenced")], [entry.name for entry in find_entries("-144")]
-    (['PRODUCER_FENCED'], ['_FENCED'])
-    >>> [find_entries(name)[0].name for name in ("__transaction_state-12", "00000000000000000007.txnindex")]
-    ['__transaction_state', '.txnindex']
+    >>> [find_entries(name)[0].name for name in ("producer fenced", "-144", "00000000000000000007.txnindex")]
+    ['PRODUCER_FENCED', '_FENCED', '.txnindex']
     """
     wanted = name.strip().strip("\"'`“”「」《》").strip()
     if re.fullmatch(r"-?\d+", wanted):
@@ -60,6 +59,19 @@ def _keys(wanted: str) -> Iterator[str]:
         yield _key(directory["topic"])
     if qualified := _QUALIFIED.fullmatch(wanted):
         yield _key(qualified["name"])
+
+
+def settings_ending(name: str) -> tuple[Entry, ...]:
+    """Return the settings whose names end like this, for a name without its prefix or in another spelling.
+
+    >>> [entry.name for entry in settings_ending("transactionalIdPrefix")]
+    ['sink.transactional-id-prefix']
+    """
+    key = _key(name)
+    if len(key) < _SHORTEST_ENDING:
+        return ()
+    settings = (entry for entry in load_index() if entry.kind is EntryKind.SETTING)
+    return tuple(entry for entry in settings if _key(entry.name).endswith(key))
 
 
 def entry_named(name: str) -> Entry:

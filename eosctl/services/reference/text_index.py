@@ -7,6 +7,7 @@ they are compared, so "messages went missing" finds "lost records".
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 import tomllib
 from collections import Counter, defaultdict
@@ -18,6 +19,8 @@ from typing import Final, NamedTuple
 from eosctl.errors import EosctlError
 
 _TOKENIZER: Final = "porter unicode61 remove_diacritics 2"
+_INTERNAL: Final = re.compile(r"(?<!\w)__(\w+)")
+"""An internal topic is one word: `__consumer_offsets` is not what a consumer's offsets are."""
 _UNKNOWN_WEIGHT: Final = 0.35
 """How much a word that no text has counts, compared with the rarest word that one has: it is often a name."""
 _COVERAGE: Final = 0.65
@@ -121,7 +124,8 @@ def _stems(texts: Sequence[str]) -> list[tuple[str, ...]]:
     database = _open()
     database.execute(f"CREATE VIRTUAL TABLE text USING fts5(words, tokenize='{_TOKENIZER}')")
     database.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(text, 'instance')")
-    database.executemany("INSERT INTO text(rowid, words) VALUES (?, ?)", enumerate(texts, 1))
+    prepared = (_INTERNAL.sub(lambda match: match[1].replace("_", ""), text) for text in texts)
+    database.executemany("INSERT INTO text(rowid, words) VALUES (?, ?)", enumerate(prepared, 1))
     found: list[dict[int, str]] = [{} for _ in texts]
     for term, document, offset in database.execute("SELECT term, doc, offset FROM stem"):
         found[document - 1][offset] = term

@@ -63,7 +63,11 @@ def test_lines_are_those_of_the_decoder(data: bytes, with_content: bool) -> None
         assert quick == general
 
 
-@given(st.lists(st.builds(Record, st.just(0), st.integers(0, 99), st.just(b"key"), st.just(b"v"))).filter(len))
+# Headers stay out: one that reads like a secret is the decoder's to mask.
+plain = st.builds(Record, st.just(0), st.integers(0, 99), st.just(b"key"), st.just(b"v"), st.just(()))
+
+
+@given(st.lists(plain, min_size=1))
 def test_plain_records_never_need_the_decoder(content: list[Record]) -> None:
     general, quick = general_and_quick(encode_batch(content, base_sequence=0), with_content=True)
     assert quick == general

@@ -36,6 +36,10 @@ UNLIMITED_CLIENTS = {
     "eosctl/services/verify_application.py": "runs eosctl.lab.verify",
     "eosctl/services/run_canary.py": "runs eosctl.lab.verify",
 }
+# It reads topics with confluent-kafka, in no group, and may use these names of the library.
+READER = "eosctl/logs/topics/consumer.py"
+READS = {f"confluent_kafka.{name}" for name in ("Consumer", "KafkaError", "KafkaException", "TopicPartition")}
+LEAVES_A_TRACE = {"commit", "subscribe", "store_offsets", "send_offsets_to_transaction"}
 MUTATING = {api.name for api in ApiKey if api not in READ_ONLY_APIS}
 MESSAGES = {f"eosctl.wire.messages.{name.lower()}" for name in MUTATING}
 FORBIDDEN = (
@@ -199,7 +203,13 @@ def test_the_client_functions_that_send_such_requests_are_found(sending: set[str
 
 def test_only_actions_and_clients_by_purpose_build_or_send_them(project_root: Path, sending: set[str]) -> None:
     found = {path: violations(tree, sending) for path, tree in sources(project_root) if not is_in(path, BY_PURPOSE)}
+    found[READER] = [line for line in found[READER] if line.partition(": ")[2] not in READS]
     assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_the_reader_of_topics_leaves_no_trace(project_root: Path) -> None:
+    reader = ast.parse((project_root / READER).read_text("utf-8"))
+    assert LEAVES_A_TRACE.isdisjoint(node.attr for node in ast.walk(reader) if isinstance(node, ast.Attribute))
 
 
 @pytest.mark.parametrize("package", sorted(set(BY_PURPOSE) - {"eosctl/wire"}))

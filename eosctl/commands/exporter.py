@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -18,15 +19,15 @@ from eosctl.commands.session import callbacks
 from eosctl.render.prometheus import render_gauges
 from eosctl.services.export_cluster import ExportRequest, measure_once, serve_gauges
 
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+
 
 def exporter(
     invocation: Invocation,
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Where Prometheus scrapes /metrics.")
     ] = "127.0.0.1:9308",
-    interval: Annotated[
-        int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Pause between two looks.")
-    ] = "30s",  # type: ignore[assignment]
+    interval: Annotated[int, _duration("--interval", help="Pause between two looks.")] = "30s",  # type: ignore[assignment]
     once: Annotated[bool, typer.Option("--once", help="Look once, print the page and end, without listening.")] = False,
     transaction_log: Annotated[
         bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -11,73 +12,48 @@ from eosctl.model.severity import Severity
 from eosctl.services.gate_options import GateOptions
 
 GATE: Final = "Exit code"
-RequireComplete = Annotated[
-    bool,
-    typer.Option("--require-complete", help="Exit with 4 when evidence is missing.", rich_help_panel=GATE),
-]
+_gate = partial(typer.Option, rich_help_panel=GATE)
+
+RequireComplete = Annotated[bool, _gate("--require-complete", help="Exit with 4 when evidence is missing.")]
 CompleteByDefault = Annotated[
-    bool,
-    typer.Option(
-        "--require-complete/--no-require-complete",
-        help="Exit with 4 when the result decides not everything.",
-        rich_help_panel=GATE,
-    ),
+    bool, _gate("--require-complete/--no-require-complete", help="Exit with 4 when the result decides not everything.")
 ]
-FailOn = Annotated[
-    Severity,
-    typer.Option("--fail-on", help="Exit with 3 when a finding is this bad or worse.", rich_help_panel=GATE),
-]
+FailOn = Annotated[Severity, _gate("--fail-on", help="Exit with 3 when a finding is this bad or worse.")]
 FailOnOrRules = Annotated[
     Severity | None,
-    typer.Option(
-        "--fail-on",
-        help="Exit with 3 when a finding is this bad or worse: error, if .eosctl.yaml says nothing else.",
-        rich_help_panel=GATE,
+    _gate(
+        "--fail-on", help="Exit with 3 when a finding is this bad or worse: error, if .eosctl.yaml says nothing else."
     ),
 ]
 FailOnWarning = Annotated[
     Severity | None,
-    typer.Option(
-        "--fail-on",
-        help="Exit with 3 when a finding is this bad or worse: warning, if .eosctl.yaml says nothing else.",
-        rich_help_panel=GATE,
+    _gate(
+        "--fail-on", help="Exit with 3 when a finding is this bad or worse: warning, if .eosctl.yaml says nothing else."
     ),
 ]
 FailOnIfNamed = Annotated[
     Severity | None,
-    typer.Option(
-        "--fail-on",
-        help="Exit with 3 when a finding is this bad or worse: never, if .eosctl.yaml says nothing else.",
-        rich_help_panel=GATE,
+    _gate(
+        "--fail-on", help="Exit with 3 when a finding is this bad or worse: never, if .eosctl.yaml says nothing else."
     ),
 ]
-ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.", rich_help_panel=GATE)]
+ExitZero = Annotated[bool, _gate("--exit-zero", help="Exit with 0 whatever is found.")]
 MinScore = Annotated[
-    int | None,
-    typer.Option(
-        "--min-score", min=0, max=100, help="Exit with 3 when the score is lower than this.", rich_help_panel=GATE
-    ),
+    int | None, _gate("--min-score", min=0, max=100, help="Exit with 3 when the score is lower than this.")
 ]
 BaselineFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--baseline", metavar="FILE", help="Known findings, which do not count.", exists=True, rich_help_panel=GATE
-    ),
+    Path | None, _gate("--baseline", metavar="FILE", help="Known findings, which do not count.", exists=True)
 ]
 WriteBaseline = Annotated[
-    Path | None,
-    typer.Option(
-        "--write-baseline", metavar="FILE", help="Write the findings of this run as a baseline.", rich_help_panel=GATE
-    ),
+    Path | None, _gate("--write-baseline", metavar="FILE", help="Write the findings of this run as a baseline.")
 ]
 RulesFile = Annotated[
     Path | None,
-    typer.Option(
+    _gate(
         "--rules",
         metavar="FILE",
         help="Suppressions and thresholds; .eosctl.yaml of this folder when there is one.",
         exists=True,
-        rich_help_panel=GATE,
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,44 +16,30 @@ from eosctl.services.observe_workload import ObserveRequest, observe_workload
 
 METRICS: Final = "From metrics"
 SAVED: Final = "From saved snapshots"
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+_metrics = partial(typer.Option, rich_help_panel=METRICS)
+_saved = partial(typer.Option, rich_help_panel=SAVED)
 
 
 def observe(
     invocation: Invocation,
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write the workload.")] = Path("workload.yaml"),
-    interval_ms: Annotated[
-        int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="How long to watch.")
-    ] = "10s",  # type: ignore[assignment]
+    interval_ms: Annotated[int, _duration("--interval", help="How long to watch.")] = "10s",  # type: ignore[assignment]
     metrics: Annotated[
         list[str] | None,
-        typer.Option(
+        _metrics(
             "--metrics",
             metavar="URL",
             help="http://HOST:PORT/metrics of jmx_exporter, or jmx://HOST:PORT; once for each broker.",
-            rich_help_panel=METRICS,
         ),
     ] = None,
-    producers: Annotated[
-        int | None,
-        typer.Option("--producers", min=1, help="Transactional producers in all.", rich_help_panel=METRICS),
-    ] = None,
-    reads: Annotated[
-        list[str] | None,
-        typer.Option("--reads", metavar="TOPIC", help="What they read; repeatable.", rich_help_panel=METRICS),
-    ] = None,
+    producers: Annotated[int | None, _metrics("--producers", min=1, help="Transactional producers in all.")] = None,
+    reads: Annotated[list[str] | None, _metrics("--reads", metavar="TOPIC", help="What they read; repeatable.")] = None,
     snapshots: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--snapshot",
-            metavar="FILE",
-            help="Of doctor --save-snapshot; twice, for two moments.",
-            rich_help_panel=SAVED,
-        ),
+        _saved("--snapshot", metavar="FILE", help="Of doctor --save-snapshot; twice, for two moments."),
     ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option("--value", metavar="SIZE", help="Average record, e.g. '1 KiB'.", rich_help_panel=SAVED),
-    ] = None,
+    value: Annotated[str | None, _saved("--value", metavar="SIZE", help="Average record, e.g. '1 KiB'.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     *,
     cluster: ClusterOptions,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,19 +20,17 @@ from eosctl.render.formats import OutputFormat
 from eosctl.services.plan_capacity import PlanRequest, plan_both
 from eosctl.services.plan_capacity import plan_workload as plan_of
 
+_output = partial(typer.Option, rich_help_panel=OUTPUT)
+
 WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A workload file; see capacity init.")]
-PlanOutput = Annotated[
-    PlanFormat,
-    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
-]
+PlanOutput = Annotated[PlanFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")]
 
 
 def plan_workload(
     invocation: Invocation,
     workload: WorkloadFile,
     what_if: Annotated[
-        list[str] | None,
-        typer.Option("--what-if", metavar="SETTING=A,B,C", help="Plan with other values; repeatable."),
+        list[str] | None, typer.Option("--what-if", metavar="SETTING=A,B,C", help="Plan with other values; repeatable.")
     ] = None,
     sensitivity: Annotated[bool, typer.Option("--sensitivity", help="What a tenth more of each does.")] = False,
     until: Annotated[
@@ -39,13 +38,8 @@ def plan_workload(
     ] = None,
     output: PlanOutput = PlanFormat.TABLE,
     output_file: OutputFile = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
-    ] = None,
-    static: Annotated[
-        bool, typer.Option("--static", help="HTML without scripts: charts as plain SVG.", rich_help_panel=OUTPUT)
-    ] = False,
+    report: Annotated[Path | None, _output("--report", metavar="FILE", help="Write an HTML report as well.")] = None,
+    static: Annotated[bool, _output("--static", help="HTML without scripts: charts as plain SVG.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Exit with 3 when it does not fit.")] = False,
 ) -> None:
     """Plan a workload: what it costs, what it needs, where it breaks first."""

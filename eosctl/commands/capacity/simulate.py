@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,20 +15,15 @@ from eosctl.commands.session import perform
 from eosctl.render.capacity.simulation import render_simulation
 from eosctl.services.plan_capacity import CommitsRequest, simulate_workload
 
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+
 
 def simulate(
     invocation: Invocation,
     workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A workload file; see capacity init.")],
-    duration_ms: Annotated[
-        int, typer.Option("--duration", metavar="DURATION", parser=parse_duration_ms, help="Simulated time.")
-    ] = "20s",  # type: ignore[assignment]
-    lose_broker_at_ms: Annotated[
-        int | None,
-        typer.Option("--lose-broker-at", metavar="DURATION", parser=parse_duration_ms, help="Lose one broker then."),
-    ] = None,
-    failover_ms: Annotated[
-        int, typer.Option("--failover", metavar="DURATION", parser=parse_duration_ms, help="Until others serve.")
-    ] = "10s",  # type: ignore[assignment]
+    duration_ms: Annotated[int, _duration("--duration", help="Simulated time.")] = "20s",  # type: ignore[assignment]
+    lose_broker_at_ms: Annotated[int | None, _duration("--lose-broker-at", help="Lose one broker then.")] = None,
+    failover_ms: Annotated[int, _duration("--failover", help="Until others serve.")] = "10s",  # type: ignore[assignment]
     appends: Annotated[
         str | None, typer.Option("--appends", metavar="N/s", help="What one broker appends, if the file does not say.")
     ] = None,

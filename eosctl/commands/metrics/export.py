@@ -22,8 +22,7 @@ def export_metrics(
         ),
     ],
     targets: Annotated[
-        list[str] | None,
-        typer.Option("--target", metavar="HOST:PORT", help="otel: an exporter to scrape; repeatable."),
+        list[str] | None, typer.Option("--target", metavar="HOST:PORT", help="otel: an exporter to scrape; repeatable.")
     ] = None,
     faster: Annotated[
         int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -12,6 +13,8 @@ from eosctl.services.read_metrics import MetricsRequest
 
 #: As typed: what parses the option parses its default too.
 DEFAULT_TIMEOUT: Final[Any] = "10s"
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+
 Urls = Annotated[
     list[str],
     typer.Argument(
@@ -29,12 +32,9 @@ CredentialsFile = Annotated[
     ),
 ]
 Limits = Annotated[
-    list[str] | None,
-    typer.Option("--limit", metavar="NAME=NUMBER", help="Beyond this a metric is bad; repeatable."),
+    list[str] | None, typer.Option("--limit", metavar="NAME=NUMBER", help="Beyond this a metric is bad; repeatable.")
 ]
-PageTimeout = Annotated[
-    int, typer.Option("--timeout", metavar="DURATION", parser=parse_duration_ms, help="How long a program may take.")
-]
+PageTimeout = Annotated[int, _duration("--timeout", help="How long a program may take.")]
 
 
 class ReadingOptions(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -16,6 +17,8 @@ from eosctl.errors import ExitCode
 from eosctl.render.metrics.readings import READING_COLUMNS, value_item
 from eosctl.services.read_metrics import read_metrics_once
 
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+
 
 def show_metrics(
     invocation: Invocation,
@@ -25,13 +28,7 @@ def show_metrics(
         list[str] | None, typer.Option("--only", metavar="NAME", help="Only this metric; repeatable.")
     ] = None,
     over: Annotated[
-        int | None,
-        typer.Option(
-            "--over",
-            metavar="DURATION",
-            parser=parse_duration_ms,
-            help="Look twice, this far apart, so that rates are of now.",
-        ),
+        int | None, _duration("--over", help="Look twice, this far apart, so that rates are of now.")
     ] = None,
     require_complete: RequireComplete = False,
     *,

@@ -17,8 +17,7 @@ from eosctl.services.lint_runbooks import lint_runbooks
 def lint(
     invocation: Invocation,
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="RUNBOOK...", help="Ids or files; the whole library without any."),
+        list[str] | None, typer.Argument(metavar="RUNBOOK...", help="Ids or files; the whole library without any.")
     ] = None,
     *,
     result: FindingResultOptions,

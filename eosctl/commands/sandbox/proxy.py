@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ from eosctl.commands.invocation import Invocation, note, write_result
 from eosctl.commands.options import parse_duration_ms
 from eosctl.commands.session import callbacks
 from eosctl.services.run_proxy import ProxyRequest, run_proxy
+
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 
 def proxy(
@@ -28,10 +31,7 @@ def proxy(
         typer.Option("--control", metavar="SOCKET", help="Take faults while it runs: sandbox fault --socket SOCKET."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Repeat the same random choices.")] = 0,
-    duration: Annotated[
-        int | None,
-        typer.Option("--for", metavar="DURATION", parser=parse_duration_ms, help="End by itself after this time."),
-    ] = None,
+    duration: Annotated[int | None, _duration("--for", help="End by itself after this time.")] = None,
 ) -> None:
     """Stand between clients and a cluster on this machine, and let their connections go wrong.
 

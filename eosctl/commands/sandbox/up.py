@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -18,6 +19,9 @@ from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice, OwnFeatures, S
 
 REAL_KAFKA: Final = "Real Kafka"
 SECURITY: Final = "Security"
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+_real_kafka = partial(typer.Option, rich_help_panel=REAL_KAFKA)
+_security = partial(typer.Option, rich_help_panel=SECURITY)
 
 
 class OwnOptions(NamedTuple):
@@ -43,32 +47,16 @@ class OwnOptions(NamedTuple):
     bug: Bugs = None
     sasl: Annotated[
         list[str] | None,
-        typer.Option(
-            "--sasl",
-            metavar="MECHANISM",
-            help="Let clients log in: plain, scram-sha-256 or scram-sha-512; repeatable.",
-            rich_help_panel=SECURITY,
+        _security(
+            "--sasl", metavar="MECHANISM", help="Let clients log in: plain, scram-sha-256 or scram-sha-512; repeatable."
         ),
     ] = None
-    tls: Annotated[
-        bool, typer.Option("--tls", help="Encrypt, with certificates made on first use.", rich_help_panel=SECURITY)
-    ] = False
+    tls: Annotated[bool, _security("--tls", help="Encrypt, with certificates made on first use.")] = False
     user: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--user",
-            metavar="NAME",
-            help="A user besides admin, with a password of its own.",
-            rich_help_panel=SECURITY,
-        ),
+        list[str] | None, _security("--user", metavar="NAME", help="A user besides admin, with a password of its own.")
     ] = None
     authorizer: Annotated[
-        bool,
-        typer.Option(
-            "--authorizer",
-            help="Decide by access control lists who may do what; admin may do everything.",
-            rich_help_panel=SECURITY,
-        ),
+        bool, _security("--authorizer", help="Decide by access control lists who may do what; admin may do everything.")
     ] = False
 
     @property
@@ -99,22 +87,17 @@ def start(
     port_base: Annotated[
         int | None, typer.Option("--port-base", min=1, max=65_000, help="First port; free ports when left out.")
     ] = None,
-    ttl: Annotated[
-        int | None,
-        typer.Option("--ttl", metavar="DURATION", parser=parse_duration_ms, help="Stop by itself after this time."),
-    ] = None,
+    ttl: Annotated[int | None, _duration("--ttl", help="Stop by itself after this time.")] = None,
     config: BrokerSettings = None,
     engine: Annotated[
-        EngineChoice,
-        typer.Option("--engine", help="Its own brokers, or real ones in JVMs.", rich_help_panel=REAL_KAFKA),
+        EngineChoice, _real_kafka("--engine", help="Its own brokers, or real ones in JVMs.")
     ] = EngineChoice.SANDBOX,
     kafka: Annotated[
         str | None,
-        typer.Option(
+        _real_kafka(
             "--kafka",
             metavar="VERSION",
             help="The release to run with --engine apache: 4.3.1 (when left out) or 3.9.2.",
-            rich_help_panel=REAL_KAFKA,
         ),
     ] = None,
     *,

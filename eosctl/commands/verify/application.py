@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
@@ -25,78 +26,45 @@ TOPICS: Final = "The application"
 INPUTS: Final = "Inputs"
 #: As typed: what parses the option parses its default too.
 DEFAULT_SETTLE: Final[Any] = "15s"
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+_inputs = partial(typer.Option, rich_help_panel=INPUTS)
+_output = partial(typer.Option, rich_help_panel=OUTPUT)
+_topics = partial(typer.Option, rich_help_panel=TOPICS)
 
-Input = Annotated[str, typer.Option("--input", metavar="TOPIC", help="What it reads.", rich_help_panel=TOPICS)]
-Outputs = Annotated[str, typer.Option("--output", metavar="TOPIC", help="What it writes.", rich_help_panel=TOPICS)]
+Input = Annotated[str, _topics("--input", metavar="TOPIC", help="What it reads.")]
+Outputs = Annotated[str, _topics("--output", metavar="TOPIC", help="What it writes.")]
 Groups = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--groups", metavar="GROUP", help="A group whose offsets are watched; repeatable.", rich_help_panel=TOPICS
-    ),
+    list[str] | None, _topics("--groups", metavar="GROUP", help="A group whose offsets are watched; repeatable.")
 ]
 Mapping = Annotated[
     str,
-    typer.Option(
-        "--mapping",
-        metavar="EXPRESSION",
-        help="How many outputs an input has: 1, 3, or e.g. 'number % 10 != 0'.",
-        rich_help_panel=TOPICS,
-    ),
+    _topics("--mapping", metavar="EXPRESSION", help="How many outputs an input has: 1, 3, or e.g. 'number % 10 != 0'."),
 ]
-Unordered = Annotated[
-    bool,
-    typer.Option(
-        "--unordered", help="Outputs of one key need not keep the order of their inputs.", rich_help_panel=TOPICS
-    ),
-]
-Count = Annotated[int, typer.Option("--count", min=1, max=10_000_000, help="How many.", rich_help_panel=INPUTS)]
-Rate = Annotated[float, typer.Option("--rate", min=0.01, max=100_000, help="Per second.", rich_help_panel=INPUTS)]
-Keys = Annotated[int, typer.Option("--keys", min=1, max=1_000_000, help="Different keys.", rich_help_panel=INPUTS)]
+Unordered = Annotated[bool, _topics("--unordered", help="Outputs of one key need not keep the order of their inputs.")]
+Count = Annotated[int, _inputs("--count", min=1, max=10_000_000, help="How many.")]
+Rate = Annotated[float, _inputs("--rate", min=0.01, max=100_000, help="Per second.")]
+Keys = Annotated[int, _inputs("--keys", min=1, max=1_000_000, help="Different keys.")]
 AbortShare = Annotated[
     float,
-    typer.Option(
-        "--abort-share",
-        min=0.0,
-        max=0.9,
-        help="Share of their transactions that is aborted: nobody may handle those.",
-        rich_help_panel=INPUTS,
+    _inputs(
+        "--abort-share", min=0.0, max=0.9, help="Share of their transactions that is aborted: nobody may handle those."
     ),
 ]
 Template = Annotated[
-    str,
-    typer.Option(
-        "--template",
-        help="A value; {tag} is the mark that outputs must keep, {number} and {key} may help.",
-        rich_help_panel=INPUTS,
-    ),
+    str, _inputs("--template", help="A value; {tag} is the mark that outputs must keep, {number} and {key} may help.")
 ]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Repeat the same choices.", rich_help_panel=INPUTS)]
-Settle = Annotated[
-    int,
-    typer.Option(
-        "--settle",
-        metavar="DURATION",
-        parser=parse_duration_ms,
-        help="For how long nothing new may come before outputs count as lost.",
-    ),
-]
+Seed = Annotated[int | None, _inputs("--seed", min=0, help="Repeat the same choices.")]
+Settle = Annotated[int, _duration("--settle", help="For how long nothing new may come before outputs count as lost.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Write the inputs; without it the plan is shown and asked about.")]
 Confirm = Annotated[
     str | None, typer.Option("--confirm", metavar="TOPIC", help="The input again; protected profiles ask for it.")
 ]
-Poison = Annotated[
-    str, typer.Option("--poison", help="A value that it cannot handle, with {tag}.", rich_help_panel=INPUTS)
-]
-PoisonShare = Annotated[
-    float, typer.Option("--poison-share", min=0.0, max=1.0, help="Share of those.", rich_help_panel=INPUTS)
-]
-DeadLetters = Annotated[
-    str, typer.Option("--dlq", metavar="TOPIC", help="Its dead-letter topic.", rich_help_panel=TOPICS)
-]
+Poison = Annotated[str, _inputs("--poison", help="A value that it cannot handle, with {tag}.")]
+PoisonShare = Annotated[float, _inputs("--poison-share", min=0.0, max=1.0, help="Share of those.")]
+DeadLetters = Annotated[str, _topics("--dlq", metavar="TOPIC", help="Its dead-letter topic.")]
 #: ``--output`` is what an application writes to.
 ResultFormat = Annotated[
-    FindingFormat,
-    typer.Option("-o", "--format", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+    FindingFormat, _output("-o", "--format", callback=remember_output, help="Format of the result.")
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -18,6 +19,8 @@ from eosctl.render.verify.canary import canary_blocks
 from eosctl.services.run_canary import CanaryRequest, run_canary
 
 LIMITS: Final = "Limits"
+_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
+_limits = partial(typer.Option, rich_help_panel=LIMITS)
 
 
 def verify_canary(
@@ -26,27 +29,14 @@ def verify_canary(
     listen: Annotated[
         str | None, typer.Option("--listen", metavar="HOST:PORT", help="Where Prometheus scrapes /metrics.")
     ] = None,
-    duration_ms: Annotated[
-        int | None,
-        typer.Option(
-            "--duration", metavar="DURATION", parser=parse_duration_ms, help="End after this time; never by default."
-        ),
-    ] = None,
+    duration_ms: Annotated[int | None, _duration("--duration", help="End after this time; never by default.")] = None,
     topic: Annotated[
         str, typer.Option("--topic", help="A topic of its own: eosctl-canary, or a name that begins so.")
     ] = "eosctl-canary",
-    rate: Annotated[
-        float, typer.Option("--rate", help="Transactions per second, at most 10.", rich_help_panel=LIMITS)
-    ] = 1.0,
-    record_bytes: Annotated[
-        int, typer.Option("--record-bytes", help="Size of a value, at most 10,000.", rich_help_panel=LIMITS)
-    ] = 100,
-    partitions: Annotated[
-        int, typer.Option("--partitions", help="Partitions of a new topic, at most 12.", rich_help_panel=LIMITS)
-    ] = 3,
-    round_size: Annotated[
-        int, typer.Option("--round", min=1, max=1_000, help="Transactions between two checks.", rich_help_panel=LIMITS)
-    ] = 20,
+    rate: Annotated[float, _limits("--rate", help="Transactions per second, at most 10.")] = 1.0,
+    record_bytes: Annotated[int, _limits("--record-bytes", help="Size of a value, at most 10,000.")] = 100,
+    partitions: Annotated[int, _limits("--partitions", help="Partitions of a new topic, at most 12.")] = 3,
+    round_size: Annotated[int, _limits("--round", min=1, max=1_000, help="Transactions between two checks.")] = 20,
 ) -> None:
     """Write, read and check a few small transactions for ever; end with exit code 3 at the first anomaly.
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Final
 
 import typer
 
 FAULTS: Final = "Faults"
+_faults = partial(typer.Option, rich_help_panel=FAULTS)
+
 OwnedCluster = Annotated[
     str | None,
-    typer.Option(
-        "--i-own-this-cluster",
-        metavar="CLUSTER-ID",
-        help="Allow faults on a cluster that eosctl did not start.",
-        rich_help_panel=FAULTS,
-    ),
+    _faults("--i-own-this-cluster", metavar="CLUSTER-ID", help="Allow faults on a cluster that eosctl did not start."),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
@@ -28,6 +29,9 @@ from eosctl.services.verify_deployment import VerifyRequest, refuse_two_clusters
 WORK: Final = "Work"
 CLUSTER: Final = "A cluster of the run's own"
 K = TypeVar("K", bound=Enum)
+_cluster = partial(typer.Option, rich_help_panel=CLUSTER)
+_faults = partial(typer.Option, rich_help_panel=FAULTS)
+_work = partial(typer.Option, rich_help_panel=WORK)
 
 
 def verify_run(
@@ -35,151 +39,101 @@ def verify_run(
     cluster: ClusterOptions,
     engine: Annotated[
         str | None,
-        typer.Option(
+        _cluster(
             "--engine",
             metavar="embedded|4.3.1|3.9.2",
             help="Start a cluster for this run: a sandbox, or a release of Apache Kafka.",
-            rich_help_panel=CLUSTER,
         ),
     ] = None,
-    brokers: Annotated[
-        int, typer.Option("--brokers", min=1, max=16, help="How many brokers it has.", rich_help_panel=CLUSTER)
-    ] = 3,
+    brokers: Annotated[int, _cluster("--brokers", min=1, max=16, help="How many brokers it has.")] = 3,
     emulate: Annotated[
-        str,
-        typer.Option(
-            "--emulate", metavar="3.9|4.3", help="The release that a sandbox behaves as.", rich_help_panel=CLUSTER
-        ),
+        str, _cluster("--emulate", metavar="3.9|4.3", help="The release that a sandbox behaves as.")
     ] = "4.3",
     transaction_version: Annotated[
-        int | None,
-        typer.Option(
-            "--transaction-version", min=0, max=2, help="Finalized transaction.version.", rich_help_panel=CLUSTER
-        ),
+        int | None, _cluster("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
     ] = None,
     bug: Annotated[
         list[str] | None,
-        typer.Option(
-            "--bug",
-            metavar="NAME[=off]",
-            help="A known bug that a sandbox has, or lacks; repeatable.",
-            rich_help_panel=CLUSTER,
-        ),
+        _cluster("--bug", metavar="NAME[=off]", help="A known bug that a sandbox has, or lacks; repeatable."),
     ] = None,
     workload: Annotated[
         list[str] | None,
-        typer.Option(
+        _work(
             "--workload",
             metavar="NAME",
             help="appends, chain, bank, lists, zombies, aborts or mixed; repeatable, all by default.",
-            rich_help_panel=WORK,
         ),
     ] = None,
     clients: Annotated[
         str,
-        typer.Option(
+        _work(
             "--clients",
             metavar="auto|tv0|tv1|tv2|librdkafka|java|java-3.9|franz-go",
             help="Whose protocol producers speak: what Java's client would by default; or the clients themselves.",
-            rich_help_panel=WORK,
         ),
     ] = "auto",
     duration_ms: Annotated[
-        int,
-        typer.Option(
-            "--duration", metavar="DURATION", parser=parse_duration_ms, help="How long to work.", rich_help_panel=WORK
-        ),
+        int, _work("--duration", metavar="DURATION", parser=parse_duration_ms, help="How long to work.")
     ] = "30s",  # type: ignore[assignment]
     rate: Annotated[
-        float,
-        typer.Option(
-            "--rate", min=0.01, max=5_000, help="Transactions per second of each workload.", rich_help_panel=WORK
-        ),
+        float, _work("--rate", min=0.01, max=5_000, help="Transactions per second of each workload.")
     ] = 20.0,
-    ids: Annotated[
-        int, typer.Option("--ids", min=1, max=500, help="Transactional ids of each workload.", rich_help_panel=WORK)
-    ] = 3,
-    partitions: Annotated[
-        int, typer.Option("--partitions", min=1, max=100, help="Partitions of each topic.", rich_help_panel=WORK)
-    ] = 3,
-    replicas: Annotated[
-        int | None,
-        typer.Option("--replicas", min=1, help="Replicas; 3 or as many as brokers.", rich_help_panel=WORK),
-    ] = None,
-    record_bytes: Annotated[
-        int, typer.Option("--record-bytes", min=0, max=900_000, help="Size of a value.", rich_help_panel=WORK)
-    ] = 100,
-    skew: Annotated[
-        float,
-        typer.Option(
-            "--skew", min=0.0, max=10.0, help="Choose partition n with weight 1 / n^SKEW.", rich_help_panel=WORK
-        ),
-    ] = 0.0,
-    hops: Annotated[int, typer.Option("--hops", min=1, max=4, help="Steps of a chain.", rich_help_panel=WORK)] = 2,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Repeat the same choices.", rich_help_panel=WORK)
-    ] = None,
+    ids: Annotated[int, _work("--ids", min=1, max=500, help="Transactional ids of each workload.")] = 3,
+    partitions: Annotated[int, _work("--partitions", min=1, max=100, help="Partitions of each topic.")] = 3,
+    replicas: Annotated[int | None, _work("--replicas", min=1, help="Replicas; 3 or as many as brokers.")] = None,
+    record_bytes: Annotated[int, _work("--record-bytes", min=0, max=900_000, help="Size of a value.")] = 100,
+    skew: Annotated[float, _work("--skew", min=0.0, max=10.0, help="Choose partition n with weight 1 / n^SKEW.")] = 0.0,
+    hops: Annotated[int, _work("--hops", min=1, max=4, help="Steps of a chain.")] = 2,
+    seed: Annotated[int | None, _work("--seed", min=0, help="Repeat the same choices.")] = None,
     prefix: Annotated[
-        str | None,
-        typer.Option("--prefix", help="Begins every topic, group and id; a new one by default.", rich_help_panel=WORK),
+        str | None, _work("--prefix", help="Begins every topic, group and id; a new one by default.")
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the topics.", rich_help_panel=WORK)] = False,
+    keep: Annotated[bool, _work("--keep", help="Leave the topics.")] = False,
     nemesis: Annotated[
         list[str] | None,
-        typer.Option(
+        _faults(
             "--nemesis",
             metavar="KIND",
             help="brokers (kill, stop, part, slow them), links (of the run's own clients), proxy (a TCP proxy before "
             "the cluster) or none; repeatable.",
-            rich_help_panel=FAULTS,
         ),
     ] = None,
     fault: Annotated[
         list[str] | None,
-        typer.Option(
+        _faults(
             "--fault",
             metavar="KIND",
             help="Of the faults that --nemesis can make, only this one; repeatable. Kinds are those of sandbox fault, "
             f"after a place where several can make one (links:cut, proxy:cut, controllers:kill): {WORDS}.",
-            rich_help_panel=FAULTS,
         ),
     ] = None,
     program: Annotated[
         Path | None,
-        typer.Option(
-            "--command-nemesis",
-            metavar="PROGRAM",
-            help="Called as PROGRAM begin|end BROKER to stop and start brokers.",
-            rich_help_panel=FAULTS,
+        _faults(
+            "--command-nemesis", metavar="PROGRAM", help="Called as PROGRAM begin|end BROKER to stop and start brokers."
         ),
     ] = None,
     gap_ms: Annotated[
         int,
-        typer.Option(
-            "--fault-gap",
-            metavar="DURATION",
-            parser=parse_duration_ms,
-            help="Pause between two faults, on average.",
-            rich_help_panel=FAULTS,
+        _faults(
+            "--fault-gap", metavar="DURATION", parser=parse_duration_ms, help="Pause between two faults, on average."
         ),
     ] = "2s",  # type: ignore[assignment]
     guided: Annotated[
         bool,
-        typer.Option(
+        _faults(
             "--guided",
             help="Choose each fault by what has been tried: the kind that met the fewest states of transactions.",
-            rich_help_panel=FAULTS,
         ),
     ] = False,
     min_coverage: Annotated[
         float,
-        typer.Option(
+        _faults(
             "--min-coverage",
             metavar="PERCENT",
             min=0,
             max=100,
             help="The run decides nothing when fewer combinations of state and fault were met.",
-            rich_help_panel=FAULTS,
         ),
     ] = 0.0,
     owned: OwnedCluster = None,

@@ -15,8 +15,7 @@ LogPaths = Annotated[
     _source_option(
         "--logs",
         metavar="PATH",
-        help="Logs of brokers and applications, files or folders; repeatable.",
-        exists=True,
+        help="Logs of brokers and applications: files, archives, folders, or -; repeatable.",
     ),
 ]
 LogZone = Annotated[

@@ -12,6 +12,7 @@ from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
 from eosctl.logs.files.dating import date_sources
+from eosctl.logs.files.inputs import Opened, opened_inputs
 from eosctl.logs.files.sources import SourceFile, Unread, find_files, inspect_file
 from eosctl.logs.layouts import Layout
 from eosctl.logs.records.record import Buffer, Record
@@ -80,7 +81,7 @@ def scan_paths(
     layouts: tuple[Layout, ...] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> LogScan:
-    """Scan files and directories in this process.
+    """Scan files, directories, archives, pipes, and standard input (``-``) in this process.
 
     Args:
         paths: What to read.
@@ -88,6 +89,25 @@ def scan_paths(
         layouts: Layouts to prefer to the known ones.
         progress: Called with what is read next, in words.
     """
+    with opened_inputs(paths, progress) as opened:
+        return as_named(_scan_files(opened.paths, zone, layouts, progress), opened)
+
+
+def as_named(scan: LogScan, opened: Opened) -> LogScan:
+    """Return a scan of opened inputs with their own names, and with what of archives could not be read."""
+    unread = (*(one for one in scan.unread if one.name not in opened.archives), *opened.unread)
+    if not opened.names:
+        return scan._replace(unread=unread)
+    return LogScan(
+        tuple(event._replace(file=opened.name_of(event.file)) for event in scan.events),
+        tuple(source._replace(file=opened.name_of(source.file)) for source in scan.sources),
+        tuple(one._replace(name=opened.name_of(one.name)) for one in unread),
+    )
+
+
+def _scan_files(
+    paths: Iterable[Path], zone: tzinfo | None, layouts: tuple[Layout, ...], progress: Callable[[str], None]
+) -> LogScan:
     classifier = Classifier()
     events: list[LogEvent] = []
     sources: list[SourceSummary] = []

@@ -54,18 +54,23 @@ def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) 
         UsageError: A file, the zone, or the pattern cannot be used.
         EosctlError: Spark was chosen and cannot be used.
     """
+    from eosctl.logs.files.inputs import opened_inputs
     from eosctl.logs.scan import plan_scan
 
-    sources, unread = plan_scan(existing(request.paths), find_zone(request.zone), layouts_of(request.pattern))
-    unreadable = {one.name: one.reason for one in unread if one.is_failure}
-    if takes_spark(request.engine, request.paths, callbacks.remark):
-        with spark_session(callbacks.remark) as spark:
-            from spark_log_analytics.trace_job import exceptions_on_spark
+    zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
+    with opened_inputs(existing(request.paths), callbacks.progress) as opened:
+        sources, unread = plan_scan(opened.paths, zone, layouts)
+        if takes_spark(request.engine, request.paths, callbacks.remark):
+            with spark_session(callbacks.remark) as spark:
+                from spark_log_analytics.trace_job import exceptions_on_spark
 
-            counts, damaged = exceptions_on_spark(spark, sources)
-    else:
-        counts, damaged = _count_here(sources, callbacks)
-    return CountedExceptions(tuple(counts), unreadable | damaged)
+                counts, damaged = exceptions_on_spark(spark, sources)
+        else:
+            counts, damaged = _count_here(sources, callbacks)
+    failed = [one for one in (*unread, *opened.unread) if one.is_failure and one.name not in opened.archives]
+    failed += [one for one in opened.unread if one.name in opened.archives]
+    reasons = {one.name: one.reason for one in failed} | damaged
+    return CountedExceptions(tuple(counts), {opened.name_of(name): reason for name, reason in reasons.items()})
 
 
 def _count_here(

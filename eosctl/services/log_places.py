@@ -34,7 +34,7 @@ def existing(paths: Sequence[Path]) -> Sequence[Path]:
             "This command reads files.",
             "Topics are read by logs scan, report, watch and submit.",
         )
-    missing = [path for path in paths if not path.exists()]
+    missing = [path for path in paths if not path.exists() and str(path) != "-"]
     if missing:
         raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
     return paths

@@ -115,17 +115,23 @@ def report_logs(
 
 
 def _scan(request: MineRequest, callbacks: Callbacks) -> LogScan:
-    from eosctl.logs.scan import join_scans, scan_paths
+    from eosctl.logs.files.inputs import opened_inputs
+    from eosctl.logs.scan import as_named, join_scans, scan_paths
     from eosctl.logs.topics.address import around
     from eosctl.logs.topics.plan import scan_topics
 
     zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
     files, topics = files_and_topics(request.paths, request.connection, callbacks.remark)
     if takes_spark(request.engine, files, callbacks.remark):
-        with spark_session(callbacks.remark) as spark, reading_topics():
+        with (
+            opened_inputs(files, callbacks.progress) as opened,
+            spark_session(callbacks.remark) as spark,
+            reading_topics(),
+        ):
             from spark_log_analytics.job import scan_on_spark
 
-            return scan_on_spark(spark, [*files, *topics], zone, layouts, period=request.period)
+            scan = scan_on_spark(spark, [*opened.paths, *topics], zone, layouts, period=request.period)
+            return as_named(scan, opened)
     scan = scan_paths(files, zone, layouts, callbacks.progress)
     if not topics:
         return scan

@@ -16,6 +16,7 @@ from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.log_findings import collect_log_findings
 from eosctl.services.log_format import find_zone
+from eosctl.services.log_places import existing
 from eosctl.settings.endpoint_credentials import read_endpoint_credentials
 
 PAGE_TIMEOUT_MS: Final = 10_000
@@ -63,6 +64,7 @@ def check_sources(sources: Sources) -> None:
     if sources.metrics:
         distinct(sources.metrics)
     find_zone(sources.zone)
+    existing(sources.logs)
 
 
 def read_sources(snapshot: ClusterSnapshot, sources: Sources, callbacks: Callbacks) -> SourcesRead:

@@ -50,7 +50,7 @@ def eosctl(*arguments: str | Path, stdin: str = "") -> Done:
     """Run the program as a shell would, in this process."""
     out, err = Captured(), Captured()
     before = sys.stdin
-    sys.stdin = io.StringIO(stdin)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = main([str(argument) for argument in arguments])

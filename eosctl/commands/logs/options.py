@@ -21,13 +21,13 @@ READING: Final = "Reading"
 _reading_option = partial(typer.Option, rich_help_panel=READING)
 Paths = Annotated[
     list[Path],
-    typer.Argument(metavar="PATH...", help="Log files and directories; compressed and rotated files are read too."),
+    typer.Argument(metavar="PATH...", help="Log files, archives, directories, and - for standard input."),
 ]
 Places = Annotated[
     list[Path],
     typer.Argument(
         metavar="PATH...",
-        help="Log files and directories, compressed and rotated too, and kafka://HOST:PORT/TOPIC.",
+        help="Log files, archives, directories, kafka://HOST:PORT/TOPIC, and - for standard input.",
     ),
 ]
 Zone = Annotated[

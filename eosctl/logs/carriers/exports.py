@@ -1,8 +1,8 @@
-"""Exports of log stores whose records are not one value each: answers of search APIs, tables, and journald's own format.
+"""Exports of log stores whose records are not one value each: answers of search APIs, tables, journald's own format.
 
 Elasticsearch and OpenSearch ``_search``, CloudWatch Insights, Loki ``query_range``, Azure Monitor, the CSV of Kibana,
-Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line that it holds, with its stamp
-and its machine; a record that the store has taken apart (it has a level) keeps its named values.
+Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line that it holds, with its
+stamp and its machine; a record that the store has taken apart (it has a level) keeps its named values.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _items(values: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _journal(data: bytes) -> Iterator[Piece]:
-    """Yield the entries of journald's export format: ``NAME=value`` lines, or a name, eight bytes of length, and bytes."""
+    """Yield the entries of journald's export format: ``NAME=value``, or a name, eight bytes of length, and bytes."""
     position, line = 0, 0
     while position < len(data):
         start, first, values = position, line, {}

@@ -205,6 +205,20 @@ def _inflate(path: Path, codec: str) -> Content:
     return Content(bytes(whole), "")
 
 
+def first_inflated(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file compressed by gzip, bzip2, or xz; fewer where it is damaged.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    codec = codec_of(read_head(path, 16))
+    try:
+        with _open_known(path, codec) as stream:
+            return stream.read(size)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError):
+        return b""
+
+
 def _open_known(path: Path, codec: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:
     if codec == "gzip":
         return gzip.open(path, "rb")

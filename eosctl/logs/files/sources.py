@@ -14,7 +14,15 @@ from eosctl.logs.carriers.documents import holds_records
 from eosctl.logs.carriers.exports import export_of
 from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, NULS, detect_wrapper, peel
 from eosctl.logs.files.applications import application_of
-from eosctl.logs.files.content import codec_of, first_text, read_content, read_head, recoded, recoding_of
+from eosctl.logs.files.content import (
+    codec_of,
+    first_inflated,
+    first_text,
+    read_content,
+    read_head,
+    recoded,
+    recoding_of,
+)
 from eosctl.logs.files.hosts import host_of_path
 from eosctl.logs.layouts import LAYOUTS, Layout, Verdict, detect_layouts
 
@@ -42,6 +50,8 @@ _NOT_LOGS: Final = frozenset(
         ".snapshot",
     ]
 )
+_ARCHIVES: Final = ((b"PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07", "rar"))
+_TAR_BYTES: Final = 512
 _TABLES: Final = frozenset({".csv", ".tsv"})
 _KAFKA_DATA: Final = re.compile(
     r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
@@ -125,6 +135,23 @@ def _files_below(folder: Path) -> list[Path]:
     return sorted((*files, *closed))
 
 
+def archive_of(path: Path) -> str:
+    """Name the kind of archive that a file is: ``tar``, compressed or not, ``zip``, ``7z``, ``rar``; empty for none.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    head = read_head(path, _TAR_BYTES)
+    return archive_in(first_inflated(path, _TAR_BYTES) if codec_of(head) in ("gzip", "bzip2", "xz") else head)
+
+
+def archive_in(head: bytes) -> str:
+    """Name the kind of archive by its first bytes, after decompression."""
+    if head[257:262] == b"ustar":
+        return "tar"
+    return next((kind for magic, kind in _ARCHIVES if head.startswith(magic)), "")
+
+
 def _is_exported(file: Path) -> bool:
     """Whether a table holds log records."""
     if file.suffix.lower() not in _TABLES:
@@ -154,6 +181,8 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         return Unread(str(path), error.strerror or str(error), True)
     compressed, recoding, outermost = bool(codec_of(head)), recoding_of(head), ""
     sample = bytes(read_content(path).data[:SAMPLE_BYTES]) if compressed else head
+    if archive := archive_in(sample):
+        return Unread(str(path), f"a {archive} archive: unpack it first", True)
     if recoding:
         sample = recoded(sample, recoding)
     elif sample.startswith(b"\0"):

@@ -1,0 +1,177 @@
+"""Inputs that are no files to seek in: standard input, pipes, and archives, copied to a temporary folder as they come.
+
+What is copied is bounded: an archive that unpacks to more than ``MAX_UNPACKED_BYTES`` is read up to there and named.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import stat
+import sys
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Final, NamedTuple
+
+from eosctl.logs.files.sources import Unread, archive_of, find_files
+
+STDIN: Final = "-"
+MAX_UNPACKED_BYTES: Final = 4 * 1024**3
+_CHUNK_BYTES: Final = 1 << 20
+_DAMAGE: Final = (EOFError, OSError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+"""What the readers of archives raise; a ``RuntimeError`` is a zip that needs a password."""
+
+
+class Opened(NamedTuple):
+    """Inputs as files.
+
+    Attributes:
+        paths: The files and folders to read.
+        names: What to call what lies below a temporary path: that path, and the name of the input.
+        unread: What of archives could not be read.
+        archives: The archives among the inputs, which need not be read as files.
+    """
+
+    paths: tuple[Path, ...]
+    names: Mapping[str, str]
+    unread: tuple[Unread, ...]
+    archives: frozenset[str]
+
+    def name_of(self, file: str) -> str:
+        """Return a file's name as the caller knows it: ``bundle.tgz/kafka/server.log``."""
+        for path, name in self.names.items():
+            if file == path or file.startswith(f"{path}{os.sep}"):
+                return f"{name}{file[len(path) :]}"
+        return file
+
+
+@contextmanager
+def opened_inputs(paths: Iterable[Path], progress: Callable[[str], None] = lambda _: None) -> Iterator[Opened]:
+    """Yield inputs as files; the temporary ones are there while the ``with`` block runs.
+
+    Args:
+        paths: Files, folders, pipes, and ``-`` for standard input.
+        progress: Called with what is read next, in words: a pipe may make the caller wait.
+    """
+    with tempfile.TemporaryDirectory(prefix="eosctl-logs-") as folder:
+        copies = _Copies(Path(folder), progress)
+        for path in paths:
+            copies.add(path)
+        yield Opened(tuple(copies.paths), copies.names, tuple(copies.unread), frozenset(copies.archives))
+
+
+class _Copies:
+    """Gathers what is read, with the copies that it needs."""
+
+    def __init__(self, folder: Path, progress: Callable[[str], None]) -> None:
+        self._folder, self._progress = folder, progress
+        self.paths: list[Path] = []
+        self.names: dict[str, str] = {}
+        self.unread: list[Unread] = []
+        self.archives: list[str] = []
+
+    def add(self, path: Path) -> None:
+        if str(path) == STDIN:
+            self._progress("standard input, until it ends")
+            self._keep(sys.stdin.buffer, "stdin")
+        elif _is_pipe(path):
+            self._progress(f"{path}, a pipe, until its writer closes it")
+            with path.open("rb") as stream:
+                self._keep(stream, str(path))
+        elif path.is_dir():
+            self.paths.append(path)
+            for file in find_files([path]):
+                self._unpack(file)
+        elif not self._unpack(path):
+            self.paths.append(path)
+
+    def _keep(self, stream: IO[bytes], name: str) -> None:
+        target = self._target(PurePosixPath(name).name)
+        with target.open("wb") as copy:
+            shutil.copyfileobj(stream, copy, _CHUNK_BYTES)
+        self.names[str(target)] = name
+        self._unpack(target, name) or self.paths.append(target)
+
+    def _target(self, name: str) -> Path:
+        folder = self._folder / str(len(self.names))
+        folder.mkdir()
+        return folder / name
+
+    def _unpack(self, path: Path, name: str = "") -> bool:
+        """Unpack an archive; return whether the file is one."""
+        try:
+            kind = archive_of(path)
+        except OSError:
+            return False
+        if kind not in ("tar", "zip"):
+            return False
+        name = name or str(path)
+        self.archives.append(str(path))
+        target = self._target(path.name.partition(".")[0] or "archive")
+        target.mkdir()
+        self.names[str(target)] = name
+        left = MAX_UNPACKED_BYTES
+        try:
+            for member in _tar_members(path) if kind == "tar" else _zip_members(path):
+                self._progress(f"{name}, {member.name}")
+                left -= _copy(member, target, left)
+                if left < 0:
+                    self.unread.append(Unread(name, f"it unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", True))
+                    break
+        except _DAMAGE as error:
+            self.unread.append(Unread(name, f"not read to its end ({kind}): {error}", True))
+        self.paths.append(target)
+        return True
+
+
+class _Member(NamedTuple):
+    name: str
+    modified_s: float
+    stream: IO[bytes]
+
+
+def _copy(member: _Member, folder: Path, most: int) -> int:
+    """Copy a member of an archive, at most so many bytes of it; return its size, or more than the most of it."""
+    # No member is written outside of the folder, whatever its name.
+    parts = [part for part in PurePosixPath(member.name.replace("\\", "/")).parts if part not in ("..", "/", ".")]
+    if not parts:
+        return 0
+    target = folder.joinpath(*parts)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with member.stream as stream, target.open("wb") as copy:
+        while size <= most and (chunk := stream.read(_CHUNK_BYTES)):
+            copy.write(chunk[: most - size])
+            size += len(chunk)
+    if member.modified_s:
+        os.utime(target, (member.modified_s, member.modified_s))
+    return size
+
+
+def _tar_members(path: Path) -> Iterator[_Member]:
+    with tarfile.open(path, "r|*") as archive:
+        for entry in archive:
+            stream = archive.extractfile(entry) if entry.isreg() else None
+            if stream is not None:
+                yield _Member(entry.name, entry.mtime, stream)
+
+
+def _zip_members(path: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            if not entry.is_dir():
+                yield _Member(entry.filename, 0.0, archive.open(entry))
+
+
+def _is_pipe(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)

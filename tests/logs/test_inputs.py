@@ -1,0 +1,140 @@
+"""Inputs that are no files to seek in: standard input, pipes, and archives."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tarfile
+import threading
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from eosctl.logs.files import inputs
+from eosctl.logs.scan import LogScan, scan_paths
+from tests.commands.conftest import eosctl, own_home
+from tests.logs.test_pasted import TEXT
+
+__all__ = ["own_home"]
+
+FILES = {"kafka-2/server.log": TEXT.encode(), "notes.md": b"# no log\n", "kafka-2/empty.log": b""}
+
+
+def tar(files: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode=mode) as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mtime = len(content), 1_795_000_000
+            archive.addfile(entry, io.BytesIO(content))
+    return data.getvalue()
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def rollbacks(scan: LogScan) -> list[tuple[str, int, str]]:
+    return [(one.file, one.line, one.application) for one in scan.events if one.category == "TXN_TIMEOUT_ABORT"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("bundle.tgz", tar(FILES)),
+        ("bundle.tar", tar(FILES, "w")),
+        ("bundle.tar.bz2", tar(FILES, "w:bz2")),
+        ("bundle.tar.xz", tar(FILES, "w:xz")),
+        ("bundle.zip", zipped(FILES)),
+    ],
+)
+@pytest.mark.parametrize("is_below", [False, True])
+def test_the_members_of_an_archive_are_files(name: str, data: bytes, is_below: bool, tmp_path: Path) -> None:
+    archive = tmp_path / name
+    archive.write_bytes(data)
+    scan = scan_paths([tmp_path if is_below else archive])
+    assert rollbacks(scan) == [(f"{archive}/kafka-2/server.log", 5, "kafka-2")]
+    assert [one for one in scan.unread if one.is_failure] == []
+    assert {source.file for source in scan.sources} == {f"{archive}/kafka-2/{one}.log" for one in ("server", "empty")}
+
+
+def test_a_log_at_the_top_of_an_archive_is_of_the_archive(tmp_path: Path) -> None:
+    (tmp_path / "broker-7.zip").write_bytes(zipped({"server.log": TEXT.encode()}))
+    assert [application for _, _, application in rollbacks(scan_paths([tmp_path]))] == ["broker-7"]
+
+
+def test_a_damaged_archive_gives_what_is_before_the_damage_and_is_named(tmp_path: Path) -> None:
+    whole = tar({"server.log": TEXT.encode(), "other.log": os.urandom(400_000)})
+    (tmp_path / "bundle.tgz").write_bytes(whole[: len(whole) // 2])
+    scan = scan_paths([tmp_path / "bundle.tgz"])
+    assert len(rollbacks(scan)) == 1
+    assert [(one.name, one.is_failure) for one in scan.unread] == [(str(tmp_path / "bundle.tgz"), True)]
+
+
+def test_an_archive_that_unpacks_to_too_much_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MAX_UNPACKED_BYTES", 3_000_000)
+    bomb = zipped({"a.log": TEXT.encode(), "b.log": b"\0" * 20_000_000, "c.log": b"x" * 20_000_000})
+    (tmp_path / "bomb.zip").write_bytes(bomb)
+    scan = scan_paths([tmp_path / "bomb.zip"])
+    (unread,) = (one for one in scan.unread if one.is_failure)
+    assert "more than 3,000,000 bytes" in unread.reason
+    assert len(rollbacks(scan)) == 1
+    assert sum(source.size_bytes for source in scan.sources) <= 3_000_000
+
+
+def test_no_member_is_written_outside(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.log"
+    names = ("../../outside.log", str(outside), "..\\..\\outside.log")
+    (tmp_path / "bundle.zip").write_bytes(zipped({name: TEXT.encode() for name in names}))
+    scan = scan_paths([tmp_path / "bundle.zip"])
+    assert rollbacks(scan)
+    assert not outside.exists()
+
+
+def test_archives_that_cannot_be_opened_are_no_silence(own_home: Path, tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text(TEXT)
+    (tmp_path / "more.7z").write_bytes(b"7z\xbc\xaf\x27\x1c" + bytes(300))
+    done = eosctl("logs", "report", tmp_path)
+    assert done.code == 4
+    assert "more.7z: a 7z archive: unpack it first" in done.out + done.err
+
+
+@pytest.mark.parametrize("data", [TEXT.encode(), tar({"server.log": TEXT.encode()}), b"\xef\xbb\xbf" + TEXT.encode()])
+def test_standard_input_is_read(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    said: list[str] = []
+    scan = scan_paths([Path("-")], progress=said.append)
+    ((file, line, _),) = rollbacks(scan)
+    assert (file.partition("/")[0], line, said[0]) == ("stdin", 5, "standard input, until it ends")
+
+
+def test_a_pipe_is_read_and_says_what_it_waits_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "server.log"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(TEXT))
+    writer.start()
+    said: list[str] = []
+    scan = scan_paths([pipe], progress=said.append)
+    writer.join()
+    assert [(file, line) for file, line, _ in rollbacks(scan)] == [(str(pipe), 5)]
+    assert said[0] == f"{pipe}, a pipe, until its writer closes it"
+
+
+def test_a_pipe_in_a_folder_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "server.log").write_text(TEXT)
+    assert len(rollbacks(scan_paths([tmp_path]))) == 1
+
+
+def test_commands_read_standard_input(own_home: Path) -> None:
+    assert "till-9" in eosctl("logs", "report", "-", stdin=TEXT).out
+    assert "stdin" in eosctl("logs", "scan", "-", "-o", "json", stdin=TEXT).out
+    assert "IllegalStateException" in eosctl("logs", "exceptions", "-", stdin=TEXT).out
+    assert "till-9" in eosctl("doctor", "--logs", "-", "-o", "json", stdin=TEXT).out

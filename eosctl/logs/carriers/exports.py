@@ -81,7 +81,7 @@ def _columns(header: str) -> tuple[str, Sequence[str]] | None:
 
 def _table(data: bytes) -> Iterator[Piece]:
     text = data.decode("utf-8-sig", "surrogateescape")
-    lines = text.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in text.split("\n")]
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line.encode("utf-8", "surrogateescape")))
@@ -93,11 +93,10 @@ def _table(data: bytes) -> Iterator[Piece]:
     started = 0
     try:
         for number, row in enumerate(reader):
-            # ``splitlines`` and ``csv`` agree on lines that end with LF or CRLF.
-            line, started = started, reader.line_num
+            first, started = started, reader.line_num
             if number and any(row):
                 values = dict(zip(names, row, strict=False))
-                yield Piece(offsets[min(line, len(lines))], line, _carried(values), "")
+                yield Piece(offsets[min(first, len(lines))], first, _carried(values), "")
     except csv.Error as error:
         yield Piece(offsets[min(started, len(lines))], started, None, f"{error}")
 
@@ -138,7 +137,8 @@ def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
             yield {str(cell["field"]): cell.get("value") for cell in _items(row) if "field" in cell}
     data = answer.get("data")
     for stream in _items(data.get("result")) if isinstance(data, Mapping) else ():
-        labels = stream.get("stream") if isinstance(stream.get("stream"), Mapping) else {}
+        told = stream.get("stream")
+        labels = told if isinstance(told, Mapping) else {}
         for value in stream.get("values") or ():
             if isinstance(value, list) and len(value) > 1:
                 yield {**labels, "_time": str(value[0])[:13], "_raw": value[1]}

@@ -96,7 +96,8 @@ class _Copies:
         with target.open("wb") as copy:
             shutil.copyfileobj(stream, copy, _CHUNK_BYTES)
         self.names[str(target)] = name
-        self._unpack(target, name) or self.paths.append(target)
+        if not self._unpack(target, name):
+            self.paths.append(target)
 
     def _target(self, name: str) -> Path:
         folder = self._folder / str(len(self.names))

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.documents import holds_records
 from eosctl.logs.carriers.exports import export_of
-from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, NULS, detect_wrapper, peel
+from eosctl.logs.carriers.prefixes import NULS
+from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, detect_wrapper, peel
 from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.content import (
     codec_of,

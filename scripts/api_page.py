@@ -21,6 +21,7 @@ MODULES: Final = (
     "watch_diagnosis",
     "lint_configuration",
     "change_configuration",
+    "tool_output",
     "compare_configuration",
     "releases",
     "inspect_files",

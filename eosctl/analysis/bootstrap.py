@@ -26,7 +26,7 @@ def bootstrap_of(snapshot: ClusterSnapshot) -> str:
     It is several words of the shell, each already quoted: put it into a command line as it is, never through
     ``shlex.quote`` or ``shlex.join``.
     """
-    broker = next((b for b in snapshot.brokers if b.reachable and not b.fenced), None)
+    broker = next((b for b in snapshot.brokers if b.reachable and not b.fenced and b.host), None)
     address = "HOST:PORT" if broker is None else f"{broker.host}:{broker.port}"
     return shlex.join(connection_words(address, snapshot.command_config))
 

@@ -41,6 +41,12 @@ _CAUSES: Final = {
 }
 
 
+_REPORTED: Final = (
+    "kafka-transactions.sh find-hanging lists it: no coordinator had an ongoing transaction with this partition. A "
+    "principal that may not describe every transactional id sees live transactions in this list, too."
+)
+
+
 class _Scene(msgspec.Struct, frozen=True):
     """Everything that the verdicts share."""
 
@@ -50,6 +56,7 @@ class _Scene(msgspec.Struct, frozen=True):
     now: CoordinatorView
     partitions: Mapping[TopicPartition, PartitionInfo]
     seen_before: Mapping[TopicPartition, PartitionProducers]
+    reported: frozenset[TopicPartition]
     unheard: tuple[str, ...]
     ids_may_be_hidden: bool
     log_was_read: bool
@@ -98,6 +105,7 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
         now=view_of(snapshot.looks[-1]),
         partitions=partitions_by_name(snapshot),
         seen_before={where.partition: where for where in snapshot.looks[0].producers} if two else {},
+        reported=frozenset(where.partition for where in snapshot.producers if where.is_reported_hanging),
         unheard=unheard_coordinators(snapshot),
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
         log_was_read=was_read(snapshot),
@@ -107,6 +115,8 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
 
 
 def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
+    if sighting.partition in scene.reported:
+        return _Ruling(HangStatus.HANGING, HangCause.UNKNOWN_TO_COORDINATOR, _REPORTED, Confidence.LIKELY)
     info = scene.partitions.get(sighting.partition)
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
         # Any replica answers DescribeProducers, and one that lags shows what has long ended.

@@ -138,7 +138,10 @@ def _why_unseen(item: ChecklistItem, ran: Sequence[CheckResult], results: Mappin
     if not any(results[check_id].status is CheckStatus.PASSED for check_id in item.checks):
         return _listed("does not apply", [f"{one.check_id}: {one.reason}" for one in ran])
     missing = [SUBJECTS[kind].word for kind in item.sees if not tuple(SUBJECTS[kind].find(seen))]
-    return f"no {' and no '.join(missing)} was in the input" if missing else ""
+    if missing:
+        return f"no {' and no '.join(missing)} was in the input"
+    unwanted = [(SUBJECTS[kind].word, tuple(dict.fromkeys(SUBJECTS[kind].find(seen)))) for kind in item.lacks]
+    return "; ".join(f"{word}: {_told(names, ', ', SUBJECTS_NAMED)}" for word, names in unwanted if names)
 
 
 def _has_failed(result: CheckResult) -> bool:
@@ -210,7 +213,7 @@ def unknown_references(checklist: Checklist, check_ids: frozenset[str]) -> tuple
     """Return the checks, probes, and kinds of subjects that a list names and that do not exist."""
     named = {check_id for item in checklist.items for check_id in (*item.checks, *item.also)} - check_ids
     probes = {item.probe for item in checklist.items if item.probe} - PROBES.keys()
-    subjects = {kind for item in checklist.items for kind in item.sees} - SUBJECTS.keys()
+    subjects = {kind for item in checklist.items for kind in (*item.sees, *item.lacks)} - SUBJECTS.keys()
     return tuple(sorted(named | probes | subjects))
 
 

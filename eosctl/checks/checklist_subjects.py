@@ -111,6 +111,15 @@ def _consumers(seen: Seen) -> Iterable[str]:
     return _names(one for one in seen.deployment.of(Role.CONSUMER) if one.inside is not Role.STREAMS)
 
 
+def _uncommitted_readers(seen: Seen) -> Iterable[str]:
+    """Consumers that do not read committed records, or of which no file shows that they do.
+
+    Those inside Streams and inside Connect's workers read what the framework is given; rules of their own judge them.
+    """
+    own = (one for one in seen.deployment.of(Role.CONSUMER) if one.inside not in (Role.STREAMS, Role.CONNECT_WORKER))
+    return _names(one for one in own if (one.word("isolation.level") or "").lower() != "read_committed")
+
+
 class Subject(NamedTuple):
     """A kind of subject: one of it in words, and where the input holds it."""
 
@@ -132,6 +141,7 @@ SUBJECTS: Final[Mapping[str, Subject]] = {
     "transaction-timeouts": Subject("known transaction timeout", _transaction_timeouts),
     "producers": Subject("producer", _roles(Role.PRODUCER)),
     "consumers": Subject("consumer", _consumers),
+    "uncommitted-readers": Subject("consumer without isolation.level=read_committed", _uncommitted_readers),
     "readers": Subject("consumer", _roles(Role.CONSUMER)),
     "streams": Subject("Streams application", _roles(Role.STREAMS)),
     "streams-or-connectors": Subject("Streams application or connector", _roles(Role.STREAMS, *_CONNECT)),

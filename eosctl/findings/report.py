@@ -27,6 +27,7 @@ class Report(NamedTuple):
         next_commands: The commands to type next.
         file_count: The number of configuration files that were judged.
         log_reading: How much of the logs was read, in words; empty without logs.
+        printed_reading: Which outputs of Kafka's tools were read, in words; empty without any.
         timeline: The findings over time; None where none of them has a time.
         read_as: What the configuration files were read as.
     """
@@ -41,5 +42,6 @@ class Report(NamedTuple):
     next_commands: tuple[Command, ...] = ()
     file_count: int = 0
     log_reading: str = ""
+    printed_reading: str = ""
     timeline: Timeline | None = None
     read_as: tuple[ReadAs, ...] = ()

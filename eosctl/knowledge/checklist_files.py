@@ -73,8 +73,8 @@ def _reason(item: ChecklistItem) -> str:
         return "title, why and fix are needed"
     if bool(item.checks) != (item.kind is ItemKind.AUTOMATIC):
         return "checks belong to automatic items, and these need them"
-    if (item.also or item.sees) and not item.checks:
-        return "also and sees belong to automatic items"
+    if (item.also or item.sees or item.lacks) and not item.checks:
+        return "also, sees, and lacks belong to automatic items"
     if (item.limit is not None) != (item.kind is ItemKind.MEASURED):
         return "a limit belongs to measured items, and these need one"
     if item.limit is not None and item.limit.at_least is None and item.limit.at_most is None:

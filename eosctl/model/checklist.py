@@ -51,6 +51,7 @@ class ChecklistItem(msgspec.Struct, frozen=True):
         fix: What to do when it is not so.
         checks: Of an automatic item: the checks that must pass. One that does not apply counts for nothing.
         sees: Of an automatic item: kinds of subjects; the input must hold at least one of each.
+        lacks: Of an automatic item: kinds of subjects of which the input must hold none.
         also: Checks whose findings count when there is evidence for them: files beside a cluster, or the reverse.
         probe: Of a measured item: what eosctl reads off a cluster; empty when a person measures.
         limit: Of a measured item: which values are good.
@@ -64,6 +65,7 @@ class ChecklistItem(msgspec.Struct, frozen=True):
     checks: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     sees: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
     probe: str = ""
     limit: Limit | None = None
 

@@ -90,6 +90,7 @@ class PartitionProducers(msgspec.Struct, frozen=True):
     partition: TopicPartition
     broker_id: int
     producers: tuple[ProducerState, ...] = ()
+    is_reported_hanging: bool = False
 
 
 class TransactionLook(msgspec.Struct, frozen=True):

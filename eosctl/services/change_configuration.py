@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,14 +12,19 @@ from eosctl.checks.configuration.repairs import Action, Repair, plan_repairs
 from eosctl.checks.judge import findings_of, judge
 from eosctl.checks.upgrade_plan import UpgradeChange, plan_upgrade
 from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
+from eosctl.findings.finding import Finding
 from eosctl.knowledge.upgrades import load_upgrade_knowledge
 from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.releases import release_if_named, release_of
-from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.deployment_files import FilesRead, read_deployment
 from eosctl.settings.editing import EditError, remove_key, rename_key, set_value
 from eosctl.settings.sources import Releases
 from eosctl.whole_file import whole_file
+
+MAX_ROUNDS: Final = 10
+"""One repair may show the next: a producer that gets idempotence has acks of its own to be wrong."""
+_SPOILED: Final = "The result would have another error."
 
 
 class UpgradeRequest(msgspec.Struct, frozen=True):
@@ -55,15 +60,17 @@ class Fixed(NamedTuple):
     """The result of fixing files.
 
     Attributes:
-        repairs: Each repair, with what prevents it; empty if nothing does.
+        repairs: Each repair, with what prevents it; empty if nothing does. Rounds, then files and lines, order them.
         before: The text of each file with repairs, by its name.
-        after: The same with the repairs made.
-        exit_code: 2 when a file cannot be read, 3 when files differ and were not written, else 0.
+        after: The same with the repairs made; a file whose repairs would cause another error keeps its text.
+        left: What the rules find in the changed files afterwards, at warning level or above.
+        exit_code: 2 when a file cannot be read, 3 when files differ and were not written or have errors left, else 0.
     """
 
     repairs: tuple[tuple[Repair, str], ...]
     before: Mapping[str, str]
     after: Mapping[str, str]
+    left: tuple[Finding, ...]
     exit_code: ExitCode
 
 
@@ -91,7 +98,9 @@ def plan_configuration_upgrade(request: UpgradeRequest, callbacks: Callbacks = S
 
 
 def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fixed:
-    """Make the repairs that leave no choice; each changes one line, and comments and order are kept.
+    """Make the repairs that leave no choice until nothing changes, and judge the result before anything is written.
+
+    Each repair changes one line; comments and order are kept.
 
     Raises:
         UsageError: The release is not one.
@@ -99,27 +108,69 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
         EosctlError: A file cannot be written.
     """
     releases = Releases(release_if_named(request.kafka_version, callbacks.remark))
-    files = read_deployment(request.paths, releases=releases)
-    planned = plan_repairs(findings_of(judge(files.deployment)))
-    before = {repair.file: _text(repair.file) for repair in planned}
-    after = dict(before)
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
     repairs: list[tuple[Repair, str]] = []
-    # From the bottom up: a removed line moves those below it.
-    for repair in reversed(planned):
-        after[repair.file], obstacle = _edited(after[repair.file], repair)
-        repairs.append((repair, obstacle))
+    files = read_deployment(request.paths, releases=releases)
+    known = _errors(files)
+    for _ in range(MAX_ROUNDS):
+        tried = {(one.file, one.key, one.action) for one, _ in repairs}
+        planned = plan_repairs(findings_of(judge(files.deployment)))
+        todo = [one for one in planned if (one.file, one.key, one.action) not in tried]
+        if not todo:
+            break
+        for file in {one.file for one in todo} - before.keys():
+            before[file] = after[file] = _text(file)
+        # From the bottom up: a removed line moves those below it.
+        done: list[tuple[Repair, str]] = []
+        for repair in reversed(todo):
+            after[repair.file], obstacle = _edited(after[repair.file], repair)
+            done.append((repair, obstacle))
+        repairs += reversed(done)
+        files = read_deployment(request.paths, releases=releases, texts=after)
+    spoiled = {file for check, file, keys in _errors(files) if (check, file, keys) not in known} & after.keys()
+    if spoiled:
+        after |= {file: before[file] for file in spoiled}
+        repairs = [(one, text or (_SPOILED if one.file in spoiled else "")) for one, text in repairs]
+        files = read_deployment(request.paths, releases=releases, texts=after)
     changed = [name for name in before if after[name] != before[name]]
+    left = tuple(
+        finding
+        for finding in findings_of(judge(files.deployment))
+        if finding.severity.at_least(Severity.WARNING) and _file(finding) in changed
+    )
     for broken in files.unreadable:
         callbacks.report_error(broken.error)
+    _conclude(request, changed, after, left, callbacks)
+    has_errors = any(finding.severity.at_least(Severity.ERROR) for finding in left)
+    is_open = bool(changed) and (not request.write or has_errors)
+    code = ExitCode.BAD_INPUT if files.unreadable else ExitCode.FINDINGS if is_open else ExitCode.DONE
+    return Fixed(tuple(repairs), before, after, left, code)
+
+
+def _conclude(
+    request: FixRequest, changed: list[str], after: Mapping[str, str], left: tuple[Finding, ...], callbacks: Callbacks
+) -> None:
+    """Write the files where that was asked for, and remark what is left to do by hand."""
     if request.write:
         for name in changed:
             _write(Path(name), after[name])
-            callbacks.remark(f"{name}: mended.")
-    elif changed and not files.unreadable:
+            callbacks.remark(f"{name}: fixed.")
+    elif changed:
         callbacks.remark("Nothing was written. --yes writes the files.")
-    is_open = bool(changed) and not request.write
-    code = ExitCode.BAD_INPUT if files.unreadable else ExitCode.FINDINGS if is_open else ExitCode.DONE
-    return Fixed(tuple(reversed(repairs)), before, after, code)
+    for finding in left:
+        where = f"{_file(finding)}:{dict(finding.facts)['line']}"
+        callbacks.remark(f"left: {where}: {finding.severity.value}: {finding.message} [{finding.check_id}]")
+
+
+def _errors(files: FilesRead) -> set[tuple[str, str, str]]:
+    """Return the findings at error level by check, file, and settings: lines move with the repairs."""
+    found = (finding for finding in findings_of(judge(files.deployment)) if finding.severity.at_least(Severity.ERROR))
+    return {(one.check_id, _file(one), str(dict(one.facts)["keys"])) for one in found}
+
+
+def _file(finding: Finding) -> str:
+    return str(dict(finding.facts)["file"])
 
 
 def _text(file: str) -> str:

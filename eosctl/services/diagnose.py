@@ -15,6 +15,7 @@ from eosctl.checks.files_with_cluster import joined, judge_files
 from eosctl.checks.registry import ALL_CHECKS, CONFIGURATION_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.bundles.snapshot_file import save_snapshot
+from eosctl.collect.printed.evidence import PrintedEvidence
 from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Command, Finding
@@ -29,9 +30,11 @@ from eosctl.services.connection import Connection, names_a_cluster
 from eosctl.services.gate import GateFiles, judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources, check_sources, read_sources
+from eosctl.services.tool_output import reading_of, sort_paths, without_evidence
 from eosctl.settings.deployment_files import FilesRead, Unreadable, read_deployment
 
 NEXT_COMMANDS: Final = 3
+_NOTHING: Final = ("The files hold no settings of Kafka and no evidence of a cluster: nothing was judged.",)
 
 
 class DiagnoseRequest(msgspec.Struct, frozen=True):
@@ -43,7 +46,7 @@ class DiagnoseRequest(msgspec.Struct, frozen=True):
     Attributes:
         connection: The cluster.
         snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
-        paths: Configuration files, and folders of them.
+        paths: Configuration files, files with the output of Kafka's tools, and folders of them.
         sources: Logs and metrics.
         checks: Ids, areas, and tags of checks of a cluster, for which only the evidence that they need is collected;
             ``()`` for all. None runs all checks on all evidence.
@@ -105,6 +108,7 @@ class _Evidence(NamedTuple):
     snapshot: ClusterSnapshot | None
     checks: tuple[Check, ...]
     log_reading: str = ""
+    printed_reading: str = ""
 
 
 def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnosed:
@@ -124,8 +128,9 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
     """
     check_sources(request.sources)
     checks = ALL_CHECKS if request.checks is None else choose_checks(request.checks)
-    files = _read_files(request.paths, callbacks)
-    evidence = _collect(request, checks, callbacks)
+    paths, printed = sort_paths(request.paths, callbacks.now_ms())
+    files = _read_files(paths, callbacks)
+    evidence = _with_printed(_collect(request, checks, callbacks), printed, checks, callbacks)
     # What is wrong with these must show before any verdict.
     gate = read_gate(request.gate)
     if request.save_snapshot is not None and evidence.snapshot is not None:
@@ -166,6 +171,21 @@ def _collect(request: DiagnoseRequest, checks: tuple[Check, ...], callbacks: Cal
     return _Evidence(read.snapshot, checks, read.log_reading)
 
 
+def _with_printed(
+    evidence: _Evidence, printed: PrintedEvidence, checks: tuple[Check, ...], callbacks: Callbacks
+) -> _Evidence:
+    """Return the evidence with what Kafka's tools printed; a cluster that was read goes before it."""
+    for sentence in without_evidence(printed):
+        callbacks.remark(sentence)
+    if printed.snapshot is None:
+        return evidence
+    if evidence.snapshot is not None:
+        callbacks.remark(f"{reading_of(printed)}; it was not used, as other evidence was given.")
+        return evidence
+    known = tuple(check for check in checks if check.needs and check.needs <= printed.snapshot.collected)
+    return _Evidence(printed.snapshot, known, printed_reading=reading_of(printed))
+
+
 def _judge(
     request: DiagnoseRequest, evidence: _Evidence, files: FilesRead | None, gate: GateFiles, now_ms: int
 ) -> Diagnosed:
@@ -190,9 +210,12 @@ def _judge(
         next_commands=_next_commands(diagnosis),
         file_count=0 if files is None else len(files.read),
         log_reading=evidence.log_reading,
+        printed_reading=evidence.printed_reading,
         timeline=build_diagnosis_timeline(case.snapshot, diagnosis.findings, case.open_transactions),
         read_as=() if files is None else read_as(files.deployment),
     )
+    if snapshot is None and (files is None or not files.deployment.components):
+        return Diagnosed(report, checks, found, () if files is None else files.unreadable, ExitCode.BAD_INPUT, _NOTHING)
     if files is not None and files.unreadable:
         return Diagnosed(report, checks, found, files.unreadable, ExitCode.BAD_INPUT, ())
     verdict = judge_run(diagnosis, gate.gate)

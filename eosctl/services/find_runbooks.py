@@ -19,6 +19,7 @@ from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.symptoms import deciding_question, runbook_of_category, search_symptoms
+from eosctl.services.tool_output import judge_text
 
 MOST: Final = 5
 _LONGEST_PATH: Final = 1024
@@ -154,6 +155,11 @@ def _candidates(text: str, *, is_output: bool) -> Iterator[RunbookMatch]:
             records = "a log record" if logged.record_count == 1 else f"{logged.record_count} log records"
             reason = f"{records} of category {logged.category}"
             yield RunbookMatch(round(_LOGGED - 0.05 * at, 3), _runbook(runbook), logged.category, reason)
+    for finding in judge_text(text, 0)[0]:
+        for entry in find_entries(finding.check_id)[:1]:
+            yield from _of_entry(
+                entry, _PRINTED, finding.title, f"the output of Kafka's tool shows it: {finding.message}"
+            )
     if is_output:
         return
     for found in search_symptoms(translated(pasted.text)):

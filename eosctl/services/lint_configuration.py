@@ -26,6 +26,7 @@ from eosctl.services.connection import Connection
 from eosctl.services.gate import Verdict, judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.releases import release_if_named
+from eosctl.services.tool_output import sort_paths, with_printed, without_settings
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.inline_suppressions import read_inline_suppressions
 from eosctl.settings.sources import Releases
@@ -37,7 +38,7 @@ class LintRequest(msgspec.Struct, frozen=True):
     """The files to judge.
 
     Attributes:
-        paths: Configuration files, and folders of them.
+        paths: Configuration files, files with the output of Kafka's tools, and folders of them.
         kafka_version: The release of the brokers, e.g. ``3.9``; None for the newest.
         client_version: The release of Java clients, Streams and Connect, if it is another.
         librdkafka_version: The release of librdkafka.
@@ -83,7 +84,10 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         release_if_named(request.client_version, callbacks.remark),
         release_if_named(request.librdkafka_version, callbacks.remark, "librdkafka"),
     )
-    files = read_deployment(request.paths, roles=request.roles, releases=releases)
+    others, printed = sort_paths(request.paths, callbacks.now_ms())
+    files = with_printed(read_deployment(others, roles=request.roles, releases=releases), printed)
+    for remark in without_settings(printed):
+        callbacks.remark(remark)
     deployment = files.deployment
     if request.with_cluster:
         evidence = collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks)

@@ -62,7 +62,11 @@ _NOTHING: Final = _File([], [], {})
 
 
 def read_deployment(
-    paths: Sequence[Path], *, roles: Mapping[str, Role] | None = None, releases: Releases = UNKNOWN
+    paths: Sequence[Path],
+    *,
+    roles: Mapping[str, Role] | None = None,
+    releases: Releases = UNKNOWN,
+    texts: Mapping[str, str] | None = None,
 ) -> FilesRead:
     """Read files, and whatever a folder holds in the formats that eosctl reads.
 
@@ -70,6 +74,7 @@ def read_deployment(
         paths: Files and folders.
         roles: What certain files are, by path or pattern; detection tells the rest.
         releases: The releases whose defaults hold; where nobody says, the one that a file names.
+        texts: What counts in place of a file's own text, by the file.
     """
     found: list[_File] = []
     read: list[str] = []
@@ -79,7 +84,7 @@ def read_deployment(
     for path in files_of(paths):
         file = str(path)
         try:
-            text = read_text(path)
+            text = texts[file] if texts and file in texts else read_text(path)
             if path in paths and not text.strip():
                 raise ConfigFileError(f"{file} is empty.", "There is nothing to judge.", "Name another file.")
             one = _read_any(file, text, _role_for(file, roles or {}))

@@ -101,7 +101,7 @@ def test_yes_writes_and_the_next_look_finds_nothing(broker: Path) -> None:
     assert stat.S_IMODE(broker.stat().st_mode) == 0o600
     assert [path.name for path in broker.parent.iterdir()] == [broker.name]
     again = eosctl("config", "fix", broker)
-    assert (again.code, "Nothing can be mended" in again.out) == (0, True)
+    assert (again.code, "Nothing can be fixed" in again.out) == (0, True)
 
 
 def test_several_edits_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:

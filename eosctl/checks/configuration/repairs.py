@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from eosctl.findings.finding import Finding
+from eosctl.model.severity import Severity
 
 
 class Action(StrEnum):
@@ -67,6 +68,8 @@ _ONLY_FOR: Final = {
     "EOS-CFG-020": "isolation.level",
     "EOS-CFG-021": "enable.auto.commit",
 }
+# At information level these are decisions, not mistakes.
+_CHOICES: Final = frozenset({"EOS-CFG-011", "EOS-CFG-020", "EOS-CFG-092"})
 _OLD_GUARANTEES: Final = ("exactly_once", "exactly_once_beta")
 
 
@@ -74,10 +77,15 @@ def plan_repairs(findings: Iterable[Finding]) -> tuple[Repair, ...]:
     """Return the repairs of those findings that have a certain one, each key once."""
     found: dict[tuple[str, int, str], Repair] = {}
     for finding in findings:
-        repair = _repair(finding)
+        repair = None if _is_chosen(finding) else _repair(finding)
         if repair is not None:
             found.setdefault((repair.file, repair.line, repair.key), repair)
     return tuple(sorted(found.values(), key=lambda r: (r.file, r.line)))
+
+
+def _is_chosen(finding: Finding) -> bool:
+    """Tell whether a finding is about a choice of at-least-once that somebody made where nothing asks for more."""
+    return finding.check_id in _CHOICES and finding.severity is Severity.INFO
 
 
 def _repair(finding: Finding) -> Repair | None:

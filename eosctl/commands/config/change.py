@@ -49,10 +49,11 @@ def fix(
     *,
     result: ResultOptions,
 ) -> None:
-    """Mend what leaves no choice, and show the patch first; comments and order are kept.
+    """Fix what leaves no choice, and show the patch first; comments and order are kept.
 
-    Only findings with one right answer are mended. Each edit changes one line and holds only if the file then means
-    exactly what was wanted. Exit code: 0 when there is nothing to mend or with --yes, 3 when there is.
+    Only findings with one right answer are fixed, until nothing changes any more, and the result is judged again. Each
+    edit changes one line and holds only if the file then means exactly what was wanted. Exit code: 0 when there is
+    nothing to fix or with --yes, 3 when there is, or when errors are left in a file that was written.
     """
     fixed = perform(fix_configuration, FixRequest(tuple(paths), kafka_version, yes), invocation)
     edits = (fixed.repairs, fixed.before, fixed.after)

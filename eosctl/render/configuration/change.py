@@ -110,7 +110,7 @@ def render_fixes(
 ) -> str:
     """Render repairs, each with what prevents it; for people with the patch of each file."""
     result = listing("config-fix", "config fix", now_ms, tuple(_repair_item(*one) for one in repairs))
-    text = render_listing(result, REPAIR_COLUMNS, output, style, empty="Nothing can be mended without a choice.")
+    text = render_listing(result, REPAIR_COLUMNS, output, style, empty="Nothing can be fixed without a choice.")
     if output not in FOR_PEOPLE:
         return text
     patches = [_patch(name, before[name], after[name]) for name in before]

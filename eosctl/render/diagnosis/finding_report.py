@@ -65,6 +65,8 @@ def _about(report: Report) -> Iterator[str]:
         yield f"Configuration: {count_text(report.file_count, 'file')}."
     if report.log_reading:
         yield f"Logs: {report.log_reading}."
+    if report.printed_reading:
+        yield f"Read: {report.printed_reading}."
     if snapshot.brokers or snapshot.cluster_id:
         yield (
             f"Cluster {snapshot.cluster_id or 'unknown'}, {count_text(len(snapshot.brokers), 'broker')}, "

@@ -1,0 +1,1 @@
+"""What Kafka's own tools print, read as evidence."""

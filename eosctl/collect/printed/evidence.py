@@ -1,0 +1,127 @@
+"""A snapshot of what the outputs of Kafka's tools show together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from eosctl.collect.printed.readers import Part, read_section
+from eosctl.collect.printed.sections import Section, sections_of
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.snapshot import Broker, ClusterSnapshot, Group, Topic
+from eosctl.model.transaction import PartitionProducers, TransactionLook
+
+
+class ToolOutput(NamedTuple):
+    """An output in a file: the tool that printed it, and whether it is evidence of the cluster's state."""
+
+    file: str
+    line: int
+    tool: str
+    is_evidence: bool
+
+
+class PrintedEvidence(NamedTuple):
+    """What the texts show together; ``snapshot`` is None where no output in them is evidence."""
+
+    snapshot: ClusterSnapshot | None
+    outputs: tuple[ToolOutput, ...]
+
+
+def is_tool_output(text: str) -> bool:
+    """Tell whether a tool of Kafka printed a text, or a part of it."""
+    return bool(sections_of(text))
+
+
+def read_printed(texts: Mapping[str, str], now_ms: int) -> PrintedEvidence:
+    """Read the outputs of Kafka's tools in texts as evidence.
+
+    Args:
+        texts: By the name of the file, or of the place that a text was pasted in.
+        now_ms: The time of the snapshot where the outputs do not show theirs, in milliseconds since the epoch.
+    """
+    outputs: list[ToolOutput] = []
+    parts: list[tuple[Section, Part]] = []
+    for file, text in texts.items():
+        for section in sections_of(text):
+            part = read_section(section)
+            outputs.append(ToolOutput(file, section.line, section.tool, part is not None))
+            if part is not None:
+                parts.append((section, part))
+    return PrintedEvidence(_snapshot(parts, now_ms) if parts else None, tuple(outputs))
+
+
+def _snapshot(parts: list[tuple[Section, Part]], now_ms: int) -> ClusterSnapshot:
+    own = [part for _, part in parts]
+    at = max((part.captured_at_ms for part in own if part.captured_at_ms is not None), default=now_ms)
+    collected = frozenset(kind for part in own for kind in part.kinds)
+    quorums = [part.quorum for part in own if part.quorum is not None]
+    return ClusterSnapshot(
+        captured_at_ms=at,
+        cluster_id=next((part.cluster_id for part in own if part.cluster_id), ""),
+        observer="output of Kafka's tools",
+        brokers=_joined_brokers(broker for part in own for broker in part.brokers),
+        features=tuple(feature for part in own for feature in part.features),
+        topics=_joined_topics(topic for part in own for topic in part.topics),
+        looks=_looks(parts, at),
+        groups=_joined_groups(group for part in own for group in part.groups),
+        quorum=max(quorums, key=lambda one: (len(one.voters), len(one.replicas)), default=None),
+        access_rules=next((part.access_rules for part in own if part.access_rules is not None), None),
+        log_directories=tuple(directory for part in own for directory in part.log_directories),
+        collected=collected,
+        gaps=_gaps(own),
+    )
+
+
+def _looks(parts: list[tuple[Section, Part]], at_ms: int) -> tuple[TransactionLook, ...]:
+    """Return what is known of transactions, as one look."""
+    transactions = tuple(one for _, part in parts for one in part.transactions)
+    producers: dict[object, PartitionProducers] = {}
+    for _, part in parts:
+        for one in part.producers:
+            before = producers.get(one.partition)
+            known = () if before is None else before.producers
+            hangs = one.is_reported_hanging or (before is not None and before.is_reported_hanging)
+            producers[one.partition] = PartitionProducers(one.partition, -1, (*known, *one.producers), hangs)
+    if not transactions and not producers:
+        return ()
+    return (TransactionLook(at_ms, at_ms, tuple(producers.values()), transactions),)
+
+
+def _joined_topics(topics: Iterable[Topic]) -> tuple[Topic, ...]:
+    found: dict[str, Topic] = {}
+    for topic in topics:
+        other = found.get(topic.name)
+        if other is not None:
+            partitions = other.partitions or topic.partitions
+            settings = {setting.name: setting for setting in (*topic.settings, *other.settings)}
+            topic = Topic(topic.name, other.topic_id, topic.internal, partitions, tuple(settings.values()))
+        found[topic.name] = topic
+    return tuple(found.values())
+
+
+def _joined_brokers(brokers: Iterable[Broker]) -> tuple[Broker, ...]:
+    return tuple({broker.node_id: broker for broker in brokers}.values())
+
+
+def _joined_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Return each group once: the state is that of --state, the offsets are those of --describe."""
+    found: dict[str, Group] = {}
+    for group in groups:
+        other = found.get(group.group_id)
+        if other is not None:
+            state = group.state if not group.offsets else other.state
+            group = Group(group.group_id, -1, state, "consumer", offsets=(*other.offsets, *group.offsets))
+        found[group.group_id] = group
+    return tuple(found.values())
+
+
+def _gaps(parts: list[Part]) -> tuple[EvidenceGap, ...]:
+    whole = {kind for part in parts for kind in part.kinds if kind not in part.partial}
+    found = {
+        (kind, detail): EvidenceGap(kind, "other parts", GapReason.NOT_COLLECTED, detail=detail)
+        for part in parts
+        for kind, detail in part.partial.items()
+        if kind not in whole or kind is EvidenceKind.TOPIC_CONFIGS
+    }
+    return tuple(found.values())

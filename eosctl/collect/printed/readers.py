@@ -1,0 +1,337 @@
+"""From the output of each tool to the part of a cluster's snapshot that it shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from eosctl.collect.printed import sections as tools
+from eosctl.collect.printed.sections import Section, rows_of
+from eosctl.model.cluster_state import AccessRule, AccessRules, LogDirectory, QuorumReplica
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.setting import Setting, SettingSource
+from eosctl.model.snapshot import Broker, CommittedOffset, FeatureLevel, Group, PartitionInfo, QuorumInfo, Topic
+from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction
+
+_SOURCES: Final[Mapping[str, SettingSource]] = {
+    "DYNAMIC_TOPIC_CONFIG": SettingSource.DYNAMIC_TOPIC,
+    "DYNAMIC_BROKER_CONFIG": SettingSource.DYNAMIC_BROKER,
+    "DYNAMIC_DEFAULT_BROKER_CONFIG": SettingSource.DYNAMIC_DEFAULT_BROKER,
+    "STATIC_BROKER_CONFIG": SettingSource.STATIC_BROKER,
+    "DEFAULT_CONFIG": SettingSource.DEFAULT,
+}
+_INTERNAL: Final = frozenset({"__transaction_state", "__consumer_offsets", "__share_group_state"})
+
+
+class Part(NamedTuple):
+    """What one output shows.
+
+    Attributes:
+        kinds: The kinds of evidence in it.
+        partial: What is missing of a kind that the output holds a part of.
+        captured_at_ms: When it was printed, as far as its own numbers show that.
+    """
+
+    kinds: frozenset[EvidenceKind]
+    partial: Mapping[EvidenceKind, str] = {}
+    cluster_id: str = ""
+    topics: tuple[Topic, ...] = ()
+    brokers: tuple[Broker, ...] = ()
+    transactions: tuple[Transaction, ...] = ()
+    producers: tuple[PartitionProducers, ...] = ()
+    groups: tuple[Group, ...] = ()
+    quorum: QuorumInfo | None = None
+    features: tuple[FeatureLevel, ...] = ()
+    access_rules: AccessRules | None = None
+    log_directories: tuple[LogDirectory, ...] = ()
+    captured_at_ms: int | None = None
+
+
+def read_section(section: Section) -> Part | None:
+    """Return what an output shows; None where it is not evidence of a cluster's state, or holds nothing."""
+    reader = _READERS.get(section.tool)
+    return None if reader is None else reader(section)
+
+
+_TOPIC: Final = re.compile(
+    r"Topic:\s*(?P<name>\S+)\s+(?:TopicId:\s*(?P<id>\S+)\s+)?PartitionCount:.*?(?:Configs:\s*(?P<configs>\S*).*)?$"
+)
+_PARTITION: Final = re.compile(
+    r"Topic:\s*(?P<topic>\S+)\s+Partition:\s*(?P<number>\d+)\s+Leader:\s*(?P<leader>\S+)\s+Replicas:\s*(?P<replicas>[\d,]*)"
+    r"\s+Isr:\s*(?P<isr>[\d,]*)"
+)
+
+
+def _topics(section: Section) -> Part:
+    partitions: dict[str, list[PartitionInfo]] = {}
+    ids: dict[str, str] = {}
+    settings: dict[str, tuple[Setting, ...]] = {}
+    for line in section.lines:
+        if match := _PARTITION.search(line):
+            where = TopicPartition(match["topic"], int(match["number"]))
+            leader = int(match["leader"]) if match["leader"].isdecimal() else None
+            info = PartitionInfo(where, leader, -1, _numbers(match["replicas"]), _numbers(match["isr"]))
+            partitions.setdefault(where.topic, []).append(info)
+        elif match := _TOPIC.search(line):
+            ids[match["name"]] = match["id"] or ""
+            pairs = (one.partition("=") for one in (match["configs"] or "").split(",") if "=" in one)
+            settings[match["name"]] = tuple(
+                Setting(name, value, SettingSource.DYNAMIC_TOPIC, match["name"]) for name, _, value in pairs
+            )
+    topics = tuple(
+        Topic(name, ids.get(name, ""), name in _INTERNAL, tuple(partitions.get(name, ())), settings.get(name, ()))
+        for name in dict.fromkeys((*ids, *partitions))
+    )
+    return Part(
+        frozenset({EvidenceKind.TOPICS, EvidenceKind.TOPIC_CONFIGS}),
+        {EvidenceKind.TOPIC_CONFIGS: "only overrides are printed; those of broker defaults are not"},
+        topics=topics,
+    )
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(",") if part)
+
+
+_CONFIGS: Final = re.compile(
+    r"^(?P<all>All|Dynamic|Default)?\s*[Cc]onfigs for (?P<kind>topic|brokers?)\s*(?P<name>.*?)\s*are:$"
+)
+_SETTING: Final = re.compile(
+    r"^\s+(?P<name>[\w.-]+)=(?P<value>.*?) sensitive=(?P<sensitive>true|false) synonyms=\{(?:(?P<source>[A-Z_]+):)?"
+)
+
+
+def _configs(section: Section) -> Part | None:
+    topics: dict[str, list[Setting]] = {}
+    brokers: dict[int, list[Setting]] = {}
+    current: list[Setting] = []
+    is_all = True
+    for line in section.lines:
+        if head := _CONFIGS.match(line):
+            is_all = is_all and head["all"] == "All"
+            kind, name = head["kind"], head["name"].strip("'\"")
+            if kind == "topic":
+                current = topics.setdefault(name, [])
+            else:
+                current = brokers.setdefault(int(name), []) if name.isdecimal() else []
+        elif match := _SETTING.match(line):
+            value = None if match["value"] == "null" else match["value"]
+            source = _SOURCES.get(match["source"] or "", SettingSource.UNKNOWN)
+            current.append(Setting(match["name"], value, source, sensitive=match["sensitive"] == "true"))
+    kinds = {EvidenceKind.TOPIC_CONFIGS} if topics else set()
+    kinds |= {EvidenceKind.BROKER_CONFIGS} if brokers else set()
+    if not kinds:
+        return None
+    detail = "of these brokers and topics alone" if is_all else "only overrides are printed (--all prints all)"
+    return Part(
+        frozenset(kinds),
+        dict.fromkeys(kinds, detail),
+        topics=tuple(Topic(name, "", name in _INTERNAL, (), tuple(own)) for name, own in topics.items()),
+        brokers=tuple(Broker(number, "", 0, settings=tuple(own)) for number, own in brokers.items()),
+    )
+
+
+def _transactions(section: Section) -> Part:
+    found: list[Transaction] = []
+    at: list[int] = []
+    for row in rows_of(section):
+        start, lasts = _number(row.get("CurrentTransactionStartTimeMs")), _number(row.get("TransactionDurationMs"))
+        if start is not None and lasts is not None:
+            at.append(start + lasts)
+        coordinator = _number(row.get("CoordinatorId") or row.get("Coordinator"))
+        found.append(
+            Transaction(
+                row["TransactionalId"],
+                -1 if coordinator is None else coordinator,
+                _number(row["ProducerId"]) or 0,
+                row["TransactionState"],
+                _number(row.get("ProducerEpoch")) or 0,
+                _number(row.get("TransactionTimeoutMs")) or -1,
+                start,
+                tuple(_partitions(row.get("TopicPartitions", ""))),
+                described="TransactionTimeoutMs" in row,
+            )
+        )
+    only = f"{len(found)} described" if section.tool == tools.TRANSACTION else "states alone"
+    return Part(
+        frozenset({EvidenceKind.TRANSACTIONS}),
+        {EvidenceKind.TRANSACTIONS: only},
+        transactions=tuple(found),
+        captured_at_ms=max(at, default=None),
+    )
+
+
+def _partitions(text: str) -> Iterator[TopicPartition]:
+    for part in text.split(","):
+        topic, dash, number = part.strip().rpartition("-")
+        if dash and number.isdecimal():
+            yield TopicPartition(topic, int(number))
+
+
+def _hanging(section: Section) -> Part:
+    """Read what Kafka itself calls hanging: the tool has compared the partitions with the coordinators."""
+    found: list[PartitionProducers] = []
+    at: list[int] = []
+    for row in rows_of(section):
+        where = TopicPartition(row["Topic"], _number(row["Partition"]) or 0)
+        stamp, minutes = _number(row.get("LastTimestamp")) or 0, _number(row.get("Duration(min)")) or 0
+        at.append(stamp + (minutes + 1) * 60_000)
+        state = ProducerState(
+            _number(row["ProducerId"]) or 0,
+            _number(row["ProducerEpoch"]) or 0,
+            -1,
+            stamp,
+            -1 if (epoch := _number(row["CoordinatorEpoch"])) is None else epoch,
+            _number(row["StartOffset"]),
+        )
+        found.append(PartitionProducers(where, -1, (state,), is_reported_hanging=True))
+    kinds = frozenset({EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTIONS})
+    return Part(
+        kinds,
+        dict.fromkeys(kinds, "those that hang alone"),
+        producers=tuple(found),
+        captured_at_ms=max(at, default=None),
+    )
+
+
+def _groups(section: Section) -> Part:
+    offsets: dict[str, list[CommittedOffset]] = {}
+    members: set[str] = set()
+    for row in rows_of(section):
+        number, offset = _number(row.get("PARTITION")), _number(row.get("CURRENT-OFFSET"))
+        if number is not None:
+            where = TopicPartition(row["TOPIC"], number)
+            offsets.setdefault(row["GROUP"], []).append(CommittedOffset(where, offset))
+        if row.get("CONSUMER-ID", "-") != "-":
+            members.add(row["GROUP"])
+    groups = tuple(
+        Group(name, -1, "Stable" if name in members else "Empty", "consumer", offsets=tuple(own))
+        for name, own in offsets.items()
+    )
+    kinds = frozenset({EvidenceKind.GROUP_OFFSETS, EvidenceKind.GROUPS})
+    return Part(kinds, dict.fromkeys(kinds, "of these groups alone"), groups=groups)
+
+
+def _group_states(section: Section) -> Part:
+    groups = tuple(Group(row["GROUP"], -1, row.get("STATE", ""), "consumer") for row in rows_of(section))
+    return Part(frozenset({EvidenceKind.GROUPS}), {EvidenceKind.GROUPS: "states alone"}, groups=groups)
+
+
+def _quorum_status(section: Section) -> Part:
+    fields = dict(line.split(":", 1) for line in (section.header, *section.lines) if ":" in line)
+    value = {name.strip(): text.strip() for name, text in fields.items()}
+    quorum = QuorumInfo(
+        _number(value.get("LeaderId")) or -1 if value.get("LeaderId") != "0" else 0,
+        _number(value.get("LeaderEpoch")) or 0,
+        _number(value.get("HighWatermark")) or 0,
+        _nodes(value.get("CurrentVoters", "")),
+        _nodes(value.get("CurrentObservers", "")),
+    )
+    return Part(frozenset({EvidenceKind.QUORUM}), cluster_id=value.get("ClusterId", ""), quorum=quorum)
+
+
+def _nodes(text: str) -> tuple[int, ...]:
+    """Return node ids: ``[1,2,3]`` of 3.x, ``[{"id": 100, ...}]`` of 4.x."""
+    try:
+        nodes = json.loads(text)
+    except ValueError:
+        return ()
+    found = (node.get("id") if isinstance(node, dict) else node for node in nodes if isinstance(nodes, list))
+    return tuple(node for node in found if isinstance(node, int))
+
+
+def _quorum_replication(section: Section) -> Part:
+    replicas: list[QuorumReplica] = []
+    voters: list[int] = []
+    observers: list[int] = []
+    leader, end, now = -1, 0, None
+    for row in rows_of(section):
+        node = _number(row.get("NodeId") or row.get("ReplicaId"))
+        if node is None:
+            continue
+        caught_up = _number(row.get("LastCaughtUpTimestamp"))
+        replicas.append(QuorumReplica(node, _number(row.get("LogEndOffset")) or 0, caught_up))
+        status = row.get("Status", "")
+        (observers if status == "Observer" else voters).append(node)
+        if status == "Leader":
+            leader, end, now = node, _number(row.get("LogEndOffset")) or 0, caught_up
+    quorum = QuorumInfo(leader, 0, end, tuple(voters), tuple(observers), tuple(replicas))
+    return Part(frozenset({EvidenceKind.QUORUM}), quorum=quorum, captured_at_ms=now)
+
+
+_FEATURE: Final = re.compile(
+    r"^Feature:\s*(\S+)\s+SupportedMinVersion:\s*(\S+)\s+SupportedMaxVersion:\s*(\S+)\s+FinalizedVersionLevel:\s*(\S+)"
+)
+
+
+def _features(section: Section) -> Part:
+    found = [match for line in section.lines if (match := _FEATURE.match(line)) and match[1] != "metadata.version"]
+    levels = tuple(FeatureLevel(m[1], _number(m[4]), _number(m[2]) or 0, _number(m[3]) or 0) for m in found)
+    partial = {EvidenceKind.FEATURES: "metadata.version is printed as a name"}
+    return Part(frozenset({EvidenceKind.FEATURES}), partial, features=levels)
+
+
+def _log_dirs(section: Section) -> Part | None:
+    try:
+        printed: Any = json.loads(section.header)
+    except ValueError:
+        return None
+    directories = tuple(
+        LogDirectory(
+            int(broker["broker"]),
+            str(one.get("logDir", "")),
+            str(one.get("error") or ""),
+            log_bytes=sum(int(partition.get("size", 0)) for partition in one.get("partitions", ())),
+        )
+        for broker in printed.get("brokers", ())
+        for one in broker.get("logDirs", ())
+    )
+    return Part(frozenset({EvidenceKind.LOG_DIRS}), log_directories=directories)
+
+
+_RESOURCE: Final = re.compile(r"resourceType=(\w+), name=(.*?), patternType=(\w+)\)")
+_RULE: Final = re.compile(r"\(principal=(.*?), host=(.*?), operation=(\w+), permissionType=(\w+)\)")
+
+
+def _acls(section: Section) -> Part:
+    rules: list[AccessRule] = []
+    resource: re.Match[str] | None = None
+    for line in section.lines:
+        resource = _RESOURCE.search(line) or resource
+        if resource is not None:
+            for rule in _RULE.finditer(line):
+                principal, host, operation, permission = rule.groups()
+                kind, name, pattern = resource.groups()
+                parts = (principal, host, _word(kind), name, _word(pattern), _word(operation), _word(permission))
+                rules.append(AccessRule(*parts))
+    return Part(frozenset({EvidenceKind.ACCESS_RULES}), access_rules=AccessRules(True, tuple(rules)))
+
+
+def _word(text: str) -> str:
+    """Return an enumeration's word as the protocol's names have it: ``TRANSACTIONAL_ID`` as ``TransactionalId``."""
+    return text.title().replace("_", "")
+
+
+def _number(text: str | None) -> int | None:
+    try:
+        return int(text) if text else None
+    except ValueError:
+        return None
+
+
+_READERS: Final[Mapping[str, Callable[[Section], Part | None]]] = {
+    tools.TOPICS: _topics,
+    tools.CONFIGS: _configs,
+    tools.TRANSACTIONS: _transactions,
+    tools.TRANSACTION: _transactions,
+    tools.HANGING: _hanging,
+    tools.GROUP_OFFSETS: _groups,
+    tools.GROUP_STATES: _group_states,
+    tools.QUORUM_STATUS: _quorum_status,
+    tools.QUORUM_REPLICATION: _quorum_replication,
+    tools.FEATURES: _features,
+    tools.LOG_DIRS: _log_dirs,
+    tools.ACLS: _acls,
+}

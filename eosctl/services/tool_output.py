@@ -1,0 +1,121 @@
+"""What Kafka's own tools printed, as evidence: files for a diagnosis, and text that was pasted."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from eosctl.checks.configuration.cluster import broker_components, topic_components
+from eosctl.checks.declaration import Case
+from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.runner import diagnose as run_checks
+from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput, is_tool_output, read_printed
+from eosctl.collect.printed.sections import CONFIGS, TOPICS
+from eosctl.errors import ConfigFileError
+from eosctl.findings.finding import Finding
+from eosctl.model.deployment import Component, Deployment, Place
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.settings.deployment_files import FilesRead
+from eosctl.settings.file_texts import read_text
+
+_ENDINGS: Final = (".txt", ".out")
+_SETTINGS: Final = (CONFIGS, TOPICS)
+
+
+class SortedPaths(NamedTuple):
+    """Paths without the files that Kafka's tools printed, and what those show together."""
+
+    others: tuple[Path, ...]
+    printed: PrintedEvidence
+
+
+def sort_paths(paths: Sequence[Path], now_ms: int) -> SortedPaths:
+    """Take the output of Kafka's tools out of paths: files that are named, and .txt and .out files of folders.
+
+    Args:
+        paths: Files and folders.
+        now_ms: The time of the evidence where the outputs do not show theirs, in milliseconds since the epoch.
+    """
+    texts = {str(path): text for path in _candidates(paths) if (text := _output(path)) is not None}
+    others = tuple(path for path in paths if path.is_dir() or str(path) not in texts)
+    return SortedPaths(others, read_printed(texts, now_ms))
+
+
+def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolOutput, ...]]:
+    """Return what checks find in a text that somebody pasted, and which outputs of Kafka's tools it holds."""
+    printed = read_printed({"the text": text}, now_ms)
+    if printed.snapshot is None:
+        return (), printed.outputs
+    checks = tuple(check for check in ALL_CHECKS if check.needs and check.needs <= printed.snapshot.collected)
+    return run_checks(checks, Case(printed.snapshot)).findings, printed.outputs
+
+
+def reading_of(printed: PrintedEvidence) -> str:
+    """Return which outputs were read, in words; empty without any."""
+    return "; ".join(f"{one.file}:{one.line} is the output of {one.tool}" for one in printed.outputs if one.is_evidence)
+
+
+def without_evidence(printed: PrintedEvidence) -> tuple[str, ...]:
+    """Return a sentence for each output that no check judges."""
+    return tuple(
+        f"{one.file}:{one.line} is the output of {one.tool}: no check judges it."
+        for one in printed.outputs
+        if not one.is_evidence
+    )
+
+
+def with_printed(files: FilesRead, printed: PrintedEvidence) -> FilesRead:
+    """Return what files configure, with the brokers and topics that kafka-configs.sh and kafka-topics.sh printed.
+
+    A file with other output is one that was not understood as configuration.
+    """
+    own = [one for one in printed.outputs if one.tool in _SETTINGS]
+    others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS)
+    read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
+    components = () if printed.snapshot is None or not own else printed_components(printed.snapshot, own[0])
+    deployment = Deployment((*files.deployment.components, *components), files.deployment.tables)
+    return files._replace(deployment=deployment, read=read, not_understood=(*files.not_understood, *others))
+
+
+def without_settings(printed: PrintedEvidence) -> tuple[str, ...]:
+    """Return what to do with each output that holds no settings."""
+    return tuple(
+        f"{one.file}:{one.line} is the output of {one.tool}; judge it with: eosctl doctor {shlex.quote(one.file)}"
+        for one in printed.outputs
+        if one.tool not in _SETTINGS
+    )
+
+
+def printed_components(snapshot: ClusterSnapshot, output: ToolOutput) -> tuple[Component, ...]:
+    """Return the brokers and topics of an output as components that stand where it begins."""
+    place = Place(output.file, output.line)
+    found = (*broker_components(snapshot), *topic_components(snapshot))
+    return tuple(
+        replace(
+            one,
+            place=place,
+            recognized_by=output.tool,
+            given={name: replace(value, place=place) for name, value in one.given.items()},
+        )
+        for one in found
+    )
+
+
+def _candidates(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from (one for ending in _ENDINGS for one in sorted(path.rglob(f"*{ending}")) if one.is_file())
+        elif path.is_file():
+            yield path
+
+
+def _output(path: Path) -> str | None:
+    try:
+        text = read_text(path)
+    except ConfigFileError:
+        return None  # reported where files are read as configurations
+    return text if is_tool_output(text) else None

@@ -155,16 +155,20 @@ def _candidates(text: str, *, is_output: bool) -> Iterator[RunbookMatch]:
             records = "a log record" if logged.record_count == 1 else f"{logged.record_count} log records"
             reason = f"{records} of category {logged.category}"
             yield RunbookMatch(round(_LOGGED - 0.05 * at, 3), _runbook(runbook), logged.category, reason)
-    for finding in judge_text(text, 0)[0]:
-        for entry in find_entries(finding.check_id)[:1]:
-            yield from _of_entry(
-                entry, _PRINTED, finding.title, f"the output of Kafka's tool shows it: {finding.message}"
-            )
+    yield from _of_evidence(text)
     if is_output:
         return
     for found in search_symptoms(translated(pasted.text)):
         reason = f"it has {', '.join(found.words)} in common with {found.symptom!r}"
         yield RunbookMatch(found.score, found.entry, found.symptom, reason)
+
+
+def _of_evidence(text: str) -> Iterator[RunbookMatch]:
+    """Yield what checks find in a text that one of Kafka's tools printed."""
+    for finding in judge_text(text, 0)[0]:
+        for entry in find_entries(finding.check_id)[:1]:
+            reason = f"the output of Kafka's tool shows it: {finding.message}"
+            yield from _of_entry(entry, _PRINTED, finding.title, reason)
 
 
 def _of_question(text: str) -> Iterator[RunbookMatch]:

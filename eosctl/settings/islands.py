@@ -36,8 +36,8 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         name, held = node.text("metadata", "name") or "", f"{node.text('kind')} {node.text('metadata', 'name')}"
         found = list(_config_map(data, file, name)) if data is not None else []
         return [replace(source, held_by=held) for source in found]
-    found = find_sources(node, file)
-    return list(_islands(node, file, hints)) if found is None else found
+    known = find_sources(node, file)
+    return list(_islands(node, file, hints)) if known is None else known
 
 
 def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> Iterator[Source]:

@@ -47,12 +47,12 @@ class Workload(NamedTuple):
 
     Attributes:
         name: Its kind and its name: ``Deployment settlement``.
-        count: How many processes; None where this part of the description does not name it.
+        processes: How many there are; None where this part of the description does not name it.
         reads: The resources (``ConfigMap settlement``) and the files and folders that each of them reads.
     """
 
     name: str
-    count: Value | None
+    processes: Value | None
     reads: frozenset[str] = frozenset()
 
 
@@ -95,12 +95,12 @@ def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
     if source.instances is not None:
         return source
     if source.part_of:
-        pools = [w.count for name, w in workloads.items() if name.startswith(f"KafkaNodePool {source.part_of}/")]
+        pools = [w.processes for name, w in workloads.items() if name.startswith(f"KafkaNodePool {source.part_of}/")]
         own = workloads.get(source.part_of)
-        count = _total([c for c in pools if c is not None]) or (own.count if own else None)
+        count = _total([c for c in pools if c is not None]) or (own.processes if own else None)
         return source if count is None else replace(source, instances=count)
     held = source.held_by or source.place.file
-    readers = [w.count for w in workloads.values() if w.count is not None and _is_read(held, w.reads)]
+    readers = [w.processes for w in workloads.values() if w.processes is not None and _is_read(held, w.reads)]
     count = _total(readers)
     return source if count is None else replace(source, instances=count)
 
@@ -126,7 +126,7 @@ def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
     found: dict[str, Workload] = {}
     for one in workloads:
         other = found.get(one.name)
-        counts = [count for count in (one.count, other.count if other else None) if count is not None]
+        counts = [count for count in (one.processes, other.processes if other else None) if count is not None]
         count = max(counts, key=lambda value: value.number or 0) if counts else None
         found[one.name] = Workload(one.name, count, one.reads | (other.reads if other else frozenset()))
     return found
@@ -248,7 +248,8 @@ def _counts(node: Node, file: str) -> Iterator[tuple[int, int, Value]]:
             yield from _counts(member, file)
     if not isinstance(node, Branch):
         return
-    own = next((value_of(key, leaf, file, COUNT) for key, leaf in node.entries if _is_count(key, leaf)), None)
+    leaves = ((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf))
+    own = next((value_of(key, leaf, file, COUNT) for key, leaf in leaves if _is_count(key, leaf)), None)
     scaling = node.branch("autoscaling")
     if scaling is not None and (scaling.text("enabled") or "").lower() == "true":
         limit = scaling.get("maxReplicas")
@@ -260,8 +261,8 @@ def _counts(node: Node, file: str) -> Iterator[tuple[int, int, Value]]:
             yield from _counts(child, file)
 
 
-def _is_count(key: str, node: Node) -> bool:
-    return key in _COUNTS and isinstance(node, Leaf) and (node.text or "").isdecimal()
+def _is_count(key: str, leaf: Leaf) -> bool:
+    return key in _COUNTS and (leaf.text or "").isdecimal()
 
 
 def _last_line(node: Node) -> int:

@@ -1,6 +1,8 @@
-"""Ask the reference the questions of ``queries.tsv``, and print how good the answers are.
+"""Ask the reference graded questions, and print how good the answers are.
 
-Usage: python -m scripts.reference_quality [--min P]
+Usage: python -m scripts.reference_quality [FILE] [--min P]
+
+FILE is ``queries.tsv`` by default; ``blind.tsv`` says how good the answers were when they were first asked.
 
 Questions about exceptions and terms go to `explain`, symptoms and printed output to `diagnose`. Prints for each kind
 the mean reciprocal rank of the first right answer (MRR), how often the first answer is right (P@1) and one of the first
@@ -109,7 +111,9 @@ def _rows(outcomes: list[Outcome]) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Print the quality."""
-    outcomes = [judge(query, ask(query)) for query in read_queries()]
+    files = [Path(argument) for argument in arguments if argument.endswith(".tsv")]
+    queries = [query for file in files or [QUERIES] for query in read_queries(file)]
+    outcomes = [judge(query, ask(query)) for query in queries]
     print("\n".join(_rows(outcomes)))
     for one in outcomes:
         if one.rank != 1:

@@ -51,7 +51,7 @@ _NOT_YET: Final = {
 }
 _FOR_TESTS: Final = {
     "tests drive or measure with it what they cannot reach otherwise": (
-        *("stop_listening", "decode_history", "packed_bytes", "queue_size", "is_near", "read_components"),
+        *("stop_listening", "decode_history", "packed_bytes", "queue_size", "read_components"),
     ),
 }
 #: Why a name is there though the search finds no use of it.

@@ -4,14 +4,14 @@ A group is a package whose ``__init__`` holds `COMMANDS`, a tuple of `Entry`. To
 module of its own and add the entry. The function takes its options as typer wants them and carries no decorator. Its
 module imports its service and its renderer at the top of the file: only this command pays for them. Options that
 several commands have are groups (`option_groups`), of which `options` has the common ones. The entry of a
-group names the tuple (``"txn:COMMANDS"``), at the first level in `registry`, below that in the group above it. The
-entry's summary is the first paragraph of the function's docstring; a test compares the two.
+group names the tuple (``"txn:COMMANDS"``), at the first level in `registry`, below that in the group above it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
@@ -28,7 +28,8 @@ class Entry(NamedTuple):
     Attributes:
         name: The word on the command line.
         place: ``module:attribute`` below `eosctl.commands`: the function of a command, or the entries of a group.
-        summary: Its line in the help, the first paragraph of its own help.
+        summary: Its line in the help; empty for the first paragraph of the function's docstring. Groups have one, and
+            commands of the first level, so that the help of the program reads no other file.
         panel: Under which heading the help shows it; the usual one when None.
         settings: The settings of its context, such as ``ignore_unknown_options``.
         check_word: Of a group, ``module:function``: called with a word that names no command, to refuse it with advice.
@@ -36,7 +37,7 @@ class Entry(NamedTuple):
 
     name: str
     place: str
-    summary: str
+    summary: str = ""
     panel: str | None = None
     settings: Mapping[str, Any] | None = None
     check_word: str = ""
@@ -49,11 +50,17 @@ class LazyGroup(TyperGroup):
     check_word = ""
 
     def __init__(self, **attributes: Any) -> None:
-        """Show every command as a line of the help."""
+        """Take a place holder for every command."""
         super().__init__(**attributes)
         for entry in self.entries.values():
-            self.add_command(TyperCommand(entry.name, help=entry.summary, rich_help_panel=entry.panel))
+            self.add_command(TyperCommand(entry.name, rich_help_panel=entry.panel))
         take_plain_values(self)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, each of which has its line in the help from now on."""
+        for name, entry in self.entries.items():
+            self.commands[name].help = self.commands[name].help or summary_of(entry)
+        return super().list_commands(ctx)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what is wrong with its arguments is reported without the passwords in them."""
@@ -73,6 +80,19 @@ class LazyGroup(TyperGroup):
             _imported(self.check_word)(args[0], tuple(self.entries))
         name, command, rest = super().resolve_command(ctx, args)
         return name, _loaded(self.entries[name]) if name else command, rest
+
+
+def summary_of(entry: Entry) -> str:
+    """Return the line of an entry in the help; that of a function is read from its source, without importing it."""
+    if entry.summary:
+        return entry.summary
+    module, _, name = entry.place.partition(":")
+    source = Path(__file__).parent / f"{module.replace('.', '/')}.py"
+    if source.exists():
+        text = source.read_text("utf-8").partition(f"\ndef {name}(")[2].partition('"""')[2].partition('"""')[0]
+    else:
+        text = _imported(entry.place).__doc__ or ""  # an installation of compiled files alone
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def group_class(entries: Iterable[Entry], check_word: str = "") -> type[LazyGroup]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eosctl.commands.lazy import Entry, LazyGroup, load_command
+from eosctl.commands.lazy import Entry, LazyGroup, load_command, summary_of
 from eosctl.commands.registry import COMMANDS
 from tests.commands.conftest import eosctl
 
@@ -29,7 +29,7 @@ GROUPS = [words for words, _, command in ALL if isinstance(command, LazyGroup)]
 @pytest.mark.parametrize(("words", "entry", "command"), ALL, ids=[words for words, _, _ in ALL])
 def test_the_line_in_the_help_is_the_first_of_the_commands_own(words: str, entry: Entry, command: Any) -> None:
     assert command.name == entry.name
-    assert inspect.cleandoc(command.help).split("\n\n")[0].replace("\n", " ") == entry.summary
+    assert inspect.cleandoc(command.help).split("\n\n")[0].replace("\n", " ") == summary_of(entry)
 
 
 def test_every_command_answers_for_its_own_help() -> None:
@@ -67,3 +67,11 @@ def test_what_is_wrong_with_arguments_is_shown_without_secrets() -> None:
     refused = eosctl("txn", "list", "-X", "sasl.password=hunter2", "--history")
     assert refused.code == 2
     assert "hunter2" not in refused.err + refused.out
+
+
+def test_without_its_source_a_command_has_its_line_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = Entry("locate", "txn.locate:locate_transaction")
+    line = summary_of(entry)
+    monkeypatch.setattr("eosctl.commands.lazy.__file__", "/missing/lazy.py")
+    assert summary_of(entry) == line
+    assert line.startswith("Tell which partition")

@@ -30,6 +30,7 @@ MODULES: Final = (
     "count_exceptions",
     "follow_logs",
     "mine_data",
+    "demonstrate",
     "submit_job",
     "spark_job",
     "warm_up",

@@ -27,8 +27,7 @@ def _version_option(name: str, product: str) -> typer.models.OptionInfo:
 def bugs(
     invocation: Invocation,
     release: Annotated[
-        str | None,
-        typer.Argument(metavar="VERSION|ID", help="A release of Kafka, or a bug such as KAFKA-17507."),
+        str | None, typer.Argument(metavar="VERSION|ID", help="A release of Kafka, or a bug such as KAFKA-17507.")
     ] = None,
     kafka: Annotated[str | None, _version_option("kafka", "the brokers")] = None,
     clients: Annotated[str | None, _version_option("clients", "Java clients")] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -13,7 +14,9 @@ from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
 CONNECTION: Final = "Connection"
+_connection = partial(typer.Option, rich_help_panel=CONNECTION)
 OUTPUT: Final = "Output"
+_output = partial(typer.Option, rich_help_panel=OUTPUT)
 FILTER: Final = "Filter"
 
 #: As typed: what parses the option parses its default too.
@@ -44,70 +47,44 @@ def parse_listen(text: str) -> tuple[str, int]:
 
 
 Bootstrap = Annotated[
-    str | None,
-    typer.Option(
-        "--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to connect to.", rich_help_panel=CONNECTION
-    ),
+    str | None, _connection("--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to connect to.")
 ]
 CommandConfig = Annotated[
-    Path | None,
-    typer.Option("--command-config", metavar="FILE", help="A Java client.properties file.", rich_help_panel=CONNECTION),
+    Path | None, _connection("--command-config", metavar="FILE", help="A Java client.properties file.")
 ]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option("-X", metavar="KEY=VALUE", help="A client setting; repeatable.", rich_help_panel=CONNECTION),
-]
-Profile = Annotated[
-    str | None,
-    typer.Option("--profile", metavar="NAME", help="A profile of the profiles file.", rich_help_panel=CONNECTION),
-]
+Overrides = Annotated[list[str] | None, _connection("-X", metavar="KEY=VALUE", help="A client setting; repeatable.")]
+Profile = Annotated[str | None, _connection("--profile", metavar="NAME", help="A profile of the profiles file.")]
 Timeout = Annotated[
     int | None,
-    typer.Option(
+    _connection(
         "--timeout",
         metavar="DURATION",
         parser=parse_duration_ms,
         help="How long an operation may take in all, e.g. 30s.",
-        rich_help_panel=CONNECTION,
     ),
 ]
 SecondLookAfter = Annotated[
     int,
-    typer.Option(
+    _connection(
         "--second-look-after",
         metavar="DURATION",
         parser=parse_duration_ms,
         help="Pause between the two looks at open transactions.",
-        rich_help_panel=CONNECTION,
     ),
 ]
 SnapshotFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--snapshot", metavar="FILE", help="Read a saved snapshot instead of a cluster.", rich_help_panel=CONNECTION
-    ),
+    Path | None, _connection("--snapshot", metavar="FILE", help="Read a saved snapshot instead of a cluster.")
 ]
-Output = Annotated[
-    OutputFormat,
-    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
-]
+Output = Annotated[OutputFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")]
 FindingOutput = Annotated[
-    FindingFormat,
-    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+    FindingFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")
 ]
 Header = Annotated[
     bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Begin tsv and csv with the names of the columns, as csv does by default.",
-        rich_help_panel=OUTPUT,
-    ),
+    _output("--header/--no-header", help="Begin tsv and csv with the names of the columns, as csv does by default."),
 ]
 OutputFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--output-file", metavar="FILE", help="Write the result to this file as well.", rich_help_panel=OUTPUT
-    ),
+    Path | None, _output("--output-file", metavar="FILE", help="Write the result to this file as well.")
 ]
 InternalPartitions = Annotated[
     int, typer.Option("--partitions", min=1, help="Partitions of the internal topic; Kafka's default is 50.")

@@ -22,12 +22,7 @@ COMMANDS: Final = (
     Entry("check", "check:COMMANDS", "The catalogue of checks.", DIAGNOSE),
     Entry("checklist", "checklist:COMMANDS", "Checklists: go-live, upgrades, drills, reviews.", DIAGNOSE),
     Entry("config", "config:COMMANDS", "Configuration files of brokers and applications.", DIAGNOSE),
-    Entry(
-        "bugs",
-        "bugs:bugs",
-        "List bugs that hurt exactly-once.",
-        DIAGNOSE,
-    ),
+    Entry("bugs", "bugs:bugs", "List bugs that hurt exactly-once.", DIAGNOSE),
     Entry(
         "decode",
         "decode:COMMANDS",
@@ -42,12 +37,7 @@ COMMANDS: Final = (
         DIAGNOSE,
     ),
     Entry("logs", "logs:COMMANDS", "Incidents and their causes from logs.", DIAGNOSE),
-    Entry(
-        "explain",
-        "explain:explain",
-        "Explain an error, a setting, a check, or any other term.",
-        DIAGNOSE,
-    ),
+    Entry("explain", "explain:explain", "Explain an error, a setting, a check, or any other term.", DIAGNOSE),
     Entry("metrics", "metrics:COMMANDS", "Metrics and alerts of exactly-once.", DIAGNOSE),
     Entry(
         "exporter",

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from eosctl.commands.invocation import Invocation, note, tell
 from eosctl.render.progress import show_progress
 from eosctl.services.callbacks import Callbacks
-from eosctl.services.connection import Connection
-
-if TYPE_CHECKING:
-    from eosctl.settings.client_resolution import ResolvedClient
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -29,14 +25,3 @@ def perform(service: Callable[[Q, Callbacks], R], request: Q, invocation: Invoca
     """Return what a service answers to a request; remarks, progress, and errors go to standard error."""
     with callbacks(invocation.now_ms) as shown:
         return service(request, shown)
-
-
-def resolve_connection(connection: Connection) -> ResolvedClient:
-    """Return the client configuration, and name the cluster on standard error.
-
-    Raises:
-        EosctlError: The settings do not make a configuration.
-    """
-    from eosctl.services import connect
-
-    return connect.resolve_connection(connection, note)

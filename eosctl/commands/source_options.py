@@ -13,18 +13,12 @@ _source_option = partial(typer.Option, rich_help_panel=SOURCES)
 LogPaths = Annotated[
     list[Path] | None,
     _source_option(
-        "--logs",
-        metavar="PATH",
-        help="Logs of brokers and applications: files, archives, folders, or -; repeatable.",
+        "--logs", metavar="PATH", help="Logs of brokers and applications: files, archives, folders, or -; repeatable."
     ),
 ]
 LogZone = Annotated[
     str | None,
-    _source_option(
-        "--zone",
-        metavar="ZONE",
-        help="Zone of stamps in logs that have none, e.g. Europe/Berlin.",
-    ),
+    _source_option("--zone", metavar="ZONE", help="Zone of stamps in logs that have none, e.g. Europe/Berlin."),
 ]
 MetricUrls = Annotated[
     list[str] | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,27 +19,16 @@ from eosctl.render.transactions.timeline import TimelineFormat, render_timeline
 from eosctl.services.timeline import TimelineRequest, make_timeline
 
 FOCUS: Final = "Focus"
+_focus = partial(typer.Option, rich_help_panel=FOCUS)
 
 
 def timeline(
     invocation: Invocation,
-    transactional_id: Annotated[
-        str, typer.Option("--transactional-id", metavar="ID", help="One transactional id.", rich_help_panel=FOCUS)
-    ] = "",
-    partition: Annotated[
-        str | None,
-        typer.Option("--partition", metavar="TOPIC-PARTITION", help="One partition.", rich_help_panel=FOCUS),
-    ] = None,
-    group: Annotated[
-        str, typer.Option("--group", metavar="GROUP", help="One consumer group.", rich_help_panel=FOCUS)
-    ] = "",
-    begin: Annotated[
-        str | None,
-        typer.Option("--from", metavar="TIME", help="From here on: RFC 3339, ms, or -30m.", rich_help_panel=FOCUS),
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="Up to here; like --from.", rich_help_panel=FOCUS)
-    ] = None,
+    transactional_id: Annotated[str, _focus("--transactional-id", metavar="ID", help="One transactional id.")] = "",
+    partition: Annotated[str | None, _focus("--partition", metavar="TOPIC-PARTITION", help="One partition.")] = None,
+    group: Annotated[str, _focus("--group", metavar="GROUP", help="One consumer group.")] = "",
+    begin: Annotated[str | None, _focus("--from", metavar="TIME", help="From here on: RFC 3339, ms, or -30m.")] = None,
+    end: Annotated[str | None, _focus("--to", metavar="TIME", help="Up to here; like --from.")] = None,
     *,
     evidence: EvidenceOptions,
     data_dirs: Annotated[

@@ -47,8 +47,8 @@ class ScanJobRequest(msgspec.Struct, frozen=True):
         out: The directory of the result.
         master: Spark's master.
         deploy_mode: Where the driver runs.
-        connect: The URL of a Spark Connect server to run on instead of a master.
         settings: Settings of Spark, ``name=value``.
+        connect: The URL of a Spark Connect server to run on instead of a master.
         jars: Jars that the job needs.
         packages: Packages that Spark's own resolver fetches.
         event_format: The format of the tables.
@@ -65,8 +65,8 @@ class ScanJobRequest(msgspec.Struct, frozen=True):
     out: str
     master: str = DEFAULT_MASTER
     deploy_mode: DeployMode = DeployMode.CLIENT
-    connect: str | None = None
     settings: tuple[str, ...] = ()
+    connect: str | None = None
     jars: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     event_format: EventFormat = EventFormat.PARQUET
@@ -84,11 +84,11 @@ class DataJobRequest(msgspec.Struct, frozen=True):
 
     paths: tuple[str, ...]
     out: str
-    topics: tuple[str, ...] = ()
-    business_key: str | None = None
     master: str = DEFAULT_MASTER
     deploy_mode: DeployMode = DeployMode.CLIENT
     settings: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    business_key: str | None = None
     dry_run: bool = False
 
 

@@ -25,36 +25,28 @@ class ApplicationOptions(NamedTuple):
     transactional_id: Annotated[str | None, _option("--transactional-id", metavar="ID", help="Its id.")] = None
     group: Annotated[str | None, _option("--group", metavar="GROUP", help="Its group.")] = None
     reads: Annotated[
-        list[str] | None,
-        _option("--read", metavar="TOPIC", help="A topic that it reads; repeatable."),
+        list[str] | None, _option("--read", metavar="TOPIC", help="A topic that it reads; repeatable.")
     ] = None
     writes: Annotated[
-        list[str] | None,
-        _option("--write", metavar="TOPIC", help="A topic that it writes; repeatable."),
+        list[str] | None, _option("--write", metavar="TOPIC", help="A topic that it writes; repeatable.")
     ] = None
     application_id: Annotated[
-        str | None,
-        _option("--application-id", metavar="ID", help="Of Kafka Streams: application.id."),
+        str | None, _option("--application-id", metavar="ID", help="Of Kafka Streams: application.id.")
     ] = None
     connector: Annotated[
-        str | None,
-        _option("--connector", metavar="NAME", help="Of Connect: the connector's name."),
+        str | None, _option("--connector", metavar="NAME", help="Of Connect: the connector's name.")
     ] = None
     config_topic: Annotated[
-        str | None,
-        _option("--config-topic", metavar="TOPIC", help="Of Connect: config.storage.topic."),
+        str | None, _option("--config-topic", metavar="TOPIC", help="Of Connect: config.storage.topic.")
     ] = None
     offset_topic: Annotated[
-        str | None,
-        _option("--offset-topic", metavar="TOPIC", help="Of Connect: offset.storage.topic."),
+        str | None, _option("--offset-topic", metavar="TOPIC", help="Of Connect: offset.storage.topic.")
     ] = None
     status_topic: Annotated[
-        str | None,
-        _option("--status-topic", metavar="TOPIC", help="Of Connect: status.storage.topic."),
+        str | None, _option("--status-topic", metavar="TOPIC", help="Of Connect: status.storage.topic.")
     ] = None
     kafka_version: Annotated[
-        str | None,
-        _option("--kafka-version", metavar="VERSION", help="The oldest broker, e.g. 2.7."),
+        str | None, _option("--kafka-version", metavar="VERSION", help="The oldest broker, e.g. 2.7.")
     ] = None
 
 

@@ -39,12 +39,7 @@ def explain_check(
 
 
 def run_checks(
-    invocation: Invocation,
-    selectors: Selectors = None,
-    *,
-    looks: LooksOptions,
-    report: ReportOptions,
-    gate: ScoredGate,
+    invocation: Invocation, selectors: Selectors = None, *, looks: LooksOptions, report: ReportOptions, gate: ScoredGate
 ) -> None:
     """Run selected checks; only the evidence that they need is collected."""
     request = DiagnoseRequest(

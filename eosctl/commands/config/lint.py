@@ -39,8 +39,7 @@ def lint(
         ),
     ] = None,
     librdkafka_version: Annotated[
-        str | None,
-        typer.Option("--librdkafka-version", metavar="VERSION", help="The release of librdkafka, e.g. 1.9."),
+        str | None, typer.Option("--librdkafka-version", metavar="VERSION", help="The release of librdkafka, e.g. 1.9.")
     ] = None,
     roles: Annotated[
         list[str] | None,

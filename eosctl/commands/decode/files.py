@@ -55,10 +55,7 @@ def decode_txn_index(files: Files, strict: Strict = False, output: Form = Decode
 
 
 def decode_producer_snapshot(
-    files: Files,
-    strict: Strict = False,
-    output: Form = DecodeFormat.TABLE,
-    dialect: Dialect = KafkaDialect.KAFKA_4_3,
+    files: Files, strict: Strict = False, output: Form = DecodeFormat.TABLE, dialect: Dialect = KafkaDialect.KAFKA_4_3
 ) -> None:
     """Decode producer snapshots (.snapshot): what a partition knew of its producers at an offset."""
     _decode(files, PRODUCER_SNAPSHOTS, lambda entries: snapshot_text(entries, dialect), output, strict=strict)
@@ -72,8 +69,7 @@ def decode_checkpoint(files: Files, strict: Strict = False, output: Form = Decod
 
 def decode_state_dir(
     directories: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR...", help="state.dir, or an application's or a task's directory in it."),
+        list[Path], typer.Argument(metavar="DIR...", help="state.dir, or an application's or a task's directory in it.")
     ],
     strict: Strict = False,
     output: Form = DecodeFormat.TABLE,

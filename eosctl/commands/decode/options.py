@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,35 +14,23 @@ from eosctl.errors import UsageError
 from eosctl.model.log_bounds import EVERYTHING, Bounds
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
 
+_filter = partial(typer.Option, rich_help_panel=FILTER)
+
+_output = partial(typer.Option, rich_help_panel=OUTPUT)
+
 Files = Annotated[list[str], typer.Argument(metavar="FILE|DIR|PATTERN...", help="What to decode; - is standard input.")]
 Form = Annotated[
-    DecodeFormat,
-    typer.Option(
-        "--output", "-o", "--format", callback=remember_output, help="Format of the lines.", rich_help_panel=OUTPUT
-    ),
+    DecodeFormat, _output("--output", "-o", "--format", callback=remember_output, help="Format of the lines.")
 ]
-Dialect = Annotated[
-    KafkaDialect,
-    typer.Option("--kafka-version", help="Whose dump tool -o kafka speaks like.", rich_help_panel=OUTPUT),
-]
-Keys = Annotated[BytesForm, typer.Option("--keys", help="How keys are shown.", rich_help_panel=OUTPUT)]
-Values = Annotated[BytesForm, typer.Option("--values", help="How values are shown.", rich_help_panel=OUTPUT)]
+Dialect = Annotated[KafkaDialect, _output("--kafka-version", help="Whose dump tool -o kafka speaks like.")]
+Keys = Annotated[BytesForm, _output("--keys", help="How keys are shown.")]
+Values = Annotated[BytesForm, _output("--values", help="How values are shown.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first damage.")]
-ProducerIds = Annotated[
-    list[int] | None, typer.Option("--producer-id", help="Only this producer id; repeatable.", rich_help_panel=FILTER)
-]
-Offsets = Annotated[
-    str | None,
-    typer.Option("--offset", metavar="A:B", help="Only these offsets, both ends included.", rich_help_panel=FILTER),
-]
+ProducerIds = Annotated[list[int] | None, _filter("--producer-id", help="Only this producer id; repeatable.")]
+Offsets = Annotated[str | None, _filter("--offset", metavar="A:B", help="Only these offsets, both ends included.")]
 Times = Annotated[
     str | None,
-    typer.Option(
-        "--time",
-        metavar="A:B",
-        help="Only these times: A:B in ms since the epoch, or A..B in RFC 3339.",
-        rich_help_panel=FILTER,
-    ),
+    _filter("--time", metavar="A:B", help="Only these times: A:B in ms since the epoch, or A..B in RFC 3339."),
 ]
 BaseOffset = Annotated[
     int | None, typer.Option("--base-offset", help="First offset of the segment, where the file's name lacks it.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import typer
@@ -36,30 +37,23 @@ from eosctl.services.decode_input import DamageLog, Source, is_segment, sources
 from eosctl.services.decode_logs import dump_logs, select_records, stream_logs, summarize
 
 LIVE = "From a cluster"
+_live_option = partial(typer.Option, rich_help_panel=LIVE)
 
 
 class LiveOptions(NamedTuple):
     """The options that name what to read of a cluster."""
 
-    topic: Annotated[
-        str | None, typer.Option("--topic", help="Read this topic from a cluster.", rich_help_panel=LIVE)
-    ] = None
+    topic: Annotated[str | None, _live_option("--topic", help="Read this topic from a cluster.")] = None
     partitions: Annotated[
-        list[int] | None,
-        typer.Option("--partition", min=0, help="Only this partition; repeatable.", rich_help_panel=LIVE),
+        list[int] | None, _live_option("--partition", min=0, help="Only this partition; repeatable.")
     ] = None
     begin: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="OFFSET|@TIME",
-            help="Begin here: 1200, @-1h, @2026-11-21T09:00:00Z.",
-            rich_help_panel=LIVE,
-        ),
+        _live_option("--from", metavar="OFFSET|@TIME", help="Begin here: 1200, @-1h, @2026-11-21T09:00:00Z."),
     ] = None
-    max_bytes: Annotated[
-        int, typer.Option("--max-bytes", min=1, help="Fetch at most this much of a partition.", rich_help_panel=LIVE)
-    ] = 256 << 20
+    max_bytes: Annotated[int, _live_option("--max-bytes", min=1, help="Fetch at most this much of a partition.")] = (
+        256 << 20
+    )
 
 
 def decode_segment(

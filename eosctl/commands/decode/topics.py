@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated, NamedTuple, NoReturn
 
 import typer
@@ -30,6 +31,8 @@ from eosctl.services.decode_input import DamageLog, is_segment_of, sources
 from eosctl.services.decode_logs import dump_logs, select_records, stream_rows
 from eosctl.services.decode_topics import RowOf, metadata_rows, offset_rows, transaction_rows
 
+_filter = partial(typer.Option, rich_help_panel=FILTER)
+
 
 class RecordsOptions(NamedTuple):
     """The options that choose records of a topic, and their format."""
@@ -42,9 +45,7 @@ class RecordsOptions(NamedTuple):
 
 def decode_txn_log(
     files: Files,
-    transactional_id: Annotated[
-        str | None, typer.Option("--transactional-id", help="Only this transactional id.", rich_help_panel=FILTER)
-    ] = None,
+    transactional_id: Annotated[str | None, _filter("--transactional-id", help="Only this transactional id.")] = None,
     history: Annotated[
         str | None,
         typer.Option(
@@ -66,7 +67,7 @@ def decode_txn_log(
 
 def decode_offsets(
     files: Files,
-    group: Annotated[str | None, typer.Option("--group", help="Only this group.", rich_help_panel=FILTER)] = None,
+    group: Annotated[str | None, _filter("--group", help="Only this group.")] = None,
     *,
     records: RecordsOptions,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
@@ -80,8 +81,7 @@ def decode_offsets(
 def decode_metadata_log(
     files: Files,
     types: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="RECORD", help="Only this type of record; repeatable.", rich_help_panel=FILTER),
+        list[str] | None, _filter("--type", metavar="RECORD", help="Only this type of record; repeatable.")
     ] = None,
     *,
     records: RecordsOptions,

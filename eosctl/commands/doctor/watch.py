@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
@@ -17,6 +18,7 @@ from eosctl.services.callbacks import Callbacks
 from eosctl.services.watch_diagnosis import WatchRequest, watch_diagnosis
 
 WATCH: Final = "Watch"
+_watch = partial(typer.Option, rich_help_panel=WATCH)
 ROWS_WITHOUT_TERMINAL: Final = 40
 HEAD_LINES: Final = 8
 _INTERVAL: Final[Any] = "30s"
@@ -25,26 +27,17 @@ _INTERVAL: Final[Any] = "30s"
 class WatchOptions(NamedTuple):
     """The options of a watch."""
 
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Look again and again until Ctrl-C, and show what changed.", rich_help_panel=WATCH
-        ),
-    ] = False
+    watch: Annotated[bool, _watch("--watch", help="Look again and again until Ctrl-C, and show what changed.")] = False
     interval: Annotated[
         int,
-        typer.Option(
+        _watch(
             "--interval",
             metavar="DURATION",
             parser=parse_duration_ms,
             help="Pause between two looks of --watch; longer when looks take long.",
-            rich_help_panel=WATCH,
         ),
     ] = _INTERVAL
-    look_count: Annotated[
-        int | None,
-        typer.Option("--count", min=1, help="End --watch after this many looks.", rich_help_panel=WATCH),
-    ] = None
+    look_count: Annotated[int | None, _watch("--count", min=1, help="End --watch after this many looks.")] = None
 
 
 def check_watchable(output: FindingFormat, given: Sequence[str]) -> None:

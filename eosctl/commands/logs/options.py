@@ -20,14 +20,12 @@ from eosctl.services.log_places import connection_of
 READING: Final = "Reading"
 _reading_option = partial(typer.Option, rich_help_panel=READING)
 Paths = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH...", help="Log files, archives, directories, and - for standard input."),
+    list[Path], typer.Argument(metavar="PATH...", help="Log files, archives, directories, and - for standard input.")
 ]
 Places = Annotated[
     list[Path],
     typer.Argument(
-        metavar="PATH...",
-        help="Log files, archives, directories, kafka://HOST:PORT/TOPIC, and - for standard input.",
+        metavar="PATH...", help="Log files, archives, directories, kafka://HOST:PORT/TOPIC, and - for standard input."
     ),
 ]
 Zone = Annotated[

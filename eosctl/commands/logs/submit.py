@@ -19,46 +19,47 @@ from eosctl.services.submit_job import DataJobRequest, EventFormat, JobResult, S
 CLUSTER: Final = "Cluster"
 
 _cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
-Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")]
-Master = Annotated[str, _cluster_option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.")]
-Deploy = Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Where the driver runs.")]
-Settings = Annotated[
-    list[str] | None,
-    _cluster_option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable."),
-]
-Connect = Annotated[
-    str | None,
-    _cluster_option(
-        "--connect",
-        metavar="URL",
-        help="A Spark Connect server to run on instead of a master, e.g. sc://host:15002.",
-    ),
-]
-Jars = Annotated[
-    list[str] | None,
-    _cluster_option("--jars", metavar="FILE", help="A jar that the job needs; repeatable."),
-]
-Packages = Annotated[
-    list[str] | None,
-    _cluster_option(
-        "--packages",
-        metavar="GROUP:ARTIFACT:VERSION",
-        help="A package that Spark's own resolver fetches; repeatable.",
-    ),
-]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")]
 
 
 class JobOptions(NamedTuple):
+    """The options of any job."""
+
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")]
+    master: Annotated[str, _cluster_option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.")] = (
+        DEFAULT_MASTER
+    )
+    deploy_mode: Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Where the driver runs.")] = (
+        DeployMode.CLIENT
+    )
+    setting: Annotated[
+        list[str] | None, _cluster_option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable.")
+    ] = None
+
+
+class ScanJobOptions(NamedTuple):
     """The options of a job that reads logs."""
 
-    out: Out
-    master: Master = DEFAULT_MASTER
-    deploy_mode: Deploy = DeployMode.CLIENT
-    connect: Connect = None
-    setting: Settings = None
-    jars: Jars = None
-    packages: Packages = None
+    job: JobOptions
+    connect: Annotated[
+        str | None,
+        _cluster_option(
+            "--connect",
+            metavar="URL",
+            help="A Spark Connect server to run on instead of a master, e.g. sc://host:15002.",
+        ),
+    ] = None
+    jars: Annotated[
+        list[str] | None, _cluster_option("--jars", metavar="FILE", help="A jar that the job needs; repeatable.")
+    ] = None
+    packages: Annotated[
+        list[str] | None,
+        _cluster_option(
+            "--packages",
+            metavar="GROUP:ARTIFACT:VERSION",
+            help="A package that Spark's own resolver fetches; repeatable.",
+        ),
+    ] = None
 
 
 def submit_job(
@@ -70,7 +71,7 @@ def submit_job(
             help="Log files and directories, under the same names on every executor, and kafka://HOST:PORT/TOPIC.",
         ),
     ],
-    job: JobOptions,
+    scan: ScanJobOptions,
     event_format: Annotated[
         EventFormat,
         typer.Option("--format", help="Format of the tables; delta and iceberg need jars (--jars, --packages)."),
@@ -102,13 +103,10 @@ def submit_job(
     """
     request = ScanJobRequest(
         tuple(paths),
-        job.out,
-        job.master,
-        job.deploy_mode,
-        job.connect,
-        tuple(job.setting or ()),
-        tuple(job.jars or ()),
-        tuple(job.packages or ()),
+        *_fixed(scan.job),
+        scan.connect,
+        tuple(scan.jars or ()),
+        tuple(scan.packages or ()),
         event_format,
         baseline,
         zone,
@@ -124,15 +122,12 @@ def submit_job(
 def submit_data_job(
     invocation: Invocation,
     paths: Annotated[
-        list[str],
-        typer.Argument(metavar="DIR...", help="Data directories, under the same names on every executor."),
+        list[str], typer.Argument(metavar="DIR...", help="Data directories, under the same names on every executor.")
     ],
-    out: Out,
     topic: Topics = None,
     business_key: BusinessKey = None,
-    master: Master = DEFAULT_MASTER,
-    deploy_mode: Deploy = DeployMode.CLIENT,
-    setting: Settings = None,
+    *,
+    job: JobOptions,
     dry_run: DryRun = False,
 ) -> None:
     """Run ``logs data`` as a job on a Spark cluster: every transaction as Parquet, the sums as JSON.
@@ -143,9 +138,12 @@ def submit_data_job(
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
-    keys = (tuple(topic or ()), business_key)
-    request = DataJobRequest(tuple(paths), out, *keys, master, deploy_mode, tuple(setting or ()), dry_run)
+    request = DataJobRequest(tuple(paths), *_fixed(job), tuple(topic or ()), business_key, dry_run)
     _show(submit_data(request, Callbacks(invocation.now_ms, note)), topic_lines)
+
+
+def _fixed(job: JobOptions) -> tuple[str, str, DeployMode, tuple[str, ...]]:
+    return job.out, job.master, job.deploy_mode, tuple(job.setting or ())
 
 
 def _show(result: JobResult, lines_of: Callable[[Any], Iterator[str]]) -> None:

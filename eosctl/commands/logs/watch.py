@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -14,6 +15,7 @@ from eosctl.services.callbacks import Callbacks
 from eosctl.services.follow_logs import FollowRequest, follow_logs
 
 FOLLOWING: Final = "Following"
+_following = partial(typer.Option, rich_help_panel=FOLLOWING)
 
 
 def watch_logs(
@@ -24,19 +26,11 @@ def watch_logs(
         list[str] | None, typer.Option("--category", metavar="NAME", help="Show this category only; repeatable.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show benign events, too.", rich_help_panel=READING)] = False,
-    from_start: Annotated[
-        bool, typer.Option("--from-start", help="Begin with what is there already.", rich_help_panel=FOLLOWING)
-    ] = False,
-    interval_ms: Annotated[
-        int, typer.Option("--interval-ms", min=10, help="How often to look.", rich_help_panel=FOLLOWING)
-    ] = 100,
-    idle_ms: Annotated[
-        int,
-        typer.Option("--idle-ms", min=0, help="When an event is held to be complete.", rich_help_panel=FOLLOWING),
-    ] = 250,
+    from_start: Annotated[bool, _following("--from-start", help="Begin with what is there already.")] = False,
+    interval_ms: Annotated[int, _following("--interval-ms", min=10, help="How often to look.")] = 100,
+    idle_ms: Annotated[int, _following("--idle-ms", min=0, help="When an event is held to be complete.")] = 250,
     seconds: Annotated[
-        float | None,
-        typer.Option("--for", metavar="SECONDS", min=0, help="Stop after this long.", rich_help_panel=FOLLOWING),
+        float | None, _following("--for", metavar="SECONDS", min=0, help="Stop after this long.")
     ] = None,
     *,
     topics: TopicsOptions,

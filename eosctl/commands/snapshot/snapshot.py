@@ -25,8 +25,7 @@ def capture_snapshot(
     cluster: ClusterOptions,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     include: Annotated[
-        str | None,
-        typer.Option("--include", metavar="PARTS", help="Of data-dirs, logs and jmx, comma separated."),
+        str | None, typer.Option("--include", metavar="PARTS", help="Of data-dirs, logs and jmx, comma separated.")
     ] = None,
     data_dirs: Annotated[
         list[Path] | None, typer.Option("--data-dir", metavar="DIR", help="A broker's data directory; repeatable.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -14,35 +15,29 @@ from eosctl.commands.session import perform
 from eosctl.render.transactions.listing import render_transactions
 from eosctl.services import transactions
 
+_filter = partial(typer.Option, rich_help_panel=FILTER)
+
 
 def list_transactions(
     invocation: Invocation,
     evidence: EvidenceOptions,
     states: Annotated[
-        list[str] | None,
-        typer.Option("--state", metavar="STATE", help="Only this state; repeatable.", rich_help_panel=FILTER),
+        list[str] | None, _filter("--state", metavar="STATE", help="Only this state; repeatable.")
     ] = None,
     producer_ids: Annotated[
-        list[int] | None,
-        typer.Option("--producer-id", help="Only this producer id; repeatable.", rich_help_panel=FILTER),
+        list[int] | None, _filter("--producer-id", help="Only this producer id; repeatable.")
     ] = None,
     running_longer_than: Annotated[
         int | None,
-        typer.Option(
+        _filter(
             "--running-longer-than",
             metavar="DURATION",
             parser=parse_duration_ms,
             help="Only transactions that have been open for longer, e.g. 15m.",
-            rich_help_panel=FILTER,
         ),
     ] = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option("--pattern", metavar="REGEX", help="Only ids that match.", rich_help_panel=FILTER),
-    ] = None,
-    open_only: Annotated[
-        bool, typer.Option("--open", help="Only transactions that are open.", rich_help_panel=FILTER)
-    ] = False,
+    pattern: Annotated[str | None, _filter("--pattern", metavar="REGEX", help="Only ids that match.")] = None,
+    open_only: Annotated[bool, _filter("--open", help="Only transactions that are open.")] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -14,22 +15,16 @@ from eosctl.commands.session import perform
 from eosctl.render.transactions.producers import render_producers
 from eosctl.services.transactions import ProducersRequest, list_producers
 
+_filter = partial(typer.Option, rich_help_panel=FILTER)
+
 
 def producers(
     invocation: Invocation,
     evidence: EvidenceOptions,
-    topic: Annotated[
-        str | None, typer.Option("--topic", help="Only this topic; default is all.", rich_help_panel=FILTER)
-    ] = None,
-    partition: Annotated[
-        int | None, typer.Option("--partition", min=0, help="Only this partition.", rich_help_panel=FILTER)
-    ] = None,
-    producer_id: Annotated[
-        int | None, typer.Option("--producer-id", help="Only this producer id.", rich_help_panel=FILTER)
-    ] = None,
-    open_only: Annotated[
-        bool, typer.Option("--open", help="Only producers with an open transaction.", rich_help_panel=FILTER)
-    ] = False,
+    topic: Annotated[str | None, _filter("--topic", help="Only this topic; default is all.")] = None,
+    partition: Annotated[int | None, _filter("--partition", min=0, help="Only this partition.")] = None,
+    producer_id: Annotated[int | None, _filter("--producer-id", help="Only this producer id.")] = None,
+    open_only: Annotated[bool, _filter("--open", help="Only producers with an open transaction.")] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,

@@ -10,8 +10,7 @@ import typer
 
 from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import Invocation, note, remember_output, write_file, write_result
-from eosctl.commands.moments import parse_moment_ms
-from eosctl.commands.options import OUTPUT, EvidenceOptions, OutputFile
+from eosctl.commands.options import OUTPUT, EvidenceOptions, OutputFile, parse_moment_ms
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode, UsageError
 from eosctl.model.transaction import TopicPartition

@@ -23,8 +23,7 @@ from eosctl.commands.decode.options import (
     parse_times,
 )
 from eosctl.commands.invocation import Invocation, note
-from eosctl.commands.moments import parse_moment_ms
-from eosctl.commands.options import FILTER, ClusterOptions
+from eosctl.commands.options import FILTER, ClusterOptions, parse_moment_ms
 from eosctl.errors import UsageError
 from eosctl.model.log_bounds import Only
 from eosctl.render.decode.batches import log_writer

@@ -9,8 +9,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.moments import parse_moment_ms
-from eosctl.commands.options import CommandConfig, Overrides, Profile
+from eosctl.commands.options import CommandConfig, Overrides, Profile, parse_moment_ms
 from eosctl.errors import UsageError
 from eosctl.model.period import Period
 from eosctl.services.connection import Connection

@@ -44,9 +44,7 @@ def show_journal(
     emit_list(name, items, JOURNAL_COLUMNS, result, invocation, empty="No runbook was run.")
 
 
-def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; it must not exist.")],
-) -> None:
+def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; it must not exist.")]) -> None:
     """Write a small runbook that runs, with stories that test it, to start one's own from."""
     for one in runbooks.new_runbook(file):
         write_file(one.text, one.path)

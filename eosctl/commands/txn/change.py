@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple, NoReturn, TypeVar
 
@@ -14,9 +15,11 @@ from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultO
 from eosctl.commands.session import callbacks
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 from eosctl.render.formats import OutputFormat
-from eosctl.render.transactions.fence import fence_item, render_fence
-from eosctl.render.transactions.plan import marker_item, render_marker
+from eosctl.render.page import Style
+from eosctl.render.transactions.fence import render_fence
+from eosctl.render.transactions.plan import render_marker
 from eosctl.services import change_transaction as service
+from eosctl.services.callbacks import Callbacks
 from eosctl.services.change_transaction import Changed, Dialog, Terms
 
 P = TypeVar("P", FencePlan, MarkerPlan)
@@ -75,10 +78,8 @@ def abort_transaction(
     the plan can be confirmed by typing the partition.
     """
     terms = Terms(cluster.connection, yes, confirm, second_look_after, accept_data_loss)
-    render = _marker(invocation, "txn abort")
-    with callbacks(invocation.now_ms) as shown:
-        changed = service.abort_transaction(service.target_of(*target), terms, _dialog(render, script), shown)
-    _end(render, changed, result)
+    abort = partial(service.abort_transaction, service.target_of(*target), terms)
+    _carry_out(abort, partial(render_marker, "txn abort"), script, result, invocation)
 
 
 def complete_transaction(
@@ -98,10 +99,8 @@ def complete_transaction(
     is read again just before, and the leader is asked afterwards.
     """
     terms = Terms(cluster.connection, yes, confirm, second_look_after)
-    render = _marker(invocation, "txn complete")
-    with callbacks(invocation.now_ms) as shown:
-        changed = service.complete_transaction(service.target_of(*target), terms, _dialog(render, script), shown)
-    _end(render, changed, result)
+    complete = partial(service.complete_transaction, service.target_of(*target), terms)
+    _carry_out(complete, partial(render_marker, "txn complete"), script, result, invocation)
 
 
 def fence_transaction(
@@ -121,44 +120,34 @@ def fence_transaction(
     unknown one is refused, and its timeout stays what it is.
     """
     terms = Terms(cluster.connection, yes, confirm, 0, accept_data_loss)
-
-    def render(plan: FencePlan, official: str, outcome: FenceOutcome | None, output: OutputFormat) -> str:
-        return render_fence(fence_item(plan, official, outcome), invocation.now_ms(), output, invocation.style())
-
-    with callbacks(invocation.now_ms) as shown:
-        changed = service.fence_transaction(transactional_id, terms, _dialog(render, script), shown)
-    _end(render, changed, result)
+    fence = partial(service.fence_transaction, transactional_id, terms)
+    _carry_out(fence, render_fence, script, result, invocation)
 
 
-def _marker(
-    invocation: Invocation, command: str
-) -> Callable[[MarkerPlan, str, MarkerOutcome | None, OutputFormat], str]:
-    def render(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None, output: OutputFormat) -> str:
-        item = marker_item(plan, official, outcome)
-        return render_marker(item, command, invocation.now_ms(), output, invocation.style())
+def _carry_out(
+    change: Callable[[Dialog[P], Callbacks], Changed[P, R]],
+    render: Callable[[P, str, R | None, int, OutputFormat, Style], str],
+    script: Path | None,
+    result: ResultOptions,
+    invocation: Invocation,
+) -> NoReturn:
+    """Make a change with the terminal as its dialog, and write the plan or the outcome."""
 
-    return render
-
-
-def _dialog(render: Callable[[P, str, None, OutputFormat], str], script: Path | None) -> Dialog[P]:
     def confirm(plan: P, official: str, target: str) -> bool:
         if not can_ask():
             return False
-        note(render(plan, official, None, OutputFormat.TABLE).rstrip())
+        note(render(plan, official, None, invocation.now_ms(), OutputFormat.TABLE, invocation.style()).rstrip())
         return read_line(f"\nType {target} to carry it out, or press Enter to leave it: ") == target
 
     def keep(path: Path, command: str) -> None:
         write_file(f"#!/bin/sh\n{command}\n", path)
         note(f"script: {path}")
 
-    return Dialog(confirm, None if script is None else lambda command: keep(script, command))
-
-
-def _end(
-    render: Callable[[P, str, R | None, OutputFormat], str], changed: Changed[P, R], result: ResultOptions
-) -> NoReturn:
-    outcome = changed.outcome
-    write_result(render(changed.plan, changed.official, outcome, result.output), result.output_file)
+    with callbacks(invocation.now_ms) as shown:
+        changed = change(Dialog(confirm, None if script is None else partial(keep, script)), shown)
+    outcome, now_ms = changed.outcome, invocation.now_ms()
+    text = render(changed.plan, changed.official, outcome, now_ms, result.output, invocation.style())
+    write_result(text, result.output_file)
     if outcome is not None and not changed.verified:
         note(f"not verified: {outcome.detail}")
         raise typer.Exit(1)

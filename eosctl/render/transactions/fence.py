@@ -49,7 +49,7 @@ class FenceView(msgspec.Struct, frozen=True):
     items: tuple[FenceItem, ...]
 
 
-def fence_item(plan: FencePlan, official_command: str, outcome: FenceOutcome | None = None) -> FenceItem:
+def _item(plan: FencePlan, official_command: str, outcome: FenceOutcome | None) -> FenceItem:
     """Shape a plan, with what came of it if it was carried out."""
     transaction = plan.transaction
     return FenceItem(
@@ -74,9 +74,17 @@ def fence_item(plan: FencePlan, official_command: str, outcome: FenceOutcome | N
     )
 
 
-def render_fence(item: FenceItem, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render a fence in any format."""
-    view = FenceView("eosctl.fence", 1, "txn fence", time_text(generated_at_ms), (item,))
+def render_fence(
+    plan: FencePlan,
+    official: str,
+    outcome: FenceOutcome | None,
+    now_ms: int,
+    output: OutputFormat,
+    style: Style = PLAIN,
+) -> str:
+    """Render the plan of a fence, and its outcome if it was carried out."""
+    item = _item(plan, official, outcome)
+    view = FenceView("eosctl.fence", 1, "txn fence", time_text(now_ms), (item,))
     flags = (str(item.carried_out).lower(), str(item.verified).lower())
     row = [item.transactional_id, str(item.producer_id), str(item.producer_epoch), *flags]
     return render_one(view, output, lambda: [row], lambda: render_page(_blocks(item), style))

@@ -43,7 +43,7 @@ class MarkerItem(msgspec.Struct, frozen=True):
     last_stable_offset_after: int | None
 
 
-def marker_item(plan: MarkerPlan, official_command: str, outcome: MarkerOutcome | None = None) -> MarkerItem:
+def _item(plan: MarkerPlan, official_command: str, outcome: MarkerOutcome | None) -> MarkerItem:
     """Shape a plan, with what came of it if it was carried out."""
     return MarkerItem(
         cluster_id=plan.cluster_id,
@@ -81,11 +81,18 @@ class MarkerView(msgspec.Struct, frozen=True):
 
 
 def render_marker(
-    item: MarkerItem, command: str, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN
+    command: str,
+    plan: MarkerPlan,
+    official: str,
+    outcome: MarkerOutcome | None,
+    now_ms: int,
+    output: OutputFormat,
+    style: Style = PLAIN,
 ) -> str:
-    """Render a marker's plan or outcome in any format."""
+    """Render the plan of ``txn abort`` or ``txn complete``, and its outcome if it was carried out."""
+    item = _item(plan, official, outcome)
     schema = f"eosctl.{command.removeprefix('txn ')}"
-    view = MarkerView(schema, 1, command, time_text(generated_at_ms), (item,))
+    view = MarkerView(schema, 1, command, time_text(now_ms), (item,))
     flags = (str(item.carried_out).lower(), str(item.verified).lower())
     row = [_name(item), str(item.producer_id), str(item.first_offset), *flags]
     return render_one(view, output, lambda: [row], lambda: render_page(_blocks(item), style))

@@ -54,6 +54,7 @@ MODULES: Final = (
     "simulate_faults",
     "run_proxy",
     "verify_deployment",
+    "verify_order",
     "verify_application",
     "verification_findings",
     "run_canary",

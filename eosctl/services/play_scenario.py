@@ -15,7 +15,6 @@ from eosctl.lab.scenarios.load import find_script, library
 from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
 from eosctl.lab.scenarios.script import Script
-from eosctl.lab.scenarios.steps.play import Step
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.process import manage
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -55,13 +54,13 @@ def describe_scenario(name: str) -> Script:
 
 
 def play_scenario(
-    request: ScenarioRequest, tell: Callable[[Step], None] = lambda _: None, callbacks: Callbacks = SILENT
+    request: ScenarioRequest, tell: Callable[[str], None] = lambda _: None, callbacks: Callbacks = SILENT
 ) -> Verdict:
     """Play a scenario, and compare what was expected with what was seen.
 
     Args:
         request: The scenario, and where it is played.
-        tell: Called with each step that is done.
+        tell: Called with each step that is done, in words.
         callbacks: Only the clock is called.
 
     Raises:
@@ -79,7 +78,7 @@ def play_scenario(
 
 
 def _play_own(
-    script: Script, engine: EngineChoice, seed: int, tell: Callable[[Step], None], callbacks: Callbacks
+    script: Script, engine: EngineChoice, seed: int, tell: Callable[[str], None], callbacks: Callbacks
 ) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="eosctl-scenario-") as directory:
 
@@ -90,15 +89,15 @@ def _play_own(
                 else real_kafka(script.cluster, Path(directory), random.Random(callbacks.now_ms()), callbacks.now_ms)
             )
             async with own as place:
-                return await play_script(script, place, seed=seed, tell=tell)
+                return await play_script(script, place, seed=seed, tell=lambda step: tell(str(step)))
 
         return run_virtual(run(), seed) if engine is EngineChoice.SANDBOX else asyncio.run(run())
 
 
-def _play_live(script: Script, name: str, seed: int, tell: Callable[[Step], None], callbacks: Callbacks) -> Verdict:
+def _play_live(script: Script, name: str, seed: int, tell: Callable[[str], None], callbacks: Callbacks) -> Verdict:
     sandbox = manage.require(name)
     if sandbox.spec.kafka and script.inner:
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
     require_fit(script, sandbox.spec)
     place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
-    return asyncio.run(play_script(script, place, seed=seed, tell=tell, is_fresh=False))
+    return asyncio.run(play_script(script, place, seed=seed, tell=lambda step: tell(str(step)), is_fresh=False))

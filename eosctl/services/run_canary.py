@@ -9,8 +9,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple
 
 from eosctl.client.client import Client, connect
+from eosctl.errors import ExitCode
 from eosctl.lab.history.anomaly import Anomaly
-from eosctl.lab.verify.canary import Canary, CanaryNumbers, CanaryPlan
+from eosctl.lab.verify.canary import TOPIC_PREFIX, Canary, CanaryNumbers, CanaryPlan
 from eosctl.lab.verify.report import Verdict
 from eosctl.monitoring.cluster_gauges import Gauge
 from eosctl.monitoring.exporter import serve_page
@@ -24,13 +25,21 @@ class CanaryRequest(NamedTuple):
     """A canary.
 
     Attributes:
-        plan: What it does.
+        topic: Where it writes; the name begins with ``eosctl-canary``.
+        rate_per_s: Transactions per second, at most 10.
+        partition_count: Partitions of a new topic, at most 12.
+        record_bytes: The size of a value, at most 10,000.
+        round_size: Transactions between two checks.
         connection: The cluster.
         listen: Host and port where Prometheus scrapes its numbers; None for nowhere.
         duration_ms: The time after which it ends; None for never.
     """
 
-    plan: CanaryPlan
+    topic: str = TOPIC_PREFIX
+    rate_per_s: float = 1.0
+    partition_count: int = 3
+    record_bytes: int = 100
+    round_size: int = 20
     connection: Connection = Connection()
     listen: tuple[str, int] | None = None
     duration_ms: int | None = None
@@ -42,6 +51,12 @@ class CanaryEnded(NamedTuple):
     verdict: Verdict
     numbers: CanaryNumbers
     anomalies: tuple[Anomaly, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code that `eosctl verify canary` ends with."""
+        codes = {Verdict.ANOMALIES: ExitCode.FINDINGS, Verdict.UNDECIDED: ExitCode.FAILED}
+        return codes.get(self.verdict, ExitCode.DONE)
 
 
 def run_canary(
@@ -62,7 +77,14 @@ def run_canary(
         UsageError: The plan passes a limit.
         EosctlError: The cluster cannot be reached.
     """
-    plan = request.plan
+    plan = CanaryPlan(
+        str(callbacks.now_ms()),
+        request.topic,
+        request.rate_per_s,
+        request.partition_count,
+        request.record_bytes,
+        request.round_size,
+    )
     plan.check()
     resolved = resolve_connection(request.connection, callbacks.remark)
     chance, began_s = random.Random(plan.run), stopwatch.now_s()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Final, NamedTuple
 
+from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.client.client import Client, connect
 from eosctl.errors import UsageError
 from eosctl.findings.judged import Judged
@@ -34,19 +34,41 @@ class AppRequest(NamedTuple):
     """A test of an application.
 
     Attributes:
-        plan: The inputs and the topics; its ``run`` is filled in, and its ``seed`` if none is given.
-        connection: The cluster.
+        input_topic: The topic that inputs are written to.
+        output_topic: The topic that is read.
+        dead_letter_topic: Where poison goes; None for no such topic.
+        groups: The groups whose offsets are watched.
+        input_count: How many inputs.
+        rate_per_s: Inputs per second.
+        key_count: Different keys.
+        abort_share: The share of transactions of inputs that is aborted, 0 to 1.
+        poison_share: The share of inputs that are poison, 0 to 1.
+        template: A healthy value, with ``{tag}``, ``{number}``, ``{key}``.
+        poison_template: A value that the application cannot handle.
+        settle_ms: The time without news after which outputs count as lost, in milliseconds.
         mapping: How many outputs an input has: a number, or an expression over ``number`` and ``key``.
         is_ordered: Whether outputs of a key keep the order of their inputs.
         seed: Repeats the same choices; None draws one from the clock.
+        connection: The cluster.
         gate: The demands on the result; a test that decides nothing fails unless ``require_complete`` is off.
     """
 
-    plan: AppPlan
-    connection: Connection = Connection()
+    input_topic: str
+    output_topic: str
+    dead_letter_topic: str | None = None
+    groups: tuple[str, ...] = ()
+    input_count: int = 1_000
+    rate_per_s: float = 200.0
+    key_count: int = 10
+    abort_share: float = 0.1
+    poison_share: float = 0.0
+    template: str = "{tag}"
+    poison_template: str = "poison {tag}"
+    settle_ms: int = 15_000
     mapping: str = "1"
     is_ordered: bool = True
     seed: int | None = None
+    connection: Connection = Connection()
     gate: GateOptions = GateOptions(require_complete=True)
 
 
@@ -73,6 +95,15 @@ class Announcement(NamedTuple):
     topic: str
     protected_profile: str | None
 
+    def require(self, confirmed: str | None) -> None:
+        """Refuse a protected cluster whose topic was not named again.
+
+        Raises:
+            UsageError: The profile is protected, and ``confirmed`` is not the topic.
+        """
+        consent = Consent(self.protected_profile is not None, confirmed == self.topic)
+        require_confirmation(consent, self.topic, self.protected_profile)
+
 
 def verify_application(
     request: AppRequest,
@@ -97,8 +128,7 @@ def verify_application(
     """
     files = read_gate(request.gate, has_score=False)
     began_at_ms = callbacks.now_ms()
-    seed = began_at_ms % _SEEDS if request.seed is None else request.seed
-    plan = dataclasses.replace(request.plan, run=str(began_at_ms), seed=seed)
+    plan = _plan(request, began_at_ms)
     _check(plan)
     expected_of = compile_mapping(request.mapping)
     resolved = resolve_connection(request.connection, callbacks.remark)
@@ -113,6 +143,25 @@ def verify_application(
     now_ms = callbacks.now_ms()
     judged = judge_findings(diagnose_application(plan, report, cluster_id, now_ms), files, now_ms)
     return AppTested(plan, report, cluster_id, began_at_ms, judged)
+
+
+def _plan(request: AppRequest, now_ms: int) -> AppPlan:
+    return AppPlan(
+        run=str(now_ms),
+        seed=now_ms % _SEEDS if request.seed is None else request.seed,
+        input_topic=request.input_topic,
+        output_topic=request.output_topic,
+        dead_letter_topic=request.dead_letter_topic,
+        groups=request.groups,
+        input_count=request.input_count,
+        rate_per_s=request.rate_per_s,
+        key_count=request.key_count,
+        abort_share=request.abort_share,
+        poison_share=request.poison_share,
+        template=request.template,
+        poison_template=request.poison_template,
+        settle_ms=request.settle_ms,
+    )
 
 
 async def _exercise(

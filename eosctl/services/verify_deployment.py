@@ -26,6 +26,7 @@ from eosctl.services.gate import judge_findings, read_gate
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.services.verification_findings import diagnose_run
+from eosctl.services.verify_order import Faults, OwnCluster, Work, engine_order, run_order
 
 COMPLETE: Final = GateOptions(require_complete=True)
 
@@ -34,20 +35,35 @@ class VerifyRequest(NamedTuple):
     """A run.
 
     Attributes:
-        order: The work and the faults.
+        work: The applications.
+        faults: The faults.
         own: A cluster to start for the run; None for the one of the connection.
         connection: The cluster.
         owned_id: The id of a cluster that may be disturbed although eosctl did not start it.
         min_coverage: The share of combinations of state and fault, 0 to 1, without which the run decides nothing.
         gate: The demands on the result; a run that decides nothing fails unless ``require_complete`` is off.
+        arguments: The command line, for the record.
     """
 
-    order: Order
-    own: EngineOrder | None = None
+    work: Work = Work()
+    faults: Faults = Faults()
+    own: OwnCluster | None = None
     connection: Connection = Connection()
     owned_id: str | None = None
     min_coverage: float = 0.0
     gate: GateOptions = COMPLETE
+    arguments: tuple[str, ...] = ()
+
+
+class _Run(NamedTuple):
+    """A run with everything that its request stands for."""
+
+    order: Order
+    own: EngineOrder | None
+    connection: Connection
+    owned_id: str | None
+    gate: GateOptions
+    min_coverage: float = 0.0
 
 
 class Verified(NamedTuple):
@@ -71,11 +87,16 @@ def verify(request: VerifyRequest, callbacks: Callbacks = SILENT, stopwatch: Sto
         ConfigFileError: The rules or the baseline cannot be read.
         EosctlError: The cluster cannot be reached or started, or the run cannot be kept.
     """
-    read_gate(request.gate, has_score=False)
-    named = dataclasses.replace(request.order, where=_where(request))
-    played = asyncio.run(_play(request._replace(order=named), callbacks, stopwatch))
-    callbacks.remark(f"run: {save_run(played.record, played.history)}")
-    return _judge(played.record, played.history, request.gate, callbacks, request.min_coverage)
+    if request.own is not None and request.connection.is_given:
+        raise UsageError(
+            "--engine and a cluster were both given.",
+            "--engine starts a cluster for this run.",
+            "Leave one of them out.",
+        )
+    own = None if request.own is None else engine_order(request.own)
+    order = run_order(request.work, request.faults, request.arguments, callbacks.now_ms())
+    run = _Run(order, own, request.connection, request.owned_id, request.gate, request.min_coverage)
+    return _verify(run, callbacks, stopwatch)
 
 
 def replay(
@@ -85,6 +106,7 @@ def replay(
     gate: GateOptions = COMPLETE,
     callbacks: Callbacks = SILENT,
     arguments: tuple[str, ...] = (),
+    stopwatch: Stopwatch = SYSTEM,
 ) -> Verified:
     """Play a run again: the same work and the same faults at the same times, on the same or another cluster.
 
@@ -95,6 +117,7 @@ def replay(
         gate: The demands on the result.
         callbacks: Called while the run goes on.
         arguments: The command line, for the record.
+        stopwatch: Dates the events of the history.
 
     Raises:
         UsageError: No run has this name, or the cluster must not be disturbed.
@@ -122,7 +145,7 @@ def replay(
         faults=record.faults,
         arguments=arguments,
     )
-    return verify(VerifyRequest(order, own, connection, owned_id, gate=gate), callbacks)
+    return _verify(_Run(order, own, connection, owned_id, gate), callbacks, stopwatch)
 
 
 def check_again(run: str, gate: GateOptions = COMPLETE, callbacks: Callbacks = SILENT) -> Verified:
@@ -147,6 +170,15 @@ def export_for_elle(run: str) -> tuple[str, ...]:
     return tuple(encode_elle(history))
 
 
+def _verify(run: _Run, callbacks: Callbacks, stopwatch: Stopwatch) -> Verified:
+    # What is wrong with the rules must show before anything runs.
+    read_gate(run.gate, has_score=False)
+    named = dataclasses.replace(run.order, where=_where(run))
+    played = asyncio.run(_play(run._replace(order=named), callbacks, stopwatch))
+    callbacks.remark(f"run: {save_run(played.record, played.history)}")
+    return _judge(played.record, played.history, run.gate, callbacks, run.min_coverage)
+
+
 def _judge(
     record: RunRecord, history: History, gate: GateOptions, callbacks: Callbacks, min_coverage: float = 0.0
 ) -> Verified:
@@ -162,7 +194,7 @@ def _judge(
     return Verified(record, report, judge_findings(diagnose_run(record, history, report, now_ms), files, now_ms))
 
 
-async def _play(request: VerifyRequest, callbacks: Callbacks, stopwatch: Stopwatch) -> Played:
+async def _play(request: _Run, callbacks: Callbacks, stopwatch: Stopwatch) -> Played:
     order, own = request.order, request.own
     began_s = stopwatch.now_s()
 
@@ -190,7 +222,7 @@ async def _play(request: VerifyRequest, callbacks: Callbacks, stopwatch: Stopwat
     return await play(order, target, now_ms=callbacks.now_ms, elapsed_ms=elapsed_ms, progress=callbacks.progress)
 
 
-def _where(request: VerifyRequest) -> dict[str, Any]:
+def _where(request: _Run) -> dict[str, Any]:
     """Return how the cluster was named, and who disturbs it; values of -X are left out, as they may be secret."""
     order, own = request.order, request.own
     who: dict[str, Any] = {"nemeses": [str(kind) for kind in order.nemeses]}
@@ -212,17 +244,3 @@ def _where(request: VerifyRequest) -> dict[str, Any]:
         "profile": request.connection.profile,
         **who,
     }
-
-
-def refuse_two_clusters(own: EngineOrder | None, connection: Connection) -> None:
-    """Refuse a cluster of the run's own next to one that is named.
-
-    Raises:
-        UsageError: Both were given.
-    """
-    if own is not None and connection.is_given:
-        raise UsageError(
-            "--engine and a cluster were both given.",
-            "--engine starts a cluster for this run.",
-            "Leave one of them out.",
-        )

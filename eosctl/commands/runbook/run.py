@@ -11,7 +11,6 @@ from eosctl.commands.invocation import Invocation, note, write_result
 from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import callbacks
 from eosctl.render.runbooks.runbook import render_run, report_text
-from eosctl.runbooks.scene import StepReport
 from eosctl.services.run_runbook import RunbookDialog, RunbookRequest, run_runbook
 
 
@@ -44,7 +43,7 @@ def run(
         name, cluster.connection, tuple(inputs or ()), yes, tuple(confirm or ()), resume, second_look_after
     )
     with callbacks(invocation.now_ms) as shown:
-        ended = run_runbook(request, RunbookDialog(_confirm, _tell), shown)
+        ended = run_runbook(request, RunbookDialog(_confirm, lambda report: _tell(report_text(report))), shown)
     options = cluster.connection.option_text
     text = render_run(ended, options, invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
@@ -58,6 +57,6 @@ def _confirm(question: str, expected: str) -> bool:
     return read_line(f"\n{question}\nType {expected} to go on, or press Enter to leave it: ") == expected
 
 
-def _tell(report: StepReport) -> None:
-    if text := report_text(report):
+def _tell(text: str) -> None:
+    if text:
         note(text)

@@ -8,7 +8,7 @@ import typer
 
 from eosctl.commands.invocation import write_result
 from eosctl.commands.sandbox.options import Name
-from eosctl.render.sandbox.logs import render_records
+from eosctl.render.sandbox.listing import render_records
 from eosctl.services.sandbox_logs import SandboxLogsRequest, read_process_output, read_sandbox_logs
 from eosctl.services.sandboxes import DEFAULT_NAME
 

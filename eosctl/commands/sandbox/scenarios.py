@@ -12,7 +12,6 @@ from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import Seed
 from eosctl.commands.session import callbacks
 from eosctl.errors import ExitCode, UsageError
-from eosctl.lab.scenarios.steps.play import Step
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.sandbox.listing import connection_words
 from eosctl.render.sandbox.scenarios import (
@@ -74,12 +73,8 @@ def _show(name: str, result: ResultOptions, invocation: Invocation) -> None:
 
 
 def _run(request: ScenarioRequest, result: ResultOptions, invocation: Invocation, *, watch: bool = False) -> None:
-    def tell(step: Step) -> None:
-        if watch:
-            note(str(step))
-
     with callbacks(invocation.now_ms) as shown:
-        item = verdict_item(play_scenario(request, tell, shown))
+        item = verdict_item(play_scenario(request, note if watch else lambda _: None, shown))
     code = ExitCode.DONE if item.holds else ExitCode.FINDINGS
     if result.output in FOR_PEOPLE:
         emit(render_verdict(item, _connection(request.sandbox), invocation.style()), result, code=code)

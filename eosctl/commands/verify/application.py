@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.commands.confirmation import can_ask, read_line
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.gate import GateOfVerdict, WriteBaseline
 from eosctl.commands.invocation import Invocation, note, remember_output
 from eosctl.commands.options import OUTPUT, ClusterOptions, Header, OutputFile, parse_duration_ms
 from eosctl.commands.session import callbacks
-from eosctl.lab.verify.app import AppPlan
 from eosctl.render.formats import FindingFormat
 from eosctl.render.verify.application import render_app
 from eosctl.render.verify.application_items import app_item
+from eosctl.services.connection import Connection
+from eosctl.services.gate_options import GateOptions
 from eosctl.services.verify_application import Announcement, AppRequest, verify_application
 from eosctl.text import time_text
 
@@ -84,12 +83,9 @@ class WorkOptions(NamedTuple):
     seed: Seed = None
     settle_ms: Settle = DEFAULT_SETTLE
 
-    @property
-    def plan(self) -> AppPlan:
-        """The plan, without the name of the run and its seed."""
-        return AppPlan(
-            run="",
-            seed=0,
+    def request(self, connection: Connection, gate: GateOptions) -> AppRequest:
+        """Return the test of the application."""
+        return AppRequest(
             input_topic=self.input_topic,
             output_topic=self.output_topic,
             groups=tuple(self.group or ()),
@@ -99,6 +95,11 @@ class WorkOptions(NamedTuple):
             abort_share=self.abort_share,
             template=self.template,
             settle_ms=self.settle_ms,
+            mapping=self.mapping,
+            is_ordered=not self.unordered,
+            seed=self.seed,
+            connection=connection,
+            gate=gate,
         )
 
 
@@ -121,8 +122,7 @@ class ConsentOptions(NamedTuple):
         """Show what is about to be written, and return whether to go on."""
         for line in announced.lines:
             note(line)
-        consent = Consent(self.yes or announced.protected_profile is not None, self.confirm == announced.topic)
-        require_confirmation(consent, announced.topic, announced.protected_profile)
+        announced.require(self.confirm)
         if self.yes:
             return True
         if not can_ask():
@@ -140,11 +140,13 @@ class TestOptions(NamedTuple):
     result: AppResultOptions
     gate: GateOfVerdict
 
-    def run(self, plan: AppPlan, invocation: Invocation) -> None:
+    @property
+    def request(self) -> AppRequest:
+        """The test, without dead letters."""
+        return self.work.request(self.cluster.connection, self.gate.options)
+
+    def run(self, request: AppRequest, invocation: Invocation) -> None:
         """Test the application, and end with the exit code of the result."""
-        work = self.work
-        connection, gate = self.cluster.connection, self.gate.options
-        request = AppRequest(plan, connection, work.mapping, not work.unordered, work.seed, gate)
         with callbacks(invocation.now_ms) as shown:
             tested = verify_application(request, self.consent.is_given, shown)
         if tested is None:
@@ -161,7 +163,7 @@ def verify_app(invocation: Invocation, test: TestOptions) -> None:
     It must be running, and each output must contain the mark of its input. Inputs are written to the named topic and
     stay. Exit codes: 0 every input has its outputs exactly once, 2 usage, 3 not, 4 the test decides nothing.
     """
-    test.run(test.work.plan, invocation)
+    test.run(test.request, invocation)
 
 
 def verify_dlq(
@@ -176,7 +178,5 @@ def verify_dlq(
     Each of those must reach the dead-letter topic exactly once, and nothing else may. The exit codes are those of
     verify app.
     """
-    plan = dataclasses.replace(
-        test.work.plan, dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share
-    )
-    test.run(plan, invocation)
+    request = test.request._replace(dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share)
+    test.run(request, invocation)

@@ -10,9 +10,6 @@ import typer
 from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import ClusterOptions, parse_duration_ms, parse_listen
 from eosctl.commands.session import callbacks
-from eosctl.errors import ExitCode
-from eosctl.lab.verify.canary import CanaryPlan
-from eosctl.lab.verify.report import Verdict
 from eosctl.render.page import render_page
 from eosctl.render.prometheus import render_gauges
 from eosctl.render.verify.canary import canary_blocks
@@ -42,14 +39,10 @@ def verify_canary(
 
     It writes to a topic of its own, which is created with a retention of one hour and stays. Ctrl-C ends it.
     """
-    plan = CanaryPlan(str(invocation.now_ms()), topic, rate, partitions, record_bytes, round_size)
     address = parse_listen(listen) if listen is not None else None
+    request = CanaryRequest(topic, rate, partitions, record_bytes, round_size, cluster.connection, address, duration_ms)
     with callbacks(invocation.now_ms) as shown:
-        ended = run_canary(CanaryRequest(plan, cluster.connection, address, duration_ms), render_gauges, shown)
+        ended = run_canary(request, render_gauges, shown)
     blocks = canary_blocks(ended.verdict.value, ended.numbers, ended.anomalies)
     write_result(render_page(blocks, invocation.style()))
-    match ended.verdict:
-        case Verdict.ANOMALIES:
-            raise typer.Exit(ExitCode.FINDINGS)
-        case Verdict.UNDECIDED:
-            raise typer.Exit(ExitCode.FAILED)
+    raise typer.Exit(ended.exit_code)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final
 
 import typer
 
@@ -15,20 +13,15 @@ from eosctl.commands.diagnosis_output import FindingResultOptions
 from eosctl.commands.gate import GateOfVerdict
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ClusterOptions, parse_duration_ms
-from eosctl.commands.session import callbacks
+from eosctl.commands.session import perform
 from eosctl.commands.verify.options import FAULTS, OwnedCluster
 from eosctl.commands.verify.result import write_run
 from eosctl.errors import UsageError
-from eosctl.lab.verify.plan import ClientKind, VerifyPlan, Workload
-from eosctl.lab.verify.play import NemesisKind, Order
-from eosctl.lab.verify.targets import EngineOrder
-from eosctl.sandbox.faults.bugs import parse_switch
-from eosctl.sandbox.faults.kinds import WORDS
-from eosctl.services.verify_deployment import VerifyRequest, refuse_two_clusters, verify
+from eosctl.services.verify_deployment import VerifyRequest, verify
+from eosctl.services.verify_order import FAULT_KINDS, Faults, OwnCluster, Work
 
 WORK: Final = "Work"
 CLUSTER: Final = "A cluster of the run's own"
-K = TypeVar("K", bound=Enum)
 _cluster = partial(typer.Option, rich_help_panel=CLUSTER)
 _faults = partial(typer.Option, rich_help_panel=FAULTS)
 _work = partial(typer.Option, rich_help_panel=WORK)
@@ -104,7 +97,7 @@ def verify_run(
             "--fault",
             metavar="KIND",
             help="Of the faults that --nemesis can make, only this one; repeatable. Kinds are those of sandbox fault, "
-            f"after a place where several can make one (links:cut, proxy:cut, controllers:kill): {WORDS}.",
+            f"after a place where several can make one (links:cut, proxy:cut, controllers:kill): {FAULT_KINDS}.",
         ),
     ] = None,
     program: Annotated[
@@ -146,50 +139,26 @@ def verify_run(
     Nothing is written but to topics of the run's own, which are removed afterwards. An anomaly is a finding (critical).
     Exit codes: 0 no anomaly was found, 2 usage, 3 one was, 4 the run decides nothing.
     """
-    switches = tuple(parse_switch(text) for text in bug or ())
-    if switches and engine is None:
+    own = None if engine is None else OwnCluster(engine, brokers, emulate, transaction_version, tuple(bug or ()))
+    if bug and own is None:
         raise UsageError("--bug goes with --engine embedded.", "A cluster that runs has its own.", "Leave it out.")
-    own = EngineOrder(engine, brokers, emulate, transaction_version, switches) if engine is not None else None
-    refuse_two_clusters(own, cluster.connection)
-    plan = VerifyPlan(
-        prefix=prefix or f"eosctl-verify-{invocation.now_ms()}",
-        seed=seed if seed is not None else invocation.now_ms() % 1_000_000,
-        workloads=tuple(_choose(Workload, name, "--workload") for name in workload or ()) or tuple(Workload),
-        clients=_choose(ClientKind, clients, "--clients"),
-        duration_ms=duration_ms,
-        rate_per_s=rate,
-        id_count=ids,
-        partition_count=partitions,
-        replica_count=replicas,
-        record_bytes=record_bytes,
-        skew=skew,
-        hops=hops,
-    )
-    order = Order(
-        plan,
-        _nemeses(nemesis or ()),
-        program,
-        gap_ms,
+    work = Work(
+        tuple(workload or ()),
+        clients,
+        duration_ms,
+        rate,
+        ids,
+        partitions,
+        replicas,
+        record_bytes,
+        skew,
+        hops,
+        seed,
+        prefix,
         keep,
-        kinds=tuple(fault or ()),
-        guided=guided,
-        arguments=() if cluster.overrides else tuple(sys.argv[1:]),
     )
-    with callbacks(invocation.now_ms) as shown:
-        verified = verify(VerifyRequest(order, own, cluster.connection, owned, min_coverage / 100, gate.options), shown)
-    write_run(verified, result, invocation)
-
-
-def _choose(kind: type[K], name: str, option: str) -> K:
-    try:
-        return kind(name)
-    except ValueError:
-        known = ", ".join(str(one) for one in kind)
-        raise UsageError(f"{option} {name!r} is not known.", f"It is one of {known}.", "Choose one.") from None
-
-
-def _nemeses(names: Sequence[str]) -> tuple[NemesisKind, ...]:
-    chosen = tuple(dict.fromkeys(_choose(NemesisKind, name, "--nemesis") for name in names))
-    if NemesisKind.NONE in chosen and len(chosen) > 1:
-        raise UsageError("--nemesis none goes with no other.", "It means that there are no faults.", "Leave it out.")
-    return chosen
+    faults = Faults(tuple(nemesis or ()), tuple(fault or ()), program, gap_ms, guided)
+    arguments = () if cluster.overrides else tuple(sys.argv[1:])
+    coverage = min_coverage / 100
+    request = VerifyRequest(work, faults, own, cluster.connection, owned, coverage, gate.options, arguments)
+    write_run(perform(verify, request, invocation), result, invocation)

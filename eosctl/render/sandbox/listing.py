@@ -1,7 +1,8 @@
-"""Sandboxes as rows, and a new one with what to type next."""
+"""Sandboxes as rows, a new one with what to type next, and log records of nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,7 @@ from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
 if TYPE_CHECKING:
+    from eosctl.sandbox.logging.reading import LogRecord
     from eosctl.sandbox.process.manage import Found
 
 
@@ -88,6 +90,12 @@ def render_sandboxes(
     """Render sandboxes as a list."""
     result = listing("sandboxes", command, now_ms, items)
     return render_listing(result, SANDBOX_COLUMNS, output, style, empty="No sandbox.")
+
+
+def render_records(records: Sequence[LogRecord], *, named: bool) -> str:
+    """Render log records of nodes as the files have them; ``named`` puts the node in front of each."""
+    width = max((len(record.node) for record in records), default=0)
+    return "".join(f"{record.node:{width}}  {record.text}\n" if named else f"{record.text}\n" for record in records)
 
 
 def render_started(item: SandboxItem, style: Style = PLAIN) -> str:

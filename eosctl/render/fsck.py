@@ -12,12 +12,10 @@ from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.render.envelope import ClusterView, EvidenceView, listing
-from eosctl.render.findings.rows import render_columns
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
-from eosctl.render.formats import FindingFormat, OutputFormat
+from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
-from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.text import count_text, time_text
 
@@ -74,7 +72,8 @@ def fsck_item(finding: FsckFinding) -> FsckItem:
     )
 
 
-def _items(checked: Checked) -> tuple[FsckItem, ...]:
+def fsck_items(checked: Checked) -> tuple[FsckItem, ...]:
+    """Shape the findings that count, the worst first."""
     return tuple(map(fsck_item, checked.counted))
 
 
@@ -105,7 +104,7 @@ def fsck_view(checked: Checked) -> FsckView:
         generated_at=time_text(checked.generated_at_ms),
         cluster=None,
         evidence=None,
-        items=_items(checked),
+        items=fsck_items(checked),
         partition_count=checked.partition_count,
         actions=action_views(checked.actions),
         suppressed=suppressed_views(diagnosis.suppressed),
@@ -114,22 +113,15 @@ def fsck_view(checked: Checked) -> FsckView:
     )
 
 
-def render_fsck(checked: Checked, output: FindingFormat, style: Style = PLAIN, *, header: bool | None = None) -> str:
-    """Render a check in the formats that are its own; ``header`` is that of `render_rows`."""
-    items = _items(checked)
-    match output:
-        case FindingFormat.JSON:
-            return render_json(fsck_view(checked))
-        case FindingFormat.YAML:
-            return render_yaml(fsck_view(checked))
-        case FindingFormat.TSV | FindingFormat.CSV:
-            return render_columns(FSCK_COLUMNS, items, output, header)
+def render_fsck(checked: Checked, *, wide: bool, style: Style = PLAIN) -> str:
+    """Render a check for people: rows, and what follows from them."""
+    items = fsck_items(checked)
     hidden = len(checked.diagnosis.suppressed)
     state = f"No finding that counts, {hidden} suppressed" if hidden else "Healthy"
     text = render_listing(
         listing("fsck", "fsck", checked.generated_at_ms, items),
         FSCK_COLUMNS,
-        OutputFormat(output.value),
+        OutputFormat.WIDE if wide else OutputFormat.TABLE,
         style,
         empty=f"{state}: {count_text(checked.partition_count, 'partition')}.",
     )
@@ -168,7 +160,7 @@ def _consequences(items: Iterable[FsckItem]) -> Iterator[Block]:
 
 def render_repair_plan(checked: Checked, style: Style = PLAIN) -> str:
     """Render the steps that repair what was found, one block a kind with its files; nothing is carried out."""
-    wanted = [item for item in _items(checked) if item.severity != FsckSeverity.INFO]
+    wanted = [item for item in fsck_items(checked) if item.severity != FsckSeverity.INFO]
     if not wanted:
         return render_page([Line("Nothing needs repair."), *suppressed_blocks(checked.diagnosis)], style)
     blocks: list[Block] = [

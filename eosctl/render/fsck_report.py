@@ -7,10 +7,11 @@ from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.analysis.fsck.diagnosis import AREA, check_id
 from eosctl.analysis.fsck.titles import TITLES
 from eosctl.model.severity import Severity
-from eosctl.render.findings.formats import OWN, render_findings
+from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.report import FindingReport, Rule
+from eosctl.render.findings.rows import cells_of, column_names
 from eosctl.render.formats import FindingFormat
-from eosctl.render.fsck import render_fsck
+from eosctl.render.fsck import FSCK_COLUMNS, fsck_items, fsck_view, render_fsck
 from eosctl.render.page import PLAIN, Style
 
 
@@ -18,9 +19,14 @@ def render_fsck_findings(
     checked: Checked, output: FindingFormat, style: Style = PLAIN, *, header: bool | None = None
 ) -> str:
     """Render a check in any of its formats; ``header`` is that of `render_rows`."""
-    if output in OWN:
-        return render_fsck(checked, output, style, header=header)
-    return render_findings(fsck_report(checked), output)
+    shapes = Shapes(
+        view=lambda: fsck_view(checked),
+        names=column_names(FSCK_COLUMNS),
+        rows=lambda: cells_of(FSCK_COLUMNS, fsck_items(checked)),
+        text=lambda wide: render_fsck(checked, wide=wide, style=style),
+        report=lambda: fsck_report(checked),
+    )
+    return render_shapes(shapes, output, header)
 
 
 def fsck_report(checked: Checked) -> FindingReport:

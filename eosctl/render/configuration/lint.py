@@ -8,11 +8,9 @@ from eosctl.checks.linted import Linted
 from eosctl.model.read_as import sentence
 from eosctl.render.configuration.lint_report import lint_report
 from eosctl.render.configuration.lint_view import LintItem, LintView, lint_view
-from eosctl.render.findings.formats import render_findings
-from eosctl.render.findings.rows import render_rows
+from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.formats import FindingFormat
-from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.text import count_text
 
@@ -23,17 +21,14 @@ _TONES = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "
 
 def render_lint(linted: Linted, output: FindingFormat, style: Style = PLAIN, *, header: bool | None = None) -> str:
     """Render a run in any of its formats; ``header`` is that of `render_rows`."""
-    match output:
-        case FindingFormat.JSON:
-            return render_json(lint_view(linted))
-        case FindingFormat.YAML:
-            return render_yaml(lint_view(linted))
-        case FindingFormat.TSV | FindingFormat.CSV:
-            return render_rows(_NAMES, _rows(lint_view(linted)), output, header)
-        case FindingFormat.TABLE | FindingFormat.WIDE:
-            return render_page(_blocks(linted, wide=output is FindingFormat.WIDE), style)
-        case _:
-            return render_findings(lint_report(linted), output)
+    shapes = Shapes(
+        view=lambda: lint_view(linted),
+        names=_NAMES,
+        rows=lambda: _rows(lint_view(linted)),
+        text=lambda wide: render_page(_blocks(linted, wide=wide), style),
+        report=lambda: lint_report(linted),
+    )
+    return render_shapes(shapes, output, header)
 
 
 def _rows(view: LintView) -> Iterator[Sequence[str]]:

@@ -12,15 +12,14 @@ from eosctl.findings.judged import Judged
 from eosctl.model.checklist import Checklist, ChecklistRecord, ItemState, Signature
 from eosctl.model.severity import Severity
 from eosctl.render.escaping import markdown_code, markdown_text
-from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.markdown import suppressed_lines
 from eosctl.render.findings.report import FindingReport, Rule
-from eosctl.render.findings.rows import render_columns
+from eosctl.render.findings.rows import cells_of, column_names
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
 from eosctl.render.formats import FindingFormat
 from eosctl.render.listing import Column
-from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.templating import render_template
 
@@ -166,26 +165,21 @@ ITEM_COLUMNS: Final[tuple[Column[RunItem], ...]] = (
 
 
 def render_run(run: Run, output: FindingFormat, style: Style = PLAIN, header: bool | None = None) -> str:
-    """Render a run in any of its formats; ``header`` is that of `render_columns`."""
+    """Render a run in any of its formats; ``header`` is that of `render_rows`."""
     view = run_view(run)
-    match output:
-        case FindingFormat.JSON:
-            return render_json(view)
-        case FindingFormat.YAML:
-            return render_yaml(view)
-        case FindingFormat.TSV | FindingFormat.CSV:
-            return render_columns(ITEM_COLUMNS, view.items, output, header)
-        case FindingFormat.MARKDOWN:
-            return "\n".join([*_markdown(view), *suppressed_lines(run.judged.diagnosis)]) + "\n"
-        case FindingFormat.HTML:
-            return render_template(
-                "checklist.html.j2", view=view, head=_head(view), signed=_signed, diagnosis=run.judged.diagnosis
-            )
-        case FindingFormat.TABLE | FindingFormat.WIDE:
-            parts = (*first_blocks(run.judged.actions), *suppressed_blocks(run.judged.diagnosis))
-            return render_page([*_blocks(view), *parts], style)
-        case _:
-            return render_findings(_report(run), output)
+    diagnosis = run.judged.diagnosis
+    parts = (*first_blocks(run.judged.actions), *suppressed_blocks(diagnosis))
+    page = {"view": view, "head": _head(view), "signed": _signed, "diagnosis": diagnosis}
+    shapes = Shapes(
+        view=lambda: view,
+        names=column_names(ITEM_COLUMNS),
+        rows=lambda: cells_of(ITEM_COLUMNS, view.items),
+        text=lambda _: render_page([*_blocks(view), *parts], style),
+        report=lambda: _report(run),
+        markdown=lambda: "\n".join([*_markdown(view), *suppressed_lines(diagnosis)]) + "\n",
+        html=lambda: render_template("checklist.html.j2", **page),
+    )
+    return render_shapes(shapes, output, header)
 
 
 def _report(run: Run) -> FindingReport:

@@ -2,27 +2,61 @@
 
 from __future__ import annotations
 
-from eosctl.render.findings.report import FindingReport
-from eosctl.render.formats import FindingFormat
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-#: Formats in which every command has its own columns and fields.
-OWN: frozenset[FindingFormat] = frozenset(
-    {
-        FindingFormat.TABLE,
-        FindingFormat.WIDE,
-        FindingFormat.JSON,
-        FindingFormat.YAML,
-        FindingFormat.TSV,
-        FindingFormat.CSV,
-    }
-)
+from eosctl.render.findings.report import FindingReport
+from eosctl.render.findings.rows import render_rows
+from eosctl.render.formats import FindingFormat
+from eosctl.render.machine import render_json, render_yaml
+
+
+class Shapes(NamedTuple):
+    """What a command with findings renders itself; everything else is shared.
+
+    Attributes:
+        view: Returns what JSON and YAML show.
+        names: The names of the columns of rows.
+        rows: Returns the rows.
+        text: Returns the text for people; the argument says whether it is wide.
+        report: Returns the report for the shared formats.
+        markdown: Returns a page of the command's own; None for the shared one.
+        html: The same for HTML.
+    """
+
+    view: Callable[[], object]
+    names: Sequence[str]
+    rows: Callable[[], Iterable[Sequence[str]]]
+    text: Callable[[bool], str]
+    report: Callable[[], FindingReport]
+    markdown: Callable[[], str] | None = None
+    html: Callable[[], str] | None = None
+
+
+def render_shapes(shapes: Shapes, output: FindingFormat, header: bool | None = None) -> str:
+    """Render a result with findings in any format; ``header`` is that of `render_rows`."""
+    match output:
+        case FindingFormat.JSON:
+            return render_json(shapes.view())
+        case FindingFormat.YAML:
+            return render_yaml(shapes.view())
+        case FindingFormat.TSV | FindingFormat.CSV:
+            return render_rows(shapes.names, shapes.rows(), output, header)
+        case FindingFormat.TABLE | FindingFormat.WIDE:
+            return shapes.text(output is FindingFormat.WIDE)
+        case FindingFormat.MARKDOWN if shapes.markdown is not None:
+            return shapes.markdown()
+        case FindingFormat.HTML if shapes.html is not None:
+            return shapes.html()
+        case _:
+            return render_findings(shapes.report(), output)
 
 
 def render_findings(report: FindingReport, output: FindingFormat) -> str:
     """Render a report in one of the shared formats.
 
     Raises:
-        ValueError: The format is one that each command renders itself (`OWN`).
+        ValueError: The format is one that each command renders itself.
     """
     match output:
         case FindingFormat.SARIF:

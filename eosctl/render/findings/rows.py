@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from eosctl.render.formats import FindingFormat
@@ -34,9 +34,6 @@ def column_names(columns: Iterable[Column[T]]) -> tuple[str, ...]:
     return tuple(column.header.lower().replace("-", "_") for column in columns)
 
 
-def render_columns(
-    columns: Sequence[Column[T]], items: Iterable[T], output: FindingFormat, header: bool | None = None
-) -> str:
-    """Render items by columns, the wide ones too; see `render_rows`."""
-    rows = ([column.cell(item) for column in columns] for item in items)
-    return render_rows(column_names(columns), rows, output, header)
+def cells_of(columns: Sequence[Column[T]], items: Iterable[T]) -> Iterator[list[str]]:
+    """Yield a row for each item, the wide columns too."""
+    return ([column.cell(item) for column in columns] for item in items)

@@ -6,15 +6,14 @@ from eosctl.findings.grouping import first_actions, group_findings
 from eosctl.logs.coverage import reading_text
 from eosctl.logs.diagnosis import LogsReport, check_id, title_of
 from eosctl.model.severity import Severity
-from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.report import FindingReport, Note, NoteLevel, Rule
-from eosctl.render.findings.rows import column_names, render_rows
+from eosctl.render.findings.rows import cells_of, column_names
 from eosctl.render.formats import FindingFormat
 from eosctl.render.logs.html import render_logs_html
 from eosctl.render.logs.markdown import render_logs_markdown
-from eosctl.render.logs.report import INCIDENT_COLUMNS, logs_view, report_blocks
+from eosctl.render.logs.report import INCIDENT_COLUMNS, LogsView, logs_view, report_blocks
 from eosctl.render.logs.verdict import unexplained_row
-from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Style, render_page
 
 
@@ -36,24 +35,20 @@ def render_logs_report(
         header: Whether rows begin with the names of the columns; None for the format's default.
     """
     findings, digest, diagnosis, now_ms = report.findings, report.digest, report.diagnosis, report.generated_at_ms
-    match output:
-        case FindingFormat.JSON:
-            return render_json(logs_view(findings, "logs report", now_ms, digest, diagnosis))
-        case FindingFormat.YAML:
-            return render_yaml(logs_view(findings, "logs report", now_ms, digest, diagnosis))
-        case FindingFormat.TSV | FindingFormat.CSV:
-            view = logs_view(findings, "logs report", now_ms, digest)
-            rows = [[column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents]
-            rows += [unexplained_row(item) for item in view.unexplained]
-            return render_rows(column_names(INCIDENT_COLUMNS), rows, output, header)
-        case FindingFormat.MARKDOWN:
-            return render_logs_markdown(findings, digest, now_ms, diagnosis)
-        case FindingFormat.HTML:
-            return render_logs_html(findings, digest, now_ms, diagnosis, static=static)
-        case FindingFormat.TABLE | FindingFormat.WIDE:
-            return render_page(report_blocks(findings, digest, diagnosis), style)
-        case _:
-            return render_findings(_finding_report(report), output)
+    shapes = Shapes(
+        view=lambda: logs_view(findings, "logs report", now_ms, digest, diagnosis),
+        names=column_names(INCIDENT_COLUMNS),
+        rows=lambda: _rows(logs_view(findings, "logs report", now_ms, digest)),
+        text=lambda _: render_page(report_blocks(findings, digest, diagnosis), style),
+        report=lambda: _finding_report(report),
+        markdown=lambda: render_logs_markdown(findings, digest, now_ms, diagnosis),
+        html=lambda: render_logs_html(findings, digest, now_ms, diagnosis, static=static),
+    )
+    return render_shapes(shapes, output, header)
+
+
+def _rows(view: LogsView) -> list[list[str]]:
+    return [*cells_of(INCIDENT_COLUMNS, view.incidents), *map(unexplained_row, view.unexplained)]
 
 
 def _finding_report(report: LogsReport) -> FindingReport:

@@ -11,14 +11,13 @@ from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.findings.judged import Judged
 from eosctl.render.envelope import listing
-from eosctl.render.findings.formats import render_findings
+from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.report import FindingReport, Rule
-from eosctl.render.findings.rows import render_columns
+from eosctl.render.findings.rows import cells_of, column_names
 from eosctl.render.findings.sections import first_blocks, suppressed_blocks
 from eosctl.render.findings.views import judged_listing
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.render.listing import Column, render_listing
-from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.runbooks.flaw import MEANINGS, FlawKind
 from eosctl.runbooks.lint_diagnosis import AREA, check_id
@@ -62,17 +61,14 @@ def render_runbook_lint(
         header: Whether rows begin with the names of the columns; None for the format's default.
     """
     items = tuple(map(_item, judged.diagnosis.findings))
-    match output:
-        case FindingFormat.JSON:
-            return render_json(judged_listing("runbook-lint", COMMAND, items, judged))
-        case FindingFormat.YAML:
-            return render_yaml(judged_listing("runbook-lint", COMMAND, items, judged))
-        case FindingFormat.TSV | FindingFormat.CSV:
-            return render_columns(FLAW_COLUMNS, items, output, header)
-        case FindingFormat.TABLE | FindingFormat.WIDE:
-            return _for_people(names, items, judged, OutputFormat(output.value), style)
-        case _:
-            return render_findings(_report(names, judged), output)
+    shapes = Shapes(
+        view=lambda: judged_listing("runbook-lint", COMMAND, items, judged),
+        names=column_names(FLAW_COLUMNS),
+        rows=lambda: cells_of(FLAW_COLUMNS, items),
+        text=lambda wide: _for_people(names, items, judged, style, wide=wide),
+        report=lambda: _report(names, judged),
+    )
+    return render_shapes(shapes, output, header)
 
 
 def _item(finding: Finding) -> FlawItem:
@@ -88,15 +84,13 @@ def _item(finding: Finding) -> FlawItem:
     )
 
 
-def _for_people(
-    names: Sequence[str], items: tuple[FlawItem, ...], judged: Judged, output: OutputFormat, style: Style
-) -> str:
+def _for_people(names: Sequence[str], items: tuple[FlawItem, ...], judged: Judged, style: Style, *, wide: bool) -> str:
     hidden = len(judged.diagnosis.suppressed)
     order = "in order" if not hidden else f"without a finding that counts, {hidden} suppressed"
     empty = f"{len(names)} runbooks are {order}." if len(names) > 1 else f"{names[0]} is {order}."
-    text = render_listing(
-        listing("runbook-lint", COMMAND, judged.at_ms, items), FLAW_COLUMNS, output, style, empty=empty
-    )
+    output = OutputFormat.WIDE if wide else OutputFormat.TABLE
+    flaws = listing("runbook-lint", COMMAND, judged.at_ms, items)
+    text = render_listing(flaws, FLAW_COLUMNS, output, style, empty=empty)
     skipped = [one for one in judged.diagnosis.results if one.status is CheckStatus.SKIPPED]
     reasons = dict.fromkeys(one.reason for one in skipped)
     blocks: list[Block] = [Line("") for _ in skipped[:1]]

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from eosctl.findings.judged import Judged
 from eosctl.render.escaping import markdown_text
+from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.markdown import suppressed_lines
 from eosctl.render.findings.sections import suppressed_blocks
 from eosctl.render.findings.views import judged_listing
 from eosctl.render.formats import FindingFormat
-from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.verify.application_items import AppItem
-from eosctl.render.verify.findings import render_verification
+from eosctl.render.verify.findings import NAMES, finding_rows, verification_report
 from eosctl.render.verify.html import render_app_html
 from eosctl.render.verify.run import TONES, anomaly_blocks, anomaly_markdown
 
@@ -22,19 +22,16 @@ def render_app(
     item: AppItem, judged: Judged, output: FindingFormat, style: Style = PLAIN, header: bool | None = None
 ) -> str:
     """Render a test in any format; ``header`` is that of `render_rows`."""
-    match output:
-        case FindingFormat.JSON:
-            return render_json(judged_listing("application-verification", "verify app", (item,), judged))
-        case FindingFormat.YAML:
-            return render_yaml(judged_listing("application-verification", "verify app", (item,), judged))
-        case FindingFormat.MARKDOWN:
-            return "\n".join((*_markdown_lines(item), *suppressed_lines(judged.diagnosis))) + "\n"
-        case FindingFormat.HTML:
-            return render_app_html(item, judged)
-        case FindingFormat.TABLE | FindingFormat.WIDE:
-            return render_page((*_blocks(item), *suppressed_blocks(judged.diagnosis)), style)
-        case _:
-            return render_verification("verify app", (f"{item.verdict}: {item.headline}.",), judged, output, header)
+    shapes = Shapes(
+        view=lambda: judged_listing("application-verification", "verify app", (item,), judged),
+        names=NAMES,
+        rows=lambda: finding_rows(judged),
+        text=lambda _: render_page((*_blocks(item), *suppressed_blocks(judged.diagnosis)), style),
+        report=lambda: verification_report("verify app", f"{item.verdict}: {item.headline}.", judged),
+        markdown=lambda: "\n".join((*_markdown_lines(item), *suppressed_lines(judged.diagnosis))) + "\n",
+        html=lambda: render_app_html(item, judged),
+    )
+    return render_shapes(shapes, output, header)
 
 
 def _fields(item: AppItem) -> Iterator[tuple[str, str]]:

@@ -1,16 +1,14 @@
-"""What a verification found, in the formats that all commands with findings share."""
+"""What a verification found: rows, and the report for the formats that all commands with findings share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from eosctl.findings.judged import Judged
 from eosctl.model.severity import Severity
-from eosctl.render.findings.formats import render_findings
 from eosctl.render.findings.report import FindingReport, Rule
-from eosctl.render.findings.rows import render_columns
-from eosctl.render.formats import FindingFormat
+from eosctl.render.findings.rows import cells_of, column_names
 from eosctl.render.listing import Column
 
 if TYPE_CHECKING:
@@ -27,21 +25,23 @@ _COLUMNS: Final[tuple[Column[Finding], ...]] = (
 )
 
 
-def render_verification(
-    command: str, about: Sequence[str], judged: Judged, output: FindingFormat, header: bool | None = None
-) -> str:
-    """Render what a verification found as rows or in a shared format.
+NAMES: Final = column_names(_COLUMNS)
+
+
+def finding_rows(judged: Judged) -> Iterator[list[str]]:
+    """Yield a row for each kind of anomaly that was found."""
+    return cells_of(_COLUMNS, judged.diagnosis.findings)
+
+
+def verification_report(command: str, about: str, judged: Judged) -> FindingReport:
+    """Return what the renderers of findings show of a verification.
 
     Args:
         command: The command without the program's name.
-        about: What was verified, one sentence a line.
+        about: What was verified, in one sentence.
         judged: What was found.
-        output: The format.
-        header: Whether rows begin with the names of the columns; None for the format's default.
     """
     diagnosis = judged.diagnosis
-    if output in (FindingFormat.TSV, FindingFormat.CSV):
-        return render_columns(_COLUMNS, diagnosis.findings, output, header)
     rules = [
         Rule(
             one.check_id,
@@ -54,7 +54,7 @@ def render_verification(
         )
         for one in diagnosis.results
     ]
-    report = FindingReport(
+    return FindingReport(
         command=command,
         diagnosis=diagnosis,
         generated_at_ms=judged.at_ms,
@@ -64,6 +64,5 @@ def render_verification(
         metric_prefix="eosctl_verify",
         is_graded=False,
         scope=diagnosis.cluster_id,
-        about=tuple(about),
+        about=(about,),
     )
-    return render_findings(report, output)

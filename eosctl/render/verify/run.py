@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from eosctl.findings.judged import Judged
 from eosctl.render.escaping import markdown_code, markdown_text
+from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.markdown import suppressed_lines
 from eosctl.render.findings.sections import suppressed_blocks
 from eosctl.render.findings.views import judged_listing
 from eosctl.render.formats import FindingFormat
-from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.render.verify.findings import render_verification
+from eosctl.render.verify.findings import NAMES, finding_rows, verification_report
 from eosctl.render.verify.html import render_verify_html
 from eosctl.render.verify.items import (
     CoverageItem,
@@ -29,20 +29,16 @@ def render_verify(
     item: VerifyItem, judged: Judged, output: FindingFormat, style: Style = PLAIN, header: bool | None = None
 ) -> str:
     """Render a run in any format; ``header`` is that of `render_rows`."""
-    match output:
-        case FindingFormat.JSON:
-            return render_json(judged_listing("verification", "verify", (item,), judged))
-        case FindingFormat.YAML:
-            return render_yaml(judged_listing("verification", "verify", (item,), judged))
-        case FindingFormat.MARKDOWN:
-            return "\n".join((*_markdown_lines(item), *suppressed_lines(judged.diagnosis))) + "\n"
-        case FindingFormat.HTML:
-            return render_verify_html(item, judged)
-        case FindingFormat.TABLE | FindingFormat.WIDE:
-            blocks = (*_blocks(item, wide=output is FindingFormat.WIDE), *suppressed_blocks(judged.diagnosis))
-            return render_page(blocks, style)
-        case _:
-            return render_verification("verify", (f"{item.verdict}: {item.headline}.",), judged, output, header)
+    shapes = Shapes(
+        view=lambda: judged_listing("verification", "verify", (item,), judged),
+        names=NAMES,
+        rows=lambda: finding_rows(judged),
+        text=lambda wide: render_page((*_blocks(item, wide=wide), *suppressed_blocks(judged.diagnosis)), style),
+        report=lambda: verification_report("verify", f"{item.verdict}: {item.headline}.", judged),
+        markdown=lambda: "\n".join((*_markdown_lines(item), *suppressed_lines(judged.diagnosis))) + "\n",
+        html=lambda: render_verify_html(item, judged),
+    )
+    return render_shapes(shapes, output, header)
 
 
 TONES = {"clean": "bold green", "anomalies": "bold red", "undecided": "bold yellow"}

@@ -18,7 +18,6 @@ RequireComplete = Annotated[bool, _gate("--require-complete", help="Exit with 4 
 CompleteByDefault = Annotated[
     bool, _gate("--require-complete/--no-require-complete", help="Exit with 4 when the result decides not everything.")
 ]
-FailOn = Annotated[Severity, _gate("--fail-on", help="Exit with 3 when a finding is this bad or worse.")]
 FailOnOrRules = Annotated[
     Severity | None,
     _gate(

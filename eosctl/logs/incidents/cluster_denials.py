@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -28,11 +29,13 @@ def find_cluster_denials(story: LogStory) -> Iterator[Incident]:
     told: dict[str, list[LogEvent]] = {}
     alone = []
     for event in events:
-        near = {_key(one) for one in named if abs(time_of(one) - time_of(event)) <= NEAR_MS}
-        if event.fields.get("operation") or len(near) == 1:
-            told.setdefault(_key(event) if event.fields.get("operation") else near.pop(), []).append(event)
-        else:
-            alone.append(event)
+        if event.fields.get("operation"):
+            told.setdefault(_key(event), []).append(event)
+            continue
+        first = bisect_left(named, time_of(event) - NEAR_MS, key=time_of)
+        last = bisect_right(named, time_of(event) + NEAR_MS, key=time_of)
+        near = {_key(one) for one in named[first:last]}
+        (told.setdefault(near.pop(), []) if len(near) == 1 else alone).append(event)
     for denials in (*told.values(), *by_key((story.log_of(event), event) for event in alone).values()):
         for episode in episodes(denials, EPISODE_MS):
             yield _denied(story, episode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
@@ -16,12 +17,16 @@ NEAR_MS: Final = 5_000
 
 def find_refused_markers(story: LogStory) -> Iterator[Incident]:
     """Yield the markers that coordinators gave up, one incident for each transaction and partition."""
-    refusals = story.server_events("INVALID_PRODUCER_EPOCH")
+    refusals = by_key((_write(one), one) for one in story.server_events("INVALID_PRODUCER_EPOCH"))
     for markers in by_key((_transaction(one), one) for one in story.of("TXN_MARKER_REFUSED")).values():
         for episode in episodes(markers, EPISODE_MS):
             head = episode[0].fields
             transactional_id, partition = head.get("transactional_id", ""), head.get("partition", "")
-            own = [one for one in refusals if any(is_of_marker(one, marker) for marker in episode)]
+            own = [
+                one
+                for one in refusals.get(_write(episode[0]), ())
+                if time_of(episode[0]) - NEAR_MS <= time_of(one) <= time_of(episode[-1]) + NEAR_MS
+            ]
             yield incident(
                 "transaction_marker_refused",
                 "partition-knows-a-newer-epoch",
@@ -43,10 +48,21 @@ def find_refused_markers(story: LogStory) -> Iterator[Incident]:
             )
 
 
-def is_of_marker(event: LogEvent, marker: LogEvent) -> bool:
-    """Whether a partition's refusal of an epoch is about a marker that a coordinator gave up."""
-    is_near = abs(time_of(event) - time_of(marker)) <= NEAR_MS
-    return is_near and all(event.fields.get(name) == marker.fields.get(name) for name in ("producer_id", "partition"))
+class RefusedMarkers:
+    """Tells which refusals of an epoch are about markers that coordinators gave up: no client wrote those."""
+
+    def __init__(self, story: LogStory) -> None:
+        self._markers = by_key((_write(one), one) for one in story.of("TXN_MARKER_REFUSED"))
+
+    def have(self, refusal: LogEvent) -> bool:
+        """Whether a partition's refusal is about such a marker."""
+        markers = self._markers.get(_write(refusal), ())
+        place = bisect_left(markers, time_of(refusal) - NEAR_MS, key=time_of)
+        return place < len(markers) and time_of(markers[place]) <= time_of(refusal) + NEAR_MS
+
+
+def _write(event: LogEvent) -> str:
+    return "\0".join(event.fields.get(name, "") for name in ("producer_id", "partition"))
 
 
 def _transaction(marker: LogEvent) -> str:

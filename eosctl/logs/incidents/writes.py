@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.markers import is_of_marker
+from eosctl.logs.incidents.markers import RefusedMarkers
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -116,11 +116,11 @@ def _is_of_write(event: LogEvent) -> bool:
 
 def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
     """Yield writes with an epoch older than the producer's current one."""
-    markers = story.of("TXN_MARKER_REFUSED")
+    markers = RefusedMarkers(story)
     broker = [
         event
         for event in story.server_events("INVALID_PRODUCER_EPOCH")
-        if event.fields.get("producer_id") and not any(is_of_marker(event, marker) for marker in markers)
+        if event.fields.get("producer_id") and not markers.have(event)
     ]
     client = [event for event in story.client_events("INVALID_PRODUCER_EPOCH") if speaks_protocol(story, event)]
     keyed = [(_owner(story, event), event) for event in broker]

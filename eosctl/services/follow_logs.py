@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from eosctl.errors import UsageError
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
@@ -74,6 +75,12 @@ def follow_logs(
 
     weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
     wanted = check_categories(request.categories)
+    if any(str(path) == "-" for path in request.paths):
+        raise UsageError(
+            "Standard input cannot be followed.",
+            "logs watch reads files again and again, from where it stopped.",
+            "Name the file, or read it once: eosctl logs report -",
+        )
     files, topics = files_and_topics(request.paths, request.connection, callbacks.remark)
     zone = find_zone(request.zone)
     classifier = Classifier()

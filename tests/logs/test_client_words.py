@@ -221,3 +221,60 @@ QUIET = {
 
 def test_a_quiet_hour_of_all_of_them_is_no_incident(tmp_path: Path) -> None:
     assert judge(tmp_path, QUIET) == []
+
+
+WORDS = (
+    ("PRODUCER_FENCED", "Unknown error, how did this happen? Error code = 90", {}),
+    ("INVALID_PID_MAPPING", "kafka server: error code: 49", {}),
+    ("CLIENT_FATAL", "FATAL [thrd:b:9092/1]: Fatal error: Local: Inconsistent state: Unable to reconstruct", {}),
+    ("CLIENT_FATAL", "KafkaError (Message production error: Fatal (Local: Fatal error))", {}),
+    ("CLIENT_FATAL", "Confluent.Kafka.ProduceException: Local_Fatal", {}),
+    ("CLIENT_FATAL", "broker error: ERR__FATAL", {}),
+    (
+        "COORDINATOR_UNAVAILABLE",
+        "server.cc:1132 - failed to allocate pid, ec: tx_errc::coordinator_not_available",
+        {},
+    ),
+    (
+        "INVALID_TXN_STATE",
+        "[tx_id=ledger-7] end_txn failed for pid {producer_identity: id=4, epoch=65}: tx::errc::invalid_txn_state",
+        {"transactional_id": "ledger-7", "producer_id": "4", "producer_epoch": "65"},
+    ),
+    (
+        "INVALID_PRODUCER_EPOCH",
+        "Epoch of producer 5100 at offset 88120 in ledger-3 is 22, which is < the last seen epoch 23 (TV1)",
+        {"producer_id": "5100", "producer_epoch": "22", "current_epoch": "23", "partition": "ledger-3"},
+    ),
+    ("INVALID_PRODUCER_EPOCH", "Epoch of producer 1 at offset 2 in a-3 is 4, which is <= the last seen epoch 4", {}),
+    (
+        "STREAM_THREAD_DEATH",
+        "Encountered the following exception during processing and the thread is going to shut down: ",
+        {},
+    ),
+    ("TIMEOUT_INIT_PID", "InitTransactions timed out - did not complete coordinator discovery", {}),
+    ("TIMEOUT_COMMIT_TXN", "CommitTransaction timed out - did not complete EndTxn", {}),
+    ("TIMEOUT_ADD_OFFSETS", "SendOffsetsToTransaction timed out - did not reach the coordinator", {}),
+    ("STATE_DIR_ERROR", "Unable to obtain lock as state directory is already locked by another process", {}),
+    ("PRODUCER_ID_BLOCK_FAILED", "Timed out when requesting AllocateProducerIds from the controller.", {}),
+    (
+        "TXN_LOG_APPEND_FAILED",
+        "Rollback of ongoing transaction for transactionalId till-9 failed due to error UNKNOWN_SERVER_ERROR",
+        {"transactional_id": "till-9"},
+    ),
+)
+
+
+@pytest.mark.parametrize(("category", "words", "fields"), WORDS)
+def test_words_of_other_releases_and_clients(category: str, words: str, fields: dict[str, str]) -> None:
+    classified = Classifier().classify(Record(0, 0, "", "ERROR", "", "", "", words, ""))
+    assert classified is not None
+    assert classified.category == category
+    assert fields.items() <= classified.fields.items()
+
+
+def test_a_code_decides_although_its_digits_are_all_that_differs() -> None:
+    """Records that differ in digits only are understood once, unless a digit is a code."""
+    classifier = Classifier()
+    records = [Record(0, 0, "", "ERROR", "", "", "", f"failed: Error code = {code}", "", key=b"k") for code in (90, 47)]
+    found = [classifier.classify(record) for record in records * 3]
+    assert [one.category if one else "" for one in found] == ["PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"] * 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from eosctl.logs.classifier.catalogue import load_catalogue
 from eosctl.logs.digest.bursts import find_bursts
 from eosctl.logs.digest.clocks import compare_clocks
 from eosctl.logs.digest.pauses import weigh_pauses
-from eosctl.logs.digest.precursors import CAUSES, FAILURES, rank_precursors
+from eosctl.logs.digest.precursors import CAUSES, FAILURES, MIN_FAILURES, rank_precursors
 from eosctl.logs.digest.templates import find_templates, template_of
 from eosctl.model.log_event import LogEvent
 
@@ -109,8 +110,15 @@ def test_ranks_hold_together(events: list[LogEvent]) -> None:
         assert pair.lift >= 2
         assert 0 <= pair.typical_lag_ms <= 10_000
     explained = {pair.failure for pair in ranked.pairs}
-    timed = {one.category for one in events if one.time_ms is not None} & FAILURES
-    assert timed <= explained | {one.failure for one in ranked.unexplained}
+    counts = Counter(one.category for one in events if one.time_ms is not None and one.category in FAILURES)
+    told = explained | {one.failure for one in ranked.unexplained}
+    assert told == {category for category, count in counts.items() if count >= MIN_FAILURES}
+
+
+def test_a_few_failures_are_no_ground_for_a_ranking() -> None:
+    failures = [event("PRODUCER_FENCED", 200_000 * number) for number in range(1, 5)]
+    near = [event("EPOCH_BUMP", one.time_ms - 500) for one in failures if one.time_ms]
+    assert rank_precursors([*failures, *near]) == ((), ())
 
 
 def test_a_pause_near_a_timeout_is_told() -> None:

@@ -48,3 +48,8 @@ def test_an_event_is_shown_when_it_is_written(tmp_path: Path) -> None:
         finally:
             watch.terminate()
             watch.wait(60)
+
+
+def test_standard_input_cannot_be_followed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "watch", "-"]) == 2
+    assert "cannot be followed" in capsys.readouterr().err

@@ -15,6 +15,8 @@ from eosctl.model.log_event import LogEvent
 
 WINDOW_MS: Final = 10_000
 MIN_LIFT: Final = 2.0
+MIN_FAILURES: Final = 5
+"""Of fewer failures nothing can be said about chance."""
 RECENT_MS: Final = 3_000
 """After this long a precursor counts for a third."""
 
@@ -96,7 +98,7 @@ def rank_precursors(events: Iterable[LogEvent], window_ms: int = WINDOW_MS) -> P
     start, end = min(stamps[0] for stamps in times.values()), max(stamps[-1] for stamps in times.values())
     pairs: list[Precursor] = []
     unexplained: list[Unexplained] = []
-    for failure in sorted(FAILURES & times.keys()):
+    for failure in sorted(one for one in FAILURES & times.keys() if len(times[one]) >= MIN_FAILURES):
         found = [
             pair
             for cause in sorted(CAUSES & times.keys() - {failure})

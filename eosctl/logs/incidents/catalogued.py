@@ -31,6 +31,7 @@ _SUBJECT: Final = (
     ("producer_epoch", "producerEpoch"),
 )
 """Fields of records, and what they are called in the subject of an incident."""
+_CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
 _OWNERS: Final = ("group", "partition", "coordinator_partition", "topic", "principal", "store", "log_dir")
 
 
@@ -128,9 +129,16 @@ def _subject(story: LogStory, events: Sequence[LogEvent]) -> dict[str, str]:
             subject[name] = values.pop()
     if is_client and not subject.get("group"):
         subject["group"] = story.value_in_log(head, "group")
-    subject["application"] = head.application if is_client else ""
-    subject["broker"] = "" if is_client else head.fields.get("broker", "") or story.node_of(head.application)
+    if is_client:
+        subject["application"] = head.application
+    else:
+        role = "controller" if _is_of_controller(head) else "broker"
+        subject[role] = head.fields.get("broker", "") or story.node_of(head.application)
     return {name: value for name, value in subject.items() if value}
+
+
+def _is_of_controller(event: LogEvent) -> bool:
+    return ".controller." in event.logger or event.message.startswith(_CONTROLLERS)
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
+from eosctl.checks.declaration import Check
 from eosctl.checks.judge import judge
+from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
@@ -17,7 +19,9 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.settings.sources import shown
 
 
-def judge_files(deployment: Deployment, snapshot: ClusterSnapshot | None) -> tuple[CheckResult, ...]:
+def judge_files(
+    deployment: Deployment, snapshot: ClusterSnapshot | None, checks: Iterable[Check] = CONFIGURATION_CHECKS
+) -> tuple[CheckResult, ...]:
     """Judge files, with the brokers and internal topics of a cluster as their counterparts.
 
     Findings about the cluster's own settings alone are left to the checks of clusters, so that nothing is reported
@@ -25,7 +29,7 @@ def judge_files(deployment: Deployment, snapshot: ClusterSnapshot | None) -> tup
     """
     running = () if snapshot is None else (*broker_components(snapshot), *topic_components(snapshot))
     places = frozenset(component.place.file for component in running)
-    together = judge(Deployment((*deployment.components, *running), deployment.tables))
+    together = judge(Deployment((*deployment.components, *running), deployment.tables), checks)
     return tuple(masked(_of_files(result, places)) for result in together)
 
 

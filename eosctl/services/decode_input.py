@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
 from eosctl.storage.inputs import STDIN, find_files, is_segment_file, spooled
 from eosctl.storage.names import Suffix
+
+_HEAD_BYTES: Final = 16
+_TEXT: Final = frozenset(range(32, 127)) | {9, 10, 13}
 
 
 class Source(NamedTuple):
@@ -64,9 +67,33 @@ def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterat
         raise UsageError(
             f"There is no file {error}.", "", "Name files, directories or patterns, or - for stdin."
         ) from None
+    for source in found:
+        _refuse_text(source)
     if not found:
         raise UsageError("There is nothing to decode.", "The directories hold no files of this kind.", "Name a file.")
     yield found
+
+
+def _refuse_text(source: Source) -> None:
+    """Refuse what a tool printed: a segment and its indexes begin with numbers; checkpoints are text.
+
+    Raises:
+        UsageError: The file is text.
+    """
+    if "checkpoint" in source.path.name:
+        return
+    try:
+        with source.path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return  # reported where the file is read
+    if len(head) == _HEAD_BYTES and all(byte in _TEXT for byte in head):
+        printed = head.startswith((b"Dumping ", b"baseOffset: ", b"Log starting offset", b"Starting offset"))
+        raise UsageError(
+            f"{source.name} is text, not a file of Kafka's data directory.",
+            "kafka-dump-log.sh printed it." if printed else "Every one of its first bytes is a letter or a blank.",
+            "Name the file that the tool has read, e.g. 00000000000000000000.log in the directory of the partition.",
+        )
 
 
 def is_segment(path: Path) -> bool:

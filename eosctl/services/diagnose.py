@@ -48,8 +48,8 @@ class DiagnoseRequest(msgspec.Struct, frozen=True):
         snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
         paths: Configuration files, files with the output of Kafka's tools, and folders of them.
         sources: Logs and metrics.
-        checks: Ids, areas, and tags of checks of a cluster, for which only the evidence that they need is collected;
-            ``()`` for all. None runs all checks on all evidence.
+        checks: Ids, areas, and tags of checks, for which only the evidence that they need is collected; ``()`` for
+            all. Those of configuration files need paths. None runs all checks on all evidence.
         second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
         save_snapshot: A file to keep the evidence in.
         gate: What decides the exit code.
@@ -127,7 +127,8 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
         EosctlError: No broker of the cluster answered.
     """
     check_sources(request.sources)
-    checks = ALL_CHECKS if request.checks is None else choose_checks(request.checks)
+    chosen = None if request.checks is None else choose_checks(request.checks, of_files=bool(request.paths))
+    checks = ALL_CHECKS if chosen is None else tuple(one for one in chosen if not one.is_about_configuration)
     paths, printed = sort_paths(request.paths, callbacks.now_ms())
     files = _read_files(paths, callbacks)
     evidence = _with_printed(_collect(request, checks, callbacks), printed, checks, callbacks)
@@ -194,8 +195,9 @@ def _judge(
     diagnosis = name_runbooks(run_checks(checks, case), case.bootstrap)
     if files is not None:
         cluster = snapshot if snapshot is not None and snapshot.brokers else None
-        diagnosis = joined(diagnosis, judge_files(files.deployment, cluster))
-        checks = (*checks, *CONFIGURATION_CHECKS)
+        of_files = _checks_of_files(request)
+        diagnosis = joined(diagnosis, judge_files(files.deployment, cluster, of_files))
+        checks = (*checks, *of_files)
     found = diagnosis.findings
     diagnosis = without_suppressed(diagnosis, gate, now_ms)
     groups = group_findings(diagnosis.findings, case.snapshot)
@@ -220,6 +222,12 @@ def _judge(
         return Diagnosed(report, checks, found, files.unreadable, ExitCode.BAD_INPUT, ())
     verdict = judge_run(diagnosis, gate.gate)
     return Diagnosed(report, checks, found, (), verdict.exit_code, verdict.remarks)
+
+
+def _checks_of_files(request: DiagnoseRequest) -> tuple[Check, ...]:
+    if not request.checks:
+        return CONFIGURATION_CHECKS
+    return tuple(one for one in choose_checks(request.checks, of_files=True) if one.is_about_configuration)
 
 
 def _next_commands(diagnosis: Diagnosis) -> tuple[Command, ...]:

@@ -223,3 +223,31 @@ def test_rules_of_files_are_explained_and_sent_to_lint() -> None:
 
 
 # Claims that circulate and are wrong; none may stand in what eosctl says of settings.
+
+
+def test_rules_of_files_are_run_on_files(application: Path) -> None:
+    done = eosctl("check", "run", "EOS-CFG-001", application, "-o", "json")
+    assert "EOS-CFG-001" in done.out
+    assert "EOS-CFG-002" not in done.out
+
+
+def test_output_of_a_tool_is_judged_by_the_rules_of_its_settings(tmp_path: Path) -> None:
+    printed = ROOT / "tests" / "fixtures" / "tool-output" / "4.3.1"
+    done = eosctl("config", "lint", printed / "configs-broker-all.txt", "-o", "json")
+    assert {item["id"] for item in done.json["items"]} == {"EOS-CFG-035", "EOS-CFG-054"}
+    assert eosctl("config", "lint", printed / "transactions-list.txt").code == 2
+
+
+def test_text_is_no_segment(tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_text("Dumping 00000000000000000000.log\nLog starting offset: 0\n", "utf-8")
+    done = eosctl("decode", "segment", path)
+    assert (done.code, "kafka-dump-log.sh printed it" in done.err) == (2, True)
+
+
+def test_nothing_judged_is_no_all_clear(tmp_path: Path) -> None:
+    path = tmp_path / "fluent.conf"
+    path.write_text("<match x>\n  @type kafka2\n  required_acks 1\n</match>\n", "utf-8")
+    done = eosctl("config", "lint", path)
+    assert (done.code, "Nothing was judged" in done.out, str(path) in done.out) == (2, True, True)
+    assert eosctl("doctor", path).code == 2

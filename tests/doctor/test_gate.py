@@ -49,7 +49,7 @@ class TestFiles:
         assert {item["facts"]["file"] for item in in_files} == {str(application)}
 
     def test_a_malformed_one_is_told_and_the_others_are_judged(self, application: Path) -> None:
-        (application.parent / "bad.yaml").write_text("a: [\n", "utf-8")
+        (application.parent / "bad.yaml").write_text("kafka: [\n", "utf-8")
         done = eosctl("doctor", application, application.parent / "bad.yaml", "-o", "tsv")
         assert done.code == 2
         assert "bad.yaml" in done.err

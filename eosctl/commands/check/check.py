@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -41,14 +42,23 @@ def explain_check(
 def run_checks(
     invocation: Invocation, selectors: Selectors = None, *, looks: LooksOptions, report: ReportOptions, gate: ScoredGate
 ) -> None:
-    """Run selected checks; only the evidence that they need is collected."""
+    """Run selected checks; only the evidence that they need is collected.
+
+    Checks of configuration files need files or folders next to the ids: eosctl check run CFG conf/
+    """
     request = DiagnoseRequest(
         looks.cluster.connection,
         looks.snapshot,
-        checks=tuple(selectors or ()),
+        paths=tuple(Path(one) for one in selectors or () if _is_path(one)),
+        checks=tuple(one for one in selectors or () if not _is_path(one)),
         second_look_after_ms=looks.second_look_after,
         save_snapshot=report.save_snapshot,
         gate=gate.options,
         command="check run",
     )
     write_diagnosis(perform(diagnose, request, invocation), report, gate.write_baseline, invocation)
+
+
+def _is_path(text: str) -> bool:
+    """Tell whether an argument is a file or a folder; names of checks have neither a dot nor a slash."""
+    return any(mark in text for mark in "./\\") and Path(text).exists()

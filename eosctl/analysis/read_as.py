@@ -40,7 +40,12 @@ def read_as(deployment: Deployment) -> tuple[ReadAs, ...]:
     """
     first: dict[tuple[str, ...], ReadAs] = {}
     counts: Counter[tuple[str, ...]] = Counter()
+    seen: set[tuple[object, Role]] = set()
     for component in deployment.components:
+        if component.others:
+            if (component.place, component.role) in seen:
+                continue
+            seen.update((component.place, role) for role in component.others)
         if component.inside is not None or component.place.line == 0:
             continue
         one = _read(component, deployment)
@@ -61,6 +66,7 @@ def _read(component: Component, deployment: Deployment) -> ReadAs:
         software="Kafka" if table is None else table.software,
         release=release_text(component.release),
         is_release_assumed=not component.release_named,
+        alternatives=tuple(_TITLES[role] for role in component.others),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.checks.runner import run_check
@@ -13,6 +15,7 @@ from eosctl.findings.diagnosis import CheckResult
 from eosctl.findings.finding import Finding
 from eosctl.model.deployment import Deployment
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Confidence
 
 _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")
 
@@ -20,7 +23,28 @@ _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")
 def judge(deployment: Deployment, checks: Iterable[Check] = CONFIGURATION_CHECKS) -> tuple[CheckResult, ...]:
     """Return the result of each check."""
     case = Case(_NO_CLUSTER, deployment=deployment)
-    return tuple(run_check(check, case) for check in checks)
+    return tuple(_without_doubles(run_check(check, case)) for check in checks)
+
+
+def _without_doubles(result: CheckResult) -> CheckResult:
+    """Return the result with one finding for what holds whatever the settings configure, and without a doubt on it."""
+    doubtful: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in result.findings:
+        facts = dict(finding.facts)
+        if "otherwise" in facts:
+            doubtful.setdefault((facts["file"], facts["line"], facts["keys"]), []).append(finding)
+    agreed = {key: found for key, found in doubtful.items() if len(found) > 1}
+    if not agreed:
+        return result
+    kept: list[Finding] = []
+    for finding in result.findings:
+        facts = dict(finding.facts)
+        found = agreed.get((facts["file"], facts["line"], facts["keys"]))
+        if found is None:
+            kept.append(finding)
+        elif finding is found[0]:
+            kept.append(replace(finding, confidence=Confidence.CERTAIN, cause=""))
+    return replace(result, findings=tuple(kept))
 
 
 def findings_of(results: Iterable[CheckResult]) -> tuple[Finding, ...]:

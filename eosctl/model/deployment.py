@@ -138,6 +138,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
         recognized_by: The key, or the name of the surroundings, that shows the role; empty where no single one does.
         instances: How many processes run with it, by the description of the platform; None where none shows that.
+        others: What else it may be, where no key decides: components of these roles stand for the same settings.
     """
 
     role: Role
@@ -155,6 +156,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     cluster: str = ""
     recognized_by: str = ""
     instances: Value | None = None
+    others: tuple[Role, ...] = ()
 
     def value(self, name: str) -> Value:
         """Return what holds: the given value, the framework's default, or the component's own."""

@@ -18,6 +18,7 @@ class ReadAs(msgspec.Struct, frozen=True):
         release: The release whose defaults and rules hold, e.g. ``4.3``.
         is_release_assumed: Whether neither the user nor the file names the release.
         count: How many parts of the file were read so.
+        alternatives: What else it may be, where no key decides: the rules of each of these were applied, too.
     """
 
     file: str
@@ -29,6 +30,7 @@ class ReadAs(msgspec.Struct, frozen=True):
     release: str
     is_release_assumed: bool
     count: int = 1
+    alternatives: tuple[str, ...] = ()
 
 
 def sentence(one: ReadAs) -> str:
@@ -40,4 +42,5 @@ def sentence(one: ReadAs) -> str:
     shown = one.recognized_by or "by the number of its keys"
     assumed = " (assumed)" if one.is_release_assumed else ""
     times = f", {one.count} times" if one.count > 1 else ""
-    return f"{one.title} ({shown}), {one.software} {one.release}{assumed}{times}"
+    either = "".join(f" or {other}" for other in one.alternatives)
+    return f"{one.title}{either} ({shown}), {one.software} {one.release}{assumed}{times}"

@@ -140,6 +140,10 @@ def _by_keys(source: Source) -> Iterator[Source]:
     found = recognize(values, source.hints)
     if found is None:
         return
+    for other in found.others:
+        own = tuple(role for role in (found.role, *found.others) if role is not other)
+        yield replace(_as(source, Recognition(other)), others=own)
+    source = replace(source, others=found.others)
     if found.role in CLIENTS or (found.role is Role.TOPIC and any(PREFIXED.match(key) for key in values)):
         yield from _clients(source, values)
     else:

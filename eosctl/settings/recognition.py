@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 from eosctl.knowledge.parameter_tables import kafka_tables, load_tables, only_librdkafka
 from eosctl.model.deployment import Role, Value
 
+NEAR: Final = 0.75
+"""The part of the best score from which on another component is plausible too."""
 CLIENTS: Final = (Role.PRODUCER, Role.CONSUMER)
 _SCORED: Final = (Role.BROKER, Role.TOPIC, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
 _WORDS: Final[Mapping[Role, tuple[str, ...]]] = {
@@ -68,10 +70,17 @@ _BROKERS: Final = (
 
 
 class Recognition(NamedTuple):
-    """The component that keys configure, and the key that shows it; empty where the number of keys does."""
+    """The component that keys configure.
+
+    Attributes:
+        role: The component.
+        key: The key that shows it; empty where the number of keys does.
+        others: What else it may be: components that know nearly as many of the keys.
+    """
 
     role: Role
     key: str = ""
+    others: tuple[Role, ...] = ()
 
 
 def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recognition | None:
@@ -90,7 +99,17 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
     best = max(scores, key=lambda role: scores[role])
     if scores[best] == 0:
         return None
-    return Recognition(best, next((value.key for key, value in values.items() if key in exclusive(best)), ""))
+    shown = next((value.key for key, value in values.items() if key in exclusive(best)), "")
+    return Recognition(best, shown, _others(best, scores, values))
+
+
+def _others(best: Role, scores: Mapping[Role, int], values: Mapping[str, Value]) -> tuple[Role, ...]:
+    """Return what else a set of settings may configure, where no key decides."""
+    near = {role for role, score in scores.items() if score >= NEAR * scores[best]} - {best}
+    if best in (Role.BROKER, Role.TOPIC):
+        return tuple(near & {Role.BROKER, Role.TOPIC})
+    has_streams = not exclusive(Role.STREAMS).isdisjoint(values)
+    return tuple(near & {Role.STREAMS}) if best in CLIENTS and has_streams else ()
 
 
 def decide(values: Mapping[str, Value]) -> Recognition | None:

@@ -45,6 +45,7 @@ class Source(msgspec.Struct, frozen=True):
         part_of: The workload whose container has it as environment: ``Deployment settlement``; else empty.
         held_by: The resource that holds it: ``ConfigMap settlement``; empty where that is the file itself.
         instances: How many processes run with it; None where nothing shows that.
+        others: What else it may be, where no key decides; it is judged as each of them.
     """
 
     place: Place
@@ -61,6 +62,7 @@ class Source(msgspec.Struct, frozen=True):
     part_of: str = ""
     held_by: str = ""
     instances: Value | None = None
+    others: tuple[Role, ...] = ()
 
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:

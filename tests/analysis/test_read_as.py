@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from eosctl.analysis.read_as import read_as
+from eosctl.checks.judge import findings_of, judge
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Deployment
+from eosctl.model.deployment import Deployment, Role
 from eosctl.model.read_as import sentence
+from eosctl.model.verdict import Confidence
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.sources import Releases
 
@@ -121,3 +123,27 @@ def test_a_role_that_the_user_gives_is_named_so() -> None:
     assert [sentence(one) for one in read_as(Deployment(parts, load_tables()))] == [
         "producer (--role), Kafka 4.3 (assumed)"
     ]
+
+
+def test_settings_of_two_components_are_judged_as_each_of_them() -> None:
+    text = "min.insync.replicas=1\nunclean.leader.election.enable=true\ncompression.type=lz4\n"
+    (taken,) = sentences("replication.properties", text)
+    assert taken.startswith(("topic or Kafka broker (by", "Kafka broker or topic (by"))
+    results = judge(Deployment(tuple(read_components("replication.properties", text)), load_tables()))
+    found = {f.check_id: f for f in findings_of(results)}
+    # What holds for both is said once and is certain; what holds for one of them is marked.
+    assert found["EOS-CFG-037"].confidence is Confidence.CERTAIN
+    assert sum(f.check_id == "EOS-CFG-037" for f in findings_of(results)) == 1
+    assert found["EOS-CFG-035"].confidence is Confidence.LIKELY
+    assert "they may be those of a topic" in found["EOS-CFG-035"].cause
+
+
+@pytest.mark.parametrize("name", ["topic.properties", "server.properties"])
+def test_a_name_decides_between_two_components(name: str) -> None:
+    (taken,) = sentences(name, "min.insync.replicas=1\ncompression.type=lz4\n")
+    assert " or " not in taken
+
+
+def test_each_of_streams_and_producer_is_judged() -> None:
+    parts = read_components("app.properties", "transaction.timeout.ms=60000\ncommit.interval.ms=90000\n")
+    assert {part.role for part in parts if part.inside is None} == {Role.STREAMS, Role.PRODUCER}

@@ -45,8 +45,8 @@ def problem(
         resource=Resource("file", component.name),
         message=message,
         severity=severity,
-        confidence=confidence,
-        cause=cause,
+        confidence=Confidence.LIKELY if component.others and confidence is Confidence.CERTAIN else confidence,
+        cause=cause or _doubt(component),
         impact=impact,
         evidence=tuple(_evidence(component, value) for value in values),
         remedy=(remedy,),
@@ -58,9 +58,18 @@ def problem(
             ("keys", ",".join(keys)),
             ("value", values[0].text or "") if values else ("value", ""),
             ("role", component.role.value),
+            *((("otherwise", ",".join(component.others)),) if component.others else ()),
         ),
         files=tuple(dict.fromkeys((component.place.file, *(value.file for value in values)))),
     )
+
+
+def _doubt(component: Component) -> str:
+    """Return what else the settings may configure; empty where that is certain."""
+    if not component.others:
+        return ""
+    others = " or ".join(role.value for role in component.others)
+    return f"This holds if the settings are those of a {component.role.value}; they may be those of a {others}."
 
 
 def _evidence(component: Component, value: Value) -> Evidence:

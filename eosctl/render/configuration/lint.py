@@ -58,6 +58,8 @@ def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
         blocks.append(
             Line(f"{item.file}:{item.line}: {item.severity}: {item.message} [{item.id}]", _TONES[item.severity])
         )
+        if item.cause:
+            blocks.append(Field("cause", item.cause))
         if item.impact:
             blocks.append(Field("impact", item.impact))
         blocks.append(Field("do", item.remedy))

@@ -27,6 +27,7 @@ class LintItem(msgspec.Struct, frozen=True):
     keys: tuple[str, ...]
     value: str
     message: str
+    cause: str
     impact: str
     remedy: str
     confidence: str
@@ -127,6 +128,7 @@ def lint_item(finding: Finding) -> LintItem:
         keys=keys,
         value=shown(keys[0], str(facts["value"])),
         message=finding.message,
+        cause=finding.cause,
         impact=finding.impact,
         remedy=" ".join(finding.remedy),
         confidence=finding.confidence.value,

@@ -17,10 +17,12 @@ from scripts.api_page import render_api
 from scripts.category_pages import render_category_index, render_category_page
 from scripts.check_pages import catalogue_lock, render_check_index, render_check_page
 from scripts.findings_page import render_findings_page
+from scripts.import_picture import render_picture
 from scripts.reference_index.compile import INDEX, index_text
 
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "docs" / "api.md"
+IMPORTS = ROOT / "docs" / "images" / "imports.svg"
 REFERENCE = ROOT / "docs" / "reference"
 """A folder with pages that people write, too."""
 
@@ -42,6 +44,7 @@ def pages() -> dict[Path, str]:
     found[locks / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
     found[locks / "configuration" / "catalogue.lock"] = catalogue_lock(CONFIGURATION_CHECKS)
     found[API] = render_api()
+    found[IMPORTS] = render_picture(ROOT)
     found[INDEX] = index_text()
     return found
 

@@ -8,9 +8,11 @@
 from __future__ import annotations
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -35,3 +37,16 @@ def handle(broker: BrokerServices, context: RequestContext, request: AddOffsetsT
         0,
         reply,
     )
+
+
+DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: AddOffsetsToTxnRequest) -> None:
+    """Ask for WRITE on the id and READ on the group."""
+    if not access.may_transact(AclOperation.WRITE, request.transactional_id):
+        access.reply(AddOffsetsToTxnResponse(0, DENIED))
+    elif not access.may_group(AclOperation.READ, request.group_id):
+        access.reply(AddOffsetsToTxnResponse(0, ErrorCode.GROUP_AUTHORIZATION_FAILED))
+    else:
+        access.proceed(request)

@@ -15,9 +15,11 @@ from functools import partial
 from typing import Final
 
 from eosctl.model.transaction import TopicPartition, topic_partition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -131,3 +133,40 @@ def _results(
         )
         for topic in topics
     ]
+
+
+DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+FIRST_BATCHED_VERSION = 4
+
+
+def guard(access: Access, request: AddPartitionsToTxnRequest) -> None:
+    """Ask a client for WRITE on its id and on each topic, a broker (version 4) for CLUSTER_ACTION."""
+    if access.context.api_version >= FIRST_BATCHED_VERSION:
+        if access.may_cluster(AclOperation.CLUSTER_ACTION):
+            access.proceed(request)
+        else:
+            refused = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+            access.reply(AddPartitionsToTxnResponse(error_code=refused))
+        return
+    topics = request.v3_and_below_topics
+    codes = {topic.name: ErrorCode.OPERATION_NOT_ATTEMPTED for topic in topics}
+    if not access.may_transact(AclOperation.WRITE, request.v3_and_below_transactional_id):
+        codes = dict.fromkeys(codes, DENIED)
+    else:
+        for topic in topics:
+            internal = topic.name in (TRANSACTION_STATE_TOPIC, CONSUMER_OFFSETS_TOPIC)
+            if internal or not access.may_topic(AclOperation.WRITE, topic.name):
+                codes[topic.name] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            elif topic.name not in access.broker.metadata.topics:
+                codes[topic.name] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if ErrorCode.TOPIC_AUTHORIZATION_FAILED not in codes.values():
+            access.proceed(request)
+            return
+    results = [
+        AddPartitionsToTxnTopicResult(
+            topic.name,
+            [AddPartitionsToTxnPartitionResult(index, codes[topic.name]) for index in topic.partitions],
+        )
+        for topic in topics
+    ]
+    access.reply(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))

@@ -9,8 +9,10 @@
 from __future__ import annotations
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
@@ -53,3 +55,25 @@ def _move(broker: BrokerServices, partition: TopicPartition, path: str) -> Error
         return broker.replicas.absence(partition)
     broker.moves.move(hosted, directory)
     return ErrorCode.NONE
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+def _refuse(
+    request: AlterReplicaLogDirsRequest,
+) -> AlterReplicaLogDirsResponse:
+    return AlterReplicaLogDirsResponse(
+        0,
+        [
+            AlterReplicaLogDirTopicResult(
+                topic.name,
+                [AlterReplicaLogDirPartitionResult(index, DENIED) for index in topic.partitions],
+            )
+            for directory in request.dirs
+            for topic in directory.topics
+        ],
+    )
+
+
+guard = needs_cluster(AclOperation.ALTER, _refuse)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.consumer import group as values
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_config
 from eosctl.sandbox.coordinator.group.consumer.rebalance import preferred_assignor
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import operations_of
+from eosctl.sandbox.security.access import Access, operations_of
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.consumer_group_describe import (
@@ -85,4 +87,31 @@ def _assignment(broker: BrokerServices, assignment: values.Assignment) -> Assign
             TopicPartitions(topic_id, broker.metadata.topic_name(topic_id) or "", indexes)
             for topic_id, indexes in group_by_topic(assignment)
         ]
+    )
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+HIDDEN_TOPICS = "The group has described topic(s) that the client is not authorized to describe."
+
+
+def guard(access: Access, request: ConsumerGroupDescribeRequest) -> None:
+    """Ask for DESCRIBE on each group, and on every topic that its members have."""
+    allowed, denied = access.part(request.group_ids, lambda group: access.may_group(AclOperation.DESCRIBE, group))
+    refused = [DescribedGroup(DENIED, kafka_text(DENIED), group) for group in denied]
+
+    def shown(group: DescribedGroup) -> DescribedGroup:
+        topics = {name for member in group.members for name in member.subscribed_topic_names} | {
+            part.topic_name
+            for member in group.members
+            for assignment in (member.assignment, member.target_assignment)
+            for part in assignment.topic_partitions
+        }
+        if all(access.may_topic(AclOperation.DESCRIBE, name) for name in topics):
+            return group
+        return DescribedGroup(TOPIC_DENIED, HIDDEN_TOPICS, group.group_id)
+
+    access.proceed(
+        replace(request, group_ids=allowed),
+        lambda response: replace(response, groups=[*refused, *map(shown, response.groups)]),
     )

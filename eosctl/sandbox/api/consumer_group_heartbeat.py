@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.driver import HeartbeatAnswer
@@ -16,6 +17,7 @@ from eosctl.sandbox.coordinator.group.consumer.request import ConsumerHeartbeat,
 from eosctl.sandbox.coordinator.group.requests import java_address
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.consumer_group_heartbeat import (
     Assignment,
@@ -82,3 +84,20 @@ def _read(broker: BrokerServices, context: RequestContext, request: ConsumerGrou
         else frozenset(TopicIdPartition(topic.topic_id, index) for topic in owned for index in topic.partitions),
         context.api_version,
     )
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: ConsumerGroupHeartbeatRequest) -> None:
+    """Ask for READ on the group and for DESCRIBE on every topic that is subscribed to by name."""
+    error = None
+    if not access.may_group(AclOperation.READ, request.group_id):
+        error = DENIED
+    elif not all(access.may_topic(AclOperation.DESCRIBE, name) for name in request.subscribed_topic_names or ()):
+        error = TOPIC_DENIED
+    if error is None:
+        access.proceed(request)
+    else:
+        access.reply(ConsumerGroupHeartbeatResponse(0, error, kafka_text(error)))

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
 
@@ -21,3 +24,10 @@ def handle(broker: BrokerServices, context: RequestContext, request: CreateAclsR
         context.reply(CreateAclsResponse(0, [refused for _ in request.creations]))
     else:
         broker.forward(context, request, TIMEOUT_MS)
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+guard = needs_cluster(
+    AclOperation.ALTER,
+    lambda request: CreateAclsResponse(0, [AclCreationResult(DENIED, kafka_text(DENIED)) for _ in request.creations]),
+)

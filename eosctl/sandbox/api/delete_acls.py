@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from msgspec.structs import astuple
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.sandbox.security.acls import AclFilter
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_acls import DeleteAclsFilterResult, DeleteAclsRequest, DeleteAclsResponse
@@ -27,3 +30,12 @@ def handle(broker: BrokerServices, context: RequestContext, request: DeleteAclsR
         context.reply(DeleteAclsResponse(0, [refused for _ in request.filters]))
     else:
         broker.forward(context, request, TIMEOUT_MS)
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+guard = needs_cluster(
+    AclOperation.ALTER,
+    lambda request: DeleteAclsResponse(
+        0, [DeleteAclsFilterResult(DENIED, kafka_text(DENIED)) for _ in request.filters]
+    ),
+)

@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from msgspec.structs import replace
+
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.requests import gather
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from eosctl.wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DeleteGroupsRequest) -> None:
@@ -28,3 +36,16 @@ def _delete(broker: BrokerServices, group_id: str, done: Callable[[DeletableGrou
         done(DeletableGroupResult(group_id, shard))
     else:
         broker.groups.admin.delete(shard, group_id, lambda error: done(DeletableGroupResult(group_id, error)))
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: DeleteGroupsRequest) -> None:
+    """Ask for DELETE on each group."""
+    allowed, denied = access.part(request.groups_names, lambda group: access.may_group(AclOperation.DELETE, group))
+    refused = [DeletableGroupResult(group, DENIED) for group in denied]
+    access.proceed(
+        replace(request, groups_names=allowed),
+        lambda response: replace(response, results=[*response.results, *refused]),
+    )

@@ -7,11 +7,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.metadata import is_internal
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
@@ -95,3 +99,24 @@ class Deletion:
         self._context.reply(
             DeleteRecordsResponse(0, [DeleteRecordsTopicResult(name, found) for name, found in topics.items()])
         )
+
+
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: DeleteRecordsRequest) -> None:
+    """Ask for DELETE on each topic."""
+    allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.DELETE, topic.name))
+    refused = [
+        DeleteRecordsTopicResult(
+            topic.name,
+            [DeleteRecordsPartitionResult(asked.partition_index, -1, DENIED) for asked in topic.partitions],
+        )
+        for topic in denied
+    ]
+    if denied and not allowed:
+        access.reply(DeleteRecordsResponse(0, refused))
+        return
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
+    )

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from msgspec.structs import astuple
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.sandbox.security.acls import AclFilter
 from eosctl.sandbox.security.authorizer import acl_of
 from eosctl.wire.error_codes import ErrorCode
@@ -40,3 +43,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeAcl
             found.setdefault(resource, []).append(entry)
     resources = [DescribeAclsResource(*resource, entries) for resource, entries in found.items()]
     context.reply(DescribeAclsResponse(0, ErrorCode.NONE, "", resources))
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+guard = needs_cluster(AclOperation.DESCRIBE, lambda _: DescribeAclsResponse(0, DENIED, kafka_text(DENIED)))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.quotas import ENTITY_TYPES, IP
 from eosctl.sandbox.controller.topics import Refused
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata.image import QuotaEntity
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_client_quotas import (
     ComponentData,
@@ -80,3 +83,9 @@ def _selects(request: DescribeClientQuotasRequest, entity: QuotaEntity) -> bool:
         one.entity_type in names and (one.match_type == MatchType.SPECIFIED or names[one.entity_type] == one.match)
         for one in request.components
     )
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+guard = needs_cluster(
+    AclOperation.DESCRIBE_CONFIGS, lambda _: DescribeClientQuotasResponse(0, DENIED, kafka_text(DENIED), None)
+)

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.config import ConfigEntry
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
@@ -16,6 +19,7 @@ from eosctl.sandbox.group_settings import broker_name, known_names, setting_of
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access, config_denial
 from eosctl.sandbox.settings import ConfigSource, ConfigType, Setting, is_integer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_configs import (
@@ -160,4 +164,19 @@ def _result(
         [DescribeConfigsSynonym(other.name, None if sensitive else other.value, other.source) for other in synonyms],
         kind,
         None,
+    )
+
+
+def guard(access: Access, request: DescribeConfigsRequest) -> None:
+    """Ask for DESCRIBE_CONFIGS."""
+    allowed, refused = [], []
+    for resource in request.resources:
+        kind, name = resource.resource_type, resource.resource_name
+        error = config_denial(access, AclOperation.DESCRIBE_CONFIGS, kind, name)
+        if error is None:
+            allowed.append(resource)
+        else:
+            refused.append(DescribeConfigsResult(error, kafka_text(error), kind, name))
+    access.proceed(
+        replace(request, resources=allowed), lambda response: replace(response, results=[*response.results, *refused])
     )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.admin import describe_state
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import operations_of
+from eosctl.sandbox.security.access import Access, operations_of
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_groups import (
@@ -69,4 +70,16 @@ def _describe(broker: BrokerServices, context: RequestContext, group_id: str) ->
         protocol_type=group.protocol_type or "",
         protocol_data=protocol,
         members=members,
+    )
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: DescribeGroupsRequest) -> None:
+    """Ask for DESCRIBE on each group."""
+    allowed, denied = access.part(request.groups, lambda group: access.may_group(AclOperation.DESCRIBE, group))
+    refused = [DescribedGroup(DENIED, None, group) for group in denied]
+    access.proceed(
+        replace(request, groups=allowed), lambda response: replace(response, groups=[*refused, *response.groups])
     )

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.log.directory import DISK_BYTES, LogDirectory
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
@@ -59,3 +61,7 @@ def _describe(
         DISK_BYTES,
         directory.usable_bytes,
     )
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+guard = needs_cluster(AclOperation.DESCRIBE, lambda _: DescribeLogDirsResponse(0, DENIED))

@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_producers import (
     DescribeProducersRequest,
@@ -58,4 +62,22 @@ def _partition(broker: BrokerServices, topic: str, index: int) -> PartitionRespo
             )
             for producer in producers
         ],
+    )
+
+
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: DescribeProducersRequest) -> None:
+    """Ask for READ on each topic."""
+    allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.READ, topic.name))
+    refused = [
+        TopicResponse(
+            topic.name,
+            [PartitionResponse(index, DENIED, kafka_text(DENIED)) for index in topic.partition_indexes],
+        )
+        for topic in denied
+    ]
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 
@@ -25,3 +27,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeQuo
         context.reply(timed_out if response is None else response)
 
     broker.forward(replace(context, reply=reply), request, TIMEOUT_MS)
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+guard = needs_cluster(AclOperation.DESCRIBE, lambda _: DescribeQuorumResponse(DENIED, kafka_text(DENIED)))

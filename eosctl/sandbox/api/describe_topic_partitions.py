@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.api.metadata import describe_partition, is_internal
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import operations_of
+from eosctl.sandbox.security.access import Access, operations_of
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_topic_partitions import (
@@ -20,6 +23,7 @@ from eosctl.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponse,
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
+    TopicRequest,
 )
 
 Partitions = list[DescribeTopicPartitionsResponsePartition]
@@ -90,4 +94,23 @@ def _partition(
         state.eligible_leader_replicas,
         state.last_known_elr,
         shown.offline_replicas,
+    )
+
+
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: DescribeTopicPartitionsRequest) -> None:
+    """Ask for DESCRIBE on each topic; without names, describe those that may be seen."""
+    names = [topic.name for topic in request.topics]
+    allowed, denied = access.part(
+        names or access.broker.metadata.topics, lambda name: access.may_topic(AclOperation.DESCRIBE, name)
+    )
+    refused = [DescribeTopicPartitionsResponseTopic(DENIED, name) for name in denied if names]
+    if not allowed:
+        access.reply(DescribeTopicPartitionsResponse(0, refused))
+        return
+    access.proceed(
+        replace(request, topics=[TopicRequest(name) for name in allowed]),
+        lambda response: replace(response, topics=[*refused, *response.topics]),
     )

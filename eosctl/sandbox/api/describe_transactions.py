@@ -6,8 +6,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_transactions import (
     DescribeTransactionsRequest,
@@ -42,4 +46,25 @@ def _state(broker: BrokerServices, transactional_id: str) -> TransactionState:
         known.producer_id,
         known.producer_epoch,
         [TopicData(topic, indexes) for topic, indexes in topics.items()],
+    )
+
+
+DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: DescribeTransactionsRequest) -> None:
+    """Ask for DESCRIBE on each id; topics that may not be seen are left out."""
+    allowed, denied = access.part(
+        request.transactional_ids, lambda one: access.may_transact(AclOperation.DESCRIBE, one)
+    )
+    refused = [TransactionState(DENIED, one) for one in denied]
+
+    def shown(state: TransactionState) -> TransactionState:
+        return replace(
+            state, topics=[topic for topic in state.topics if access.may_topic(AclOperation.DESCRIBE, topic.topic)]
+        )
+
+    access.proceed(
+        replace(request, transactional_ids=allowed),
+        lambda response: replace(response, transaction_states=[*map(shown, response.transaction_states), *refused]),
     )

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_cluster
 from eosctl.sandbox.security.mechanisms import SCRAM_TYPES
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_user_scram_credentials import (
@@ -40,3 +43,14 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeUse
             message = f"Attempt to describe a user credential that does not exist: {user}"
         results.append(DescribeUserScramCredentialsResult(user, error, message, infos))
     context.reply(DescribeUserScramCredentialsResponse(0, ErrorCode.NONE, "", results))
+
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+def _refuse(request: DescribeUserScramCredentialsRequest) -> DescribeUserScramCredentialsResponse:
+    results = [DescribeUserScramCredentialsResult("", DENIED, kafka_text(DENIED)) for _ in request.users or ()]
+    return DescribeUserScramCredentialsResponse(0, DENIED, kafka_text(DENIED), results)
+
+
+guard = needs_cluster(AclOperation.DESCRIBE, _refuse)

@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 
@@ -35,3 +37,14 @@ def handle(broker: BrokerServices, context: RequestContext, request: EndTxnReque
         2 if version >= 5 else 0,
         reply,
     )
+
+
+DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: EndTxnRequest) -> None:
+    """Ask for WRITE on the id."""
+    if access.may_transact(AclOperation.WRITE, request.transactional_id):
+        access.proceed(request)
+    else:
+        access.reply(EndTxnResponse(0, DENIED))

@@ -10,13 +10,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
+from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
-from eosctl.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from eosctl.wire.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 
 _BATCH_VERSION = 4
 SHARE = 2
@@ -62,3 +71,32 @@ def _find(broker: BrokerServices, context: RequestContext, key_type: int, key: s
         if endpoint.name == context.listener:
             return _Found(ErrorCode.NONE, node.broker_id, endpoint.host, endpoint.port)
     return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+FIRST_KEYS_VERSION = 4
+_KEY_TYPES = {
+    0: (ResourceType.GROUP, DENIED),
+    1: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+}
+
+
+def guard(access: Access, request: FindCoordinatorRequest) -> None:
+    """Ask for DESCRIBE on each group or transactional id."""
+    if request.key_type not in _KEY_TYPES:
+        access.proceed(request)
+        return
+    kind, error = _KEY_TYPES[request.key_type]
+    if access.context.api_version < FIRST_KEYS_VERSION:
+        if access.may(AclOperation.DESCRIBE, kind, request.key):
+            access.proceed(request)
+        else:
+            answer = FindCoordinatorResponse(error_code=error, error_message=kafka_text(error), node_id=-1, port=-1)
+            access.reply(answer)
+        return
+    allowed, denied = access.part(request.coordinator_keys, lambda key: access.may(AclOperation.DESCRIBE, kind, key))
+    refused = [Coordinator(key, -1, "", -1, error, "") for key in denied]
+    access.proceed(
+        replace(request, coordinator_keys=allowed),
+        lambda response: replace(response, coordinators=[*response.coordinators, *refused]),
+    )

@@ -15,25 +15,39 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.api.own_node import forward_changes
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.served import Handler
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access, Guard, config_denial, needs_cluster
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
+    alter_client_quotas,
     alter_configs,
     alter_partition_reassignments,
+    alter_user_scram_credentials,
     create_partitions,
     create_topics,
     delete_topics,
     elect_leaders,
     incremental_alter_configs,
+    list_partition_reassignments,
+    unregister_broker,
+    update_features,
 )
 from eosctl.wire.uuid import ZERO_UUID
 
 TIMEOUT_MS: Final = 30_000
 LATE = ErrorCode.REQUEST_TIMED_OUT
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+TEXT = kafka_text(DENIED)
+TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+FAILED = "Authorization failed."
 
 
 def _forward(broker: BrokerServices, context: RequestContext, request: Any) -> None:
@@ -119,4 +133,157 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     ApiKey.ALTER_CLIENT_QUOTAS: _forward,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _forward,
     ApiKey.UNREGISTER_BROKER: _forward,
+}
+
+
+def _guard_creation(access: Access, request: create_topics.CreateTopicsRequest) -> None:
+    """Ask for CREATE on the cluster or on each topic; who may not see the settings is not told them."""
+    everywhere = access.may_cluster(AclOperation.CREATE)
+    allowed, denied = access.part(
+        request.topics, lambda topic: everywhere or access.may_topic(AclOperation.CREATE, topic.name)
+    )
+    refused = [create_topics.CreatableTopicResult(topic.name, ZERO_UUID, TOPIC_DENIED, FAILED) for topic in denied]
+
+    def amend(response: create_topics.CreateTopicsResponse) -> create_topics.CreateTopicsResponse:
+        return replace(response, topics=[*(_without_settings(access, topic) for topic in response.topics), *refused])
+
+    access.proceed(replace(request, topics=allowed), amend)
+
+
+def _without_settings(access: Access, topic: create_topics.CreatableTopicResult) -> create_topics.CreatableTopicResult:
+    if topic.error_code or access.may_topic(AclOperation.DESCRIBE_CONFIGS, topic.name):
+        return topic
+    return replace(topic, num_partitions=-1, replication_factor=-1, configs=None, topic_config_error_code=TOPIC_DENIED)
+
+
+def _guard_growth(access: Access, request: create_partitions.CreatePartitionsRequest) -> None:
+    """Ask for ALTER on each topic."""
+    allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.ALTER, topic.name))
+    refused = [create_partitions.CreatePartitionsTopicResult(topic.name, TOPIC_DENIED) for topic in denied]
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, results=[*refused, *response.results])
+    )
+
+
+def _guard_deletion(access: Access, request: delete_topics.DeleteTopicsRequest) -> None:
+    """Ask for DESCRIBE and DELETE on each topic; an id is not given a name for those who may not see it."""
+    refused: list[delete_topics.DeletableTopicResult] = []
+    names = []
+    for name in request.topic_names:
+        if _may_delete(access, name):
+            names.append(name)
+        else:
+            refused.append(delete_topics.DeletableTopicResult(name, ZERO_UUID, TOPIC_DENIED, FAILED))
+    topics = []
+    for topic in request.topics:
+        known = access.broker.metadata.topic_name(topic.topic_id) if topic.name is None else topic.name
+        if _may_delete(access, known):
+            topics.append(topic)
+        else:
+            seen = topic.name is not None or access.may_topic(AclOperation.DESCRIBE, known)
+            told = known if seen else None
+            refused.append(delete_topics.DeletableTopicResult(told, topic.topic_id, TOPIC_DENIED, FAILED))
+    access.proceed(
+        replace(request, topic_names=names, topics=topics),
+        lambda response: replace(response, responses=[*response.responses, *refused]),
+    )
+
+
+def _may_delete(access: Access, name: str | None) -> bool:
+    if access.may_cluster(AclOperation.DELETE) or access.may_topic(AclOperation.DELETE, name):
+        return True
+    # Those who may see that there is no such topic are told so.
+    return name not in access.broker.metadata.topics and access.may_topic(AclOperation.DESCRIBE, name)
+
+
+def _guard_change(refusal: Callable[[ErrorCode, str, int, str], Any]) -> Guard:
+    """Return a guard that lets through the resources that may be changed, and adds the others to the answer."""
+
+    def guard(access: Access, request: Any) -> None:
+        allowed, refused = [], []
+        for resource in request.resources:
+            kind, name = resource.resource_type, resource.resource_name
+            error = config_denial(access, AclOperation.ALTER_CONFIGS, kind, name)
+            if error is None:
+                allowed.append(resource)
+            else:
+                refused.append(refusal(error, kafka_text(error), kind, name))
+        access.proceed(
+            replace(request, resources=allowed),
+            lambda response: replace(response, responses=[*response.responses, *refused]),
+        )
+
+    return guard
+
+
+def _refuse_reassignment(
+    request: alter_partition_reassignments.AlterPartitionReassignmentsRequest,
+) -> alter_partition_reassignments.AlterPartitionReassignmentsResponse:
+    topics = [
+        alter_partition_reassignments.ReassignableTopicResponse(
+            topic.name,
+            [
+                alter_partition_reassignments.ReassignablePartitionResponse(one.partition_index, DENIED, TEXT)
+                for one in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return alter_partition_reassignments.AlterPartitionReassignmentsResponse(
+        error_code=DENIED, error_message=TEXT, responses=topics
+    )
+
+
+def _refuse_election(request: elect_leaders.ElectLeadersRequest) -> elect_leaders.ElectLeadersResponse:
+    topics = [
+        elect_leaders.ReplicaElectionResult(
+            topic.topic, [elect_leaders.PartitionResult(index, DENIED, TEXT) for index in topic.partitions]
+        )
+        for topic in request.topic_partitions or ()
+    ]
+    return elect_leaders.ElectLeadersResponse(0, DENIED, topics)
+
+
+def _refuse_quotas(request: alter_client_quotas.AlterClientQuotasRequest) -> Any:
+    return alter_client_quotas.AlterClientQuotasResponse(
+        0,
+        [
+            alter_client_quotas.ResponseEntryData(
+                DENIED,
+                TEXT,
+                [alter_client_quotas.EntityData(part.entity_type, part.entity_name) for part in entry.entity],
+            )
+            for entry in request.entries
+        ],
+    )
+
+
+def _refuse_scram(request: alter_user_scram_credentials.AlterUserScramCredentialsRequest) -> Any:
+    users = dict.fromkeys([*(one.name for one in request.deletions), *(one.name for one in request.upsertions)])
+    return alter_user_scram_credentials.AlterUserScramCredentialsResponse(
+        0, [alter_user_scram_credentials.AlterUserScramCredentialsResult(user, DENIED, TEXT) for user in users]
+    )
+
+
+#: What the principal is asked for, as ControllerApis does.
+GUARDS: Final[Mapping[int, Guard]] = {
+    ApiKey.CREATE_TOPICS: _guard_creation,
+    ApiKey.DELETE_TOPICS: _guard_deletion,
+    ApiKey.CREATE_PARTITIONS: _guard_growth,
+    ApiKey.ELECT_LEADERS: needs_cluster(AclOperation.ALTER, _refuse_election),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: needs_cluster(AclOperation.ALTER, _refuse_reassignment),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: needs_cluster(
+        AclOperation.DESCRIBE,
+        lambda _: list_partition_reassignments.ListPartitionReassignmentsResponse(0, DENIED, TEXT),
+    ),
+    ApiKey.UPDATE_FEATURES: needs_cluster(
+        AclOperation.ALTER, lambda _: update_features.UpdateFeaturesResponse(0, DENIED, TEXT)
+    ),
+    ApiKey.ALTER_CONFIGS: _guard_change(alter_configs.AlterConfigsResourceResponse),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: _guard_change(incremental_alter_configs.AlterConfigsResourceResponse),
+    ApiKey.ALTER_CLIENT_QUOTAS: needs_cluster(AclOperation.ALTER_CONFIGS, _refuse_quotas),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: needs_cluster(AclOperation.ALTER, _refuse_scram),
+    ApiKey.UNREGISTER_BROKER: needs_cluster(
+        AclOperation.ALTER, lambda _: unregister_broker.UnregisterBrokerResponse(0, DENIED, TEXT)
+    ),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.requests import find_named_shard
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_group_read
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
@@ -25,3 +26,6 @@ def handle(broker: BrokerServices, context: RequestContext, request: HeartbeatRe
             shard, request.group_id, request.member_id, request.group_instance_id, request.generation_id
         )
     context.reply(HeartbeatResponse(error_code=error))
+
+
+guard = needs_group_read(HeartbeatResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED))

@@ -8,11 +8,14 @@
 
 from __future__ import annotations
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.metadata import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.coordinator.transaction.rules.init_producer_id import Expected
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
@@ -41,4 +44,30 @@ def handle(broker: BrokerServices, context: RequestContext, request: InitProduce
         reply,
         enable_two_phase_commit=request.enable2_pc,
         keep_prepared=request.keep_prepared_txn,
+    )
+
+
+DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: InitProducerIdRequest) -> None:
+    """Ask for WRITE on the id; without one for IDEMPOTENT_WRITE, or WRITE on any topic (KIP-679)."""
+    error = None
+    if request.transactional_id is not None:
+        if not access.may_transact(AclOperation.WRITE, request.transactional_id) or (
+            request.enable2_pc and not access.may_transact(AclOperation.TWO_PHASE_COMMIT, request.transactional_id)
+        ):
+            error = DENIED
+    elif not access.may_cluster(AclOperation.IDEMPOTENT_WRITE) and not _may_write_somewhere(access):
+        error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    if error is None:
+        access.proceed(request)
+    else:
+        access.reply(InitProducerIdResponse(0, error, -1, -1))
+
+
+def _may_write_somewhere(access: Access) -> bool:
+    authorizer, context = access.broker.authorizer, access.context
+    return authorizer is None or authorizer.allows_somewhere(
+        context.principal, context.client_host, AclOperation.WRITE, ResourceType.TOPIC
     )

@@ -17,6 +17,7 @@ from eosctl.sandbox.coordinator.group.classic_group import MemberProtocol
 from eosctl.sandbox.coordinator.group.classic_join import JoinRequest
 from eosctl.sandbox.coordinator.group.requests import find_named_shard, java_address
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_group_read
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
 
@@ -68,3 +69,6 @@ def handle(broker: BrokerServices, context: RequestContext, request: JoinGroupRe
         ),
         reply,
     )
+
+
+guard = needs_group_read(JoinGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED))

@@ -10,8 +10,14 @@ from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.classic_sync import LeavingMember
 from eosctl.sandbox.coordinator.group.requests import find_named_shard
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_group_read
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from eosctl.wire.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+    MemberResponse,
+)
 
 _BATCH_VERSION = 3
 
@@ -34,3 +40,6 @@ def handle(broker: BrokerServices, context: RequestContext, request: LeaveGroupR
         for member, error in zip(members, errors, strict=True)
     ]
     context.reply(LeaveGroupResponse(members=answers))
+
+
+guard = needs_group_read(LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED))

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.list_config_resources import (
     ConfigResource,
@@ -47,3 +49,12 @@ def _names(broker: BrokerServices, resource_type: int) -> Iterable[str]:
     if resource_type in (image.BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         return [str(other.broker_id) for other in metadata.active_brokers()]
     return sorted(name for kind, name in metadata.configs if kind == resource_type)
+
+
+def guard(access: Access, request: ListConfigResourcesRequest) -> None:
+    """Ask for DESCRIBE_CONFIGS on the cluster."""
+    if access.may_cluster(AclOperation.DESCRIBE_CONFIGS):
+        access.proceed(request)
+    else:
+        error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        access.reply(ListConfigResourcesResponse(0, error))

@@ -6,9 +6,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.admin import list_groups
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
@@ -18,3 +22,17 @@ def handle(broker: BrokerServices, context: RequestContext, request: ListGroupsR
     error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if broker.groups.is_loading else ErrorCode.NONE
     lines = list_groups(broker.groups.shards, request.states_filter, request.types_filter)
     context.reply(ListGroupsResponse(error_code=error, groups=[ListedGroup(*line) for line in lines]))
+
+
+def guard(access: Access, request: ListGroupsRequest) -> None:
+    """Show all groups to those who may DESCRIBE the cluster, to others those that they may DESCRIBE."""
+    if access.may_cluster(AclOperation.DESCRIBE):
+        access.proceed(request)
+        return
+    access.proceed(
+        request,
+        lambda response: replace(
+            response,
+            groups=[group for group in response.groups if access.may_group(AclOperation.DESCRIBE, group.group_id)],
+        ),
+    )

@@ -15,11 +15,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.reading import check_leader_epoch, upper_bound
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -97,3 +101,21 @@ def _find(partition: Partition, timestamp: int, bound: int) -> tuple[int, int, i
     if found is None or found.offset >= bound:
         return -1, -1, -1
     return found.timestamp, found.offset, found.leader_epoch
+
+
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: ListOffsetsRequest) -> None:
+    """Ask for DESCRIBE on each topic."""
+    allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.DESCRIBE, topic.name))
+    refused = [
+        ListOffsetsTopicResponse(
+            topic.name,
+            [ListOffsetsPartitionResponse(asked.partition_index, DENIED) for asked in topic.partitions],
+        )
+        for topic in denied
+    ]
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
+    )

@@ -11,10 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.consumer.patterns import InvalidPattern, compile_re2
 from eosctl.sandbox.coordinator.transaction.metadata import DEAD, STATE_BY_STATUS, TransactionMetadata
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.list_transactions import (
     ListTransactionsRequest,
@@ -65,3 +69,18 @@ def _filter(
             and (pattern is None or pattern.fullmatch(known.transactional_id))
         ):
             yield known
+
+
+def guard(access: Access, request: ListTransactionsRequest) -> None:
+    """Leave out the ids that may not be described."""
+    access.proceed(
+        request,
+        lambda response: replace(
+            response,
+            transaction_states=[
+                state
+                for state in response.transaction_states
+                if access.may_transact(AclOperation.DESCRIBE, state.transactional_id)
+            ],
+        ),
+    )

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from eosctl.sandbox.authorization import NOT_ASKED
+from eosctl.sandbox.authorization import NOT_ASKED, AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import cluster_operations, operations_of
+from eosctl.sandbox.security.access import Access, cluster_operations, operations_of
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.metadata import (
     MetadataRequest,
+    MetadataRequestTopic,
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
@@ -162,3 +163,49 @@ def offline_replicas(broker: BrokerServices, state: PartitionState) -> list[int]
         or brokers[replica].fenced
         or not brokers[replica].has_directory(directory_of(state, replica))
     ]
+
+
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: MetadataRequest) -> None:
+    """Ask for DESCRIBE on each topic, and for CREATE where one would be created; unseen topics are left out of all."""
+    if request.topics is None or (access.context.api_version == 0 and not request.topics):
+        access.proceed(
+            request,
+            lambda response: replace(
+                response,
+                topics=[topic for topic in response.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)],
+            ),
+        )
+        return
+    seen, hidden = access.part(
+        request.topics,
+        lambda topic: access.may_topic(
+            AclOperation.DESCRIBE,
+            access.broker.metadata.topic_name(topic.topic_id) if topic.name is None else topic.name,
+        ),
+    )
+    allowed, not_created = access.part(
+        seen, lambda topic: not _would_create(access, request, topic) or _may_create(access, topic)
+    )
+    refused = [
+        MetadataResponseTopic(DENIED, topic.name, topic.topic_id if topic.name is None else ZERO_UUID)
+        for topic in [*hidden, *not_created]
+    ]
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*response.topics, *refused])
+    )
+
+
+def _would_create(access: Access, request: MetadataRequest, topic: MetadataRequestTopic) -> bool:
+    return (
+        request.allow_auto_topic_creation
+        and topic.name is not None
+        and topic.name not in access.broker.metadata.topics
+        and access.broker.config.get_bool("auto.create.topics.enable")
+    )
+
+
+def _may_create(access: Access, topic: MetadataRequestTopic) -> bool:
+    return access.may_cluster(AclOperation.CREATE) or access.may_topic(AclOperation.CREATE, topic.name)

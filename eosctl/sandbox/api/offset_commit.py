@@ -13,11 +13,13 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
 from eosctl.sandbox.coordinator.group.requests import partition_exists
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -113,3 +115,36 @@ def _answer(
         for entry in topic.partitions
     ]
     return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+FIRST_TOPIC_ID_VERSION = 10
+
+
+def guard(access: Access, request: OffsetCommitRequest) -> None:
+    """Ask for READ on the group and on each topic."""
+    error, denied = DENIED, list(request.topics)
+    allowed: list[OffsetCommitRequestTopic] = []
+    if access.may_group(AclOperation.READ, request.group_id):
+        error = TOPIC_DENIED
+        allowed, denied = access.part(
+            request.topics,
+            lambda topic: access.may_topic(
+                AclOperation.READ, access.topic_name(topic.name, topic.topic_id, FIRST_TOPIC_ID_VERSION)
+            ),
+        )
+    refused = [
+        OffsetCommitResponseTopic(
+            topic.name,
+            topic.topic_id,
+            [OffsetCommitResponsePartition(one.partition_index, error) for one in topic.partitions],
+        )
+        for topic in denied
+    ]
+    if denied and not allowed:
+        access.reply(OffsetCommitResponse(topics=refused))
+        return
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
+    )

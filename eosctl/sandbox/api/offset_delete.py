@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.requests import find_named_shard, partition_exists
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_delete import (
     OffsetDeleteRequest,
@@ -64,3 +68,27 @@ def handle(broker: BrokerServices, context: RequestContext, request: OffsetDelet
             broker.groups.admin.drop_if_unused(shard, request.group_id)
     else:
         reply(ErrorCode.NONE, {})
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: OffsetDeleteRequest) -> None:
+    """Ask for DELETE on the group and for READ on each topic."""
+    if not access.may_group(AclOperation.DELETE, request.group_id):
+        access.reply(OffsetDeleteResponse(DENIED))
+        return
+    allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.READ, topic.name))
+    refused = [
+        OffsetDeleteResponseTopic(
+            topic.name,
+            [OffsetDeleteResponsePartition(one.partition_index, TOPIC_DENIED) for one in topic.partitions],
+        )
+        for topic in denied
+    ]
+
+    def amend(response: OffsetDeleteResponse) -> OffsetDeleteResponse:
+        return response if response.error_code else replace(response, topics=[*refused, *response.topics])
+
+    access.proceed(replace(request, topics=allowed), amend)

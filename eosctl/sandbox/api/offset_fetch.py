@@ -13,11 +13,15 @@ from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.offset_manager import FetchedOffset
 from eosctl.sandbox.coordinator.group.requests import gather
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -185,3 +189,99 @@ def _single_group(broker: BrokerServices, fetched: _Fetched, version: int) -> Of
     ]
     topics += [OffsetFetchResponseTopic(topic.name) for topic in _asked_without_partitions(broker, fetched)]
     return OffsetFetchResponse(topics=topics, error_code=fetched.error)
+
+
+DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+FIRST_GROUPS_VERSION = 8
+FIRST_GROUP_ERROR_VERSION = 2
+FIRST_TOPIC_ID_VERSION = 10
+
+
+def guard(access: Access, request: OffsetFetchRequest) -> None:
+    """Ask for DESCRIBE on each group and each topic; offsets of all topics are shown of those that may be seen."""
+    if access.context.api_version >= FIRST_GROUPS_VERSION:
+        _fetch_of_groups(access, request)
+    elif not access.may_group(AclOperation.DESCRIBE, request.group_id):
+        access.reply(_no_offsets(access, request))
+    elif request.topics is None:
+        access.proceed(
+            request,
+            lambda response: replace(
+                response,
+                topics=[topic for topic in response.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)],
+            ),
+        )
+    else:
+        allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.DESCRIBE, topic.name))
+        refused = [
+            OffsetFetchResponseTopic(
+                topic.name,
+                [OffsetFetchResponsePartition(index, -1, -1, "", TOPIC_DENIED) for index in topic.partition_indexes],
+            )
+            for topic in denied
+        ]
+        access.proceed(
+            replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
+        )
+
+
+def _no_offsets(access: Access, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    if access.context.api_version >= FIRST_GROUP_ERROR_VERSION:
+        return OffsetFetchResponse(error_code=DENIED)
+    return OffsetFetchResponse(
+        topics=[
+            OffsetFetchResponseTopic(
+                topic.name,
+                [OffsetFetchResponsePartition(index, -1, -1, "", DENIED) for index in topic.partition_indexes],
+            )
+            for topic in request.topics or ()
+        ]
+    )
+
+
+def _fetch_of_groups(access: Access, request: OffsetFetchRequest) -> None:
+    groups: list[OffsetFetchRequestGroup] = []
+    refused: list[OffsetFetchResponseGroup] = []
+    hidden: dict[str, list[OffsetFetchResponseTopics]] = {}
+    for group in request.groups:
+        if not access.may_group(AclOperation.DESCRIBE, group.group_id):
+            refused.append(OffsetFetchResponseGroup(group.group_id, (), DENIED))
+        elif group.topics is None:
+            groups.append(group)
+        else:
+            allowed, denied = access.part(
+                group.topics,
+                lambda topic: access.may_topic(
+                    AclOperation.DESCRIBE, access.topic_name(topic.name, topic.topic_id, FIRST_TOPIC_ID_VERSION)
+                ),
+            )
+            groups.append(replace(group, topics=allowed))
+            hidden[group.group_id] = [
+                OffsetFetchResponseTopics(
+                    topic.name,
+                    topic.topic_id,
+                    [
+                        OffsetFetchResponsePartitions(index, -1, -1, "", TOPIC_DENIED)
+                        for index in topic.partition_indexes
+                    ],
+                )
+                for topic in denied
+            ]
+
+    def shown(group: OffsetFetchResponseGroup) -> OffsetFetchResponseGroup:
+        if group.error_code:
+            return group
+        if group.group_id in hidden:
+            return replace(group, topics=[*hidden[group.group_id], *group.topics])
+        return replace(
+            group, topics=[topic for topic in group.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)]
+        )
+
+    if not groups:
+        access.reply(OffsetFetchResponse(groups=refused))
+        return
+    access.proceed(
+        replace(request, groups=groups),
+        lambda response: replace(response, groups=[*map(shown, response.groups), *refused]),
+    )

@@ -6,10 +6,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.replication.reading import check_leader_epoch
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -38,3 +42,24 @@ def _look_up(broker: BrokerServices, topic: str, asked: OffsetForLeaderPartition
         return EpochEndOffset(error, asked.partition)
     epoch, end_offset = partition.log.epochs.end_offset_for(asked.leader_epoch, partition.log.end_offset)
     return EpochEndOffset(0, asked.partition, epoch, end_offset)
+
+
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: OffsetForLeaderEpochRequest) -> None:
+    """Ask for DESCRIBE on each topic, or for CLUSTER_ACTION, which brokers have."""
+    every = access.may_cluster(AclOperation.CLUSTER_ACTION)
+    allowed, denied = access.part(
+        request.topics, lambda topic: every or access.may_topic(AclOperation.DESCRIBE, topic.topic)
+    )
+    refused = [
+        OffsetForLeaderTopicResult(
+            topic.topic,
+            [EpochEndOffset(DENIED, asked.partition) for asked in topic.partitions],
+        )
+        for topic in denied
+    ]
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
+    )

@@ -18,6 +18,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition, topic_partition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.verification import produce_error
 from eosctl.sandbox.log.validation import Refusal, check_request_batch
@@ -25,6 +26,7 @@ from eosctl.sandbox.ports import AppendResult, RequestContext
 from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, refused_batch
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -287,3 +289,50 @@ def _verification_text(error: ErrorCode, shown: ErrorCode) -> str | None:
     if shown is ErrorCode.NOT_ENOUGH_REPLICAS:
         return f"Unable to verify the partition has been added to the transaction. Underlying error: {error.name}"
     return None
+
+
+ATTRIBUTES_AT = 21  # in a record batch of magic 2: two bytes
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: ProduceRequest) -> None:
+    """Ask for WRITE on the transactional id of transactional batches, and on each topic."""
+    error = DENIED
+    allowed, denied = access.part(
+        request.topic_data,
+        lambda topic: access.may_topic(
+            AclOperation.WRITE, access.topic_name(topic.name, topic.topic_id, FIRST_TOPIC_ID_VERSION)
+        ),
+    )
+    if _is_transactional(request) and not (
+        request.transactional_id is not None and access.may_transact(AclOperation.WRITE, request.transactional_id)
+    ):
+        error, allowed, denied = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, [], list(request.topic_data)
+    if not denied:
+        access.proceed(request)
+        return
+    refused = [
+        TopicProduceResponse(
+            topic.name,
+            topic.topic_id,
+            [PartitionProduceResponse(data.index, error, -1) for data in topic.partition_data],
+        )
+        for topic in denied
+    ]
+    if not allowed:
+        access.reply(ProduceResponse(refused) if request.acks else None)
+        return
+    access.proceed(
+        replace(request, topic_data=allowed),
+        lambda response: replace(response, responses=[*refused, *response.responses]),
+    )
+
+
+def _is_transactional(request: ProduceRequest) -> bool:
+    return any(
+        data.records is not None
+        and len(data.records) > ATTRIBUTES_AT + 1
+        and (data.records[ATTRIBUTES_AT] << 8 | data.records[ATTRIBUTES_AT + 1]) & TRANSACTIONAL
+        for topic in request.topic_data
+        for data in topic.partition_data
+    )

@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from eosctl.sandbox.api import share_groups, streams_groups
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.served import Handler
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Guard, needs_cluster
 from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -89,4 +92,14 @@ HANDLERS: Mapping[int, Handler] = {
     ApiKey.RENEW_DELEGATION_TOKEN: _refuse_token,
     ApiKey.EXPIRE_DELEGATION_TOKEN: _refuse_token,
     ApiKey.DESCRIBE_DELEGATION_TOKEN: _refuse_token,
+}
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+GUARDS: Mapping[int, Guard] = {
+    ApiKey.ADD_RAFT_VOTER: needs_cluster(
+        AclOperation.ALTER, lambda _: add_raft_voter.AddRaftVoterResponse(0, DENIED, kafka_text(DENIED))
+    ),
+    ApiKey.REMOVE_RAFT_VOTER: needs_cluster(
+        AclOperation.ALTER, lambda _: remove_raft_voter.RemoveRaftVoterResponse(0, DENIED, kafka_text(DENIED))
+    ),
 }

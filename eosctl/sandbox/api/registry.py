@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import Final
+from types import ModuleType
+from typing import Any, Final
 
 from eosctl.sandbox.broker.served import Handler, Route
 from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.security.access import Guard
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec, served_versions
 from eosctl.wire.generated.index import APIS
@@ -39,18 +41,40 @@ def handler(api_key: int) -> Handler:
     Raises:
         KeyError: When the sandbox has no such API.
     """
+    if module := _module(api_key):
+        found: Handler = module.handle
+        return found
+    refused: Handler = _table("HANDLERS", api_key)[api_key]
+    return refused
+
+
+@cache
+def guard(api_key: int) -> Guard | None:
+    """Load what an API asks the authorizer for; None when everybody may send it, or its handler asks."""
+    if module := _module(api_key):
+        return getattr(module, "guard", None)
+    found: Guard | None = _table("GUARDS", api_key).get(api_key)
+    return found
+
+
+def _module(api_key: int) -> ModuleType | None:
+    """Return the module with the name of an API, None for one without a module of its own."""
     if api_key not in APIS:
         raise KeyError(api_key)
     name = f"eosctl.sandbox.api.{ApiKey(api_key).name.lower()}"
     try:
-        module = import_module(name)
+        return import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        from eosctl.sandbox.api import forwarded, refused
+        return None
 
-        return forwarded.HANDLERS.get(api_key) or refused.HANDLERS[api_key]
-    found: Handler = module.handle
+
+def _table(table: str, api_key: int) -> Mapping[int, Any]:
+    """Return a table of the module in which an API without a module of its own is."""
+    from eosctl.sandbox.api import forwarded, refused
+
+    found: Mapping[int, Any] = getattr(forwarded if api_key in forwarded.HANDLERS else refused, table)
     return found
 
 
@@ -73,7 +97,7 @@ def client_route(api_key: int, version: int, emulation: Emulation) -> Route | No
     if version not in client_versions(api_key, emulation):
         return None
     try:
-        return Route(codec(api_key, version), handler(api_key))
+        return Route(codec(api_key, version), handler(api_key), guard(api_key))
     except KeyError:
         return None
 

@@ -12,6 +12,7 @@ from eosctl.sandbox.coordinator.group.classic_effects import SyncResult
 from eosctl.sandbox.coordinator.group.classic_sync import SyncRequest
 from eosctl.sandbox.coordinator.group.requests import find_named_shard
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import needs_group_read
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
@@ -54,3 +55,6 @@ def handle(broker: BrokerServices, context: RequestContext, request: SyncGroupRe
         ),
         reply,
     )
+
+
+guard = needs_group_read(SyncGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED))

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.offset_manager import Producer, TransactionVersion
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
 from eosctl.sandbox.coordinator.group.requests import find_named_shard, partition_exists
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
@@ -83,4 +88,33 @@ def _response(
             )
             for topic in request.topics
         ]
+    )
+
+
+DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+def guard(access: Access, request: TxnOffsetCommitRequest) -> None:
+    """Ask for WRITE on the id and READ on the group and on each topic."""
+    allowed: list[TxnOffsetCommitRequestTopic] = []
+    denied = list(request.topics)
+    if not access.may_transact(AclOperation.WRITE, request.transactional_id):
+        error = DENIED
+    elif not access.may_group(AclOperation.READ, request.group_id):
+        error = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    else:
+        error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.READ, topic.name))
+    refused = [
+        TxnOffsetCommitResponseTopic(
+            topic.name,
+            [TxnOffsetCommitResponsePartition(one.partition_index, error) for one in topic.partitions],
+        )
+        for topic in denied
+    ]
+    if denied and not allowed:
+        access.reply(TxnOffsetCommitResponse(topics=refused))
+        return
+    access.proceed(
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )

@@ -12,8 +12,10 @@ from functools import partial
 from typing import Final
 
 from eosctl.model.transaction import topic_partition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import AppendResult, RequestContext
+from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
@@ -83,4 +85,31 @@ def _response(results: Results) -> WriteTxnMarkersResponse:
             )
             for producer_id, topics in results.items()
         ]
+    )
+
+
+def guard(access: Access, request: WriteTxnMarkersRequest) -> None:
+    """Ask for ALTER on the cluster (administrators) or CLUSTER_ACTION (brokers)."""
+    if access.may_cluster(AclOperation.ALTER) or access.may_cluster(AclOperation.CLUSTER_ACTION):
+        access.proceed(request)
+        return
+    access.reply(
+        WriteTxnMarkersResponse(
+            [
+                WritableTxnMarkerResult(
+                    marker.producer_id,
+                    [
+                        WritableTxnMarkerTopicResult(
+                            topic.name,
+                            [
+                                WritableTxnMarkerPartitionResult(index, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+                                for index in topic.partition_indexes
+                            ],
+                        )
+                        for topic in marker.topics
+                    ],
+                )
+                for marker in request.markers
+            ]
+        )
     )

@@ -10,7 +10,7 @@ from eosctl.sandbox.api.registry import handler
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.guards import guarded
+from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.login import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
 from eosctl.sandbox.security.login import Login
 from eosctl.wire.api_keys import ApiKey
@@ -231,10 +231,10 @@ class Connection:
             False,
             Exchange(self, correlation_id, route.codec),
         )
-        if broker.authorizer is None:
+        if broker.authorizer is None or route.guard is None:
             route.handle(broker, context, request)
         else:
-            guarded(broker, context, request, route.handle)
+            route.guard(Access(broker, context, route.handle), request)
 
     def _goes_on(self, api_key: int, frame: bytes) -> bool:
         """Whether a session that ends is still open to this request; a handshake renews it (KIP-368)."""

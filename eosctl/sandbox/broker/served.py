@@ -16,10 +16,15 @@ Handler: TypeAlias = "Callable[[BrokerServices, RequestContext, Any], None]"
 
 @dataclass(frozen=True)
 class Route:
-    """How one API in one version is decoded, handled, and answered."""
+    """How one API in one version is decoded, handled, and answered.
+
+    ``guard`` takes the access of a request (`sandbox.security.access.Access`) and the request, where an authorizer
+    is configured; None for an API that every client may send, or whose handler asks the authorizer itself.
+    """
 
     codec: Codec
     handle: Handler
+    guard: Callable[[Any, Any], None] | None = None
 
 
 ClientRoute: TypeAlias = "Callable[[int, int, Emulation], Route | None]"

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.served import Handler
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.acls import CLUSTER_NAME, SUPPORTED, ResourceType, authorized_operations
+from eosctl.wire.error_codes import ErrorCode
 
 T = TypeVar("T")
 Amend = Callable[[Any], Any]
@@ -119,3 +121,36 @@ def cluster_operations(broker: BrokerServices, context: RequestContext) -> int:
 
 Guard: TypeAlias = "Callable[[Access, Any], None]"
 """Refuses a request, or lets its handler answer the part that is allowed."""
+
+
+def needs_cluster(operation: AclOperation, refuse: Callable[[Any], Any]) -> Guard:
+    """Return a guard that asks for one operation on the cluster, or refuses the whole request."""
+
+    def guard(access: Access, request: Any) -> None:
+        if access.may_cluster(operation):
+            access.proceed(request)
+        else:
+            access.reply(refuse(request))
+
+    return guard
+
+
+def needs_group_read(refusal: Any) -> Guard:
+    """Return a guard that asks for READ on the group, or answers with ``refusal``."""
+
+    def guard(access: Access, request: Any) -> None:
+        if access.may_group(AclOperation.READ, request.group_id):
+            access.proceed(request)
+        else:
+            access.reply(refusal)
+
+    return guard
+
+
+def config_denial(access: Access, operation: AclOperation, resource_type: int, name: str) -> ErrorCode | None:
+    """Return the code for settings of a topic, a group, or anything else, which belongs to the cluster."""
+    if resource_type == TOPIC_RESOURCE:
+        return None if access.may(operation, ResourceType.TOPIC, name) else ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    if resource_type == GROUP_RESOURCE:
+        return None if access.may(operation, ResourceType.GROUP, name) else ErrorCode.GROUP_AUTHORIZATION_FAILED
+    return None if access.may_cluster(operation) else ErrorCode.CLUSTER_AUTHORIZATION_FAILED

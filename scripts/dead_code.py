@@ -18,7 +18,7 @@ from vulture import Vulture
 
 from eosctl.commands.lazy import Entry
 from eosctl.commands.registry import COMMANDS
-from eosctl.lab.rehearsals.deeds.registry import DEEDS
+from eosctl.lab.rehearsals.steps.registry import STEPS as REHEARSAL_STEPS
 from eosctl.lab.scenarios.steps.registry import STEPS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -77,7 +77,7 @@ def unused() -> dict[str, str]:
     """Return what is not used, by name, with its place."""
     search = Vulture(ignore_decorators=DECORATORS)
     search.scavenge([str(ROOT / folder) for folder in SEARCHED])
-    named = {*command_functions(COMMANDS), *DEEDS, *STEPS}
+    named = {*command_functions(COMMANDS), *REHEARSAL_STEPS, *STEPS}
     found = {}
     for item in search.get_unused_code(min_confidence=60):
         path = Path(item.filename).resolve().relative_to(ROOT).as_posix()

@@ -12,10 +12,10 @@ import msgspec
 
 from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.rehearsals.deeds.registry import DEEDS
 from eosctl.lab.rehearsals.place import HERE, Place, Places
 from eosctl.lab.rehearsals.rehearse import rehearse_at
-from eosctl.lab.rehearsals.story import Deed, Story, rehearsals
+from eosctl.lab.rehearsals.steps.registry import STEPS
+from eosctl.lab.rehearsals.story import StepWords, Story, rehearsals
 from eosctl.model.client_config import ClientConfig
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
@@ -55,21 +55,21 @@ def own_names(story: Story, number: int) -> Story:
         text = re.sub(rf':"{name}(?=["-])', f':"{name}{number}', text)
     renamed = msgspec.json.decode(text, type=Story)
     people = tuple(
-        msgspec.structs.replace(turn, does=tuple(_on_topic(deed, number) for deed in turn.does))
+        msgspec.structs.replace(turn, does=tuple(_on_topic(step, number) for step in turn.does))
         for turn in renamed.people
     )
-    given = tuple(_on_topic(deed, number) for deed in renamed.given)
+    given = tuple(_on_topic(step, number) for step in renamed.given)
     patience = "15s" if story.name in IMPATIENT else "5m"
     leaves = (*renamed.leaves, FULL_DISK)
     return msgspec.structs.replace(renamed, given=given, people=people, patience=patience, leaves=leaves)
 
 
-def _on_topic(deed: Deed, number: int) -> Deed:
-    """Name the topic that a deed takes when none is named; let transactions outlast a busy machine."""
-    if deed["do"] == "begin":
-        deed = {"timeout_ms": 900_000, **deed}
-    topic = inspect.signature(DEEDS[str(deed["do"])]).parameters.get("topic")
-    return {"topic": f"{topic.default}{number}", **deed} if topic is not None and topic.default else deed
+def _on_topic(step: StepWords, number: int) -> StepWords:
+    """Name the topic that a step takes when none is named; let transactions outlast a busy machine."""
+    if step["do"] == "begin":
+        step = {"timeout_ms": 900_000, **step}
+    topic = inspect.signature(STEPS[str(step["do"])]).parameters.get("topic")
+    return {"topic": f"{topic.default}{number}", **step} if topic is not None and topic.default else step
 
 
 def test_stories_go_as_told(tmp_path: Path) -> None:

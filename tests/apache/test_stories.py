@@ -14,10 +14,10 @@ import pytest
 
 from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.rehearsals.deeds.cluster import NEWEST
 from eosctl.lab.rehearsals.place import HERE, OTHER, Place, Places
 from eosctl.lab.rehearsals.rehearse import Performance, rehearse_at
-from eosctl.lab.rehearsals.story import Deed, Story, rehearsals
+from eosctl.lab.rehearsals.steps.cluster import NEWEST
+from eosctl.lab.rehearsals.story import StepWords, Story, rehearsals
 from eosctl.model.client_config import ClientConfig
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
@@ -36,16 +36,16 @@ PATIENCE, UNHURRIED = "40s", "5m"
 SOME = (("rolling-restart", "a broker that led nothing is restarted"),)
 
 
-def deeds_of(story: Story) -> Sequence[Deed]:
-    return (*story.given, *(deed for turn in story.people for deed in turn.does), *story.afterwards)
+def steps_of(story: Story) -> Sequence[StepWords]:
+    return (*story.given, *(step for turn in story.people for step in turn.does), *story.afterwards)
 
 
 def is_playable(story: Story) -> bool:
-    deeds = deeds_of(story)
-    waits_ms = sum(int(deed.get("ms", 0)) for deed in deeds if deed["do"] == "pass_time")
+    steps = steps_of(story)
+    waits_ms = sum(int(step.get("ms", 0)) for step in steps if step["do"] == "pass_time")
     shape = story.cluster
     return (
-        not INSIDE & {str(deed["do"]) for deed in deeds}
+        not INSIDE & {str(step["do"]) for step in steps}
         and waits_ms <= LONGEST_MS
         and shape.brokers in (1, 3)
         and shape.log_dirs == 1

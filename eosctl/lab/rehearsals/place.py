@@ -40,9 +40,9 @@ class Place:
         config: How it is reached.
         now_ms: The time of day there.
         connector: Opens the streams; sockets when None.
-        client: What deeds are done through.
+        client: What steps are done through.
         chance: Drawn from the seed.
-        simulation: The cluster, for those deeds that are done to the inside of it; None on a real one.
+        simulation: The cluster, for those steps that are done to the inside of it; None on a real one.
         engine: The processes of a real one, which are killed, stopped and started; None where nobody may.
         producers: Those that have begun something, by transactional id.
         members: Group members, by their name in the story.
@@ -66,12 +66,12 @@ class Place:
         return "the cluster of the story"
 
     async def inject(self, order: FaultOrder) -> None:
-        """Refuse: stories make faults with deeds.
+        """Refuse: stories make faults with steps.
 
         Raises:
             ConfigFileError: Always.
         """
-        raise ConfigFileError(f"A story cannot play a scenario with the fault {order}.", "", "Make it with a deed.")
+        raise ConfigFileError(f"A story cannot play a scenario with the fault {order}.", "", "Make it with a step.")
 
     async def heal(self) -> None:
         """Do nothing: no fault of a scenario was made."""
@@ -91,7 +91,7 @@ class Place:
             raise ConfigFileError(
                 "This can only be done to a sandbox.",
                 "It is no request of any client.",
-                "Play the story on a sandbox, or leave this deed out.",
+                "Play the story on a sandbox, or leave this step out.",
             )
         return self.simulation
 

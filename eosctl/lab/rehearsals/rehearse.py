@@ -19,8 +19,8 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import EosctlError, UsageError
-from eosctl.lab.rehearsals.deeds.registry import bind, do
 from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
+from eosctl.lab.rehearsals.steps.registry import bind, do
 from eosctl.lab.rehearsals.story import Story, Turn
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
@@ -70,11 +70,11 @@ def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Perfo
             it as ``--resume`` does. It may then end at another step, where what it did is seen done.
 
     Raises:
-        ConfigFileError: The story tells of a deed that there is none of.
+        ConfigFileError: The story tells of a step that there is none of.
         UsageError: It lacks an input.
     """
-    for deed in (*story.given, *(deed for turn in story.people for deed in turn.does), *story.afterwards):
-        bind(deed)
+    for words in (*story.given, *(words for turn in story.people for words in turn.does), *story.afterwards):
+        bind(words)
     missing = [name for name in required_inputs(book) if name not in story.inputs]
     if missing:
         raise UsageError(
@@ -104,10 +104,10 @@ async def rehearse_at(
         interrupted: Kill it again and again.
 
     Raises:
-        ConfigFileError: A deed can only be done to a sandbox, or there is none of its name.
+        ConfigFileError: A step can only be done to a sandbox, or there is none of its name.
     """
-    for deed in story.given:
-        await do(places, deed)
+    for step in story.given:
+        await do(places, step)
     scene = _Scene(places, places.named(HERE), directory, list(story.people), in_order=not interrupted)
     run = _Rehearsal(_with_patience(book, story), story, scene, directory, set() if interrupted else None)
     ending, failure = Ending(Outcome.FAILED, "", ""), ""
@@ -233,8 +233,8 @@ class _Scene:
         """Do what people do at a step, and return what they answer."""
         turn = next(turn for turn in self.people if turn.at == step)
         self.people.remove(turn)
-        for deed in turn.does:
-            await do(self.places, deed)
+        for words in turn.does:
+            await do(self.places, words)
         return turn.answer
 
 
@@ -292,8 +292,8 @@ async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
             "It took another way, or ended before.",
             "Mend the runbook's way there, or take this turn out of the story's `people:`.",
         )
-    for deed in story.afterwards:
-        await do(scene.places, deed)
+    for step in story.afterwards:
+        await do(scene.places, step)
     snapshot = await scene.collect(EVERYTHING)
     findings = [
         f"{finding.check_id}: {finding.message}"

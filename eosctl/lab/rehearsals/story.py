@@ -14,7 +14,7 @@ from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.runbooks.book import Duration, Outcome, Text, Value
 from eosctl.runbooks.load import as_id
 
-Deed = dict[str, Value]
+StepWords = dict[str, Value]
 """What is done: ``do`` names it, ``in`` the cluster (``here`` when left out), the rest are its arguments."""
 
 
@@ -29,7 +29,7 @@ class Turn(_Part, frozen=True, kw_only=True):
     """
 
     at: Text
-    does: tuple[Deed, ...] = ()
+    does: tuple[StepWords, ...] = ()
     answer: bool = True
 
 
@@ -63,11 +63,11 @@ class Story(_Part, frozen=True, kw_only=True):
     cluster: Shape = Shape()
     other: Shape | None = None
     inputs: dict[str, Value] = {}
-    given: tuple[Deed, ...] = ()
+    given: tuple[StepWords, ...] = ()
     people: tuple[Turn, ...] = ()
     patience: Duration = "10s"
     ends: Ends
-    afterwards: tuple[Deed, ...] = ()
+    afterwards: tuple[StepWords, ...] = ()
     leaves: tuple[str, ...] = ()
 
 

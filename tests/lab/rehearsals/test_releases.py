@@ -9,9 +9,9 @@ import pytest
 
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import EosctlError
-from eosctl.lab.rehearsals.deeds.cluster import raise_feature, upgrade
-from eosctl.lab.rehearsals.deeds.transactions import write
 from eosctl.lab.rehearsals.place import HERE, Place, open_places
+from eosctl.lab.rehearsals.steps.cluster import raise_feature, upgrade
+from eosctl.lab.rehearsals.steps.transactions import write
 from eosctl.lab.rehearsals.story import parse_rehearsal
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind

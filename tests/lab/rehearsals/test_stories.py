@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import ConfigFileError, UsageError
-from eosctl.lab.rehearsals.deeds.registry import DEEDS, bind
 from eosctl.lab.rehearsals.rehearse import Performance, rehearse
+from eosctl.lab.rehearsals.steps.registry import STEPS, bind
 from eosctl.lab.rehearsals.story import parse_rehearsal, rehearsals
 from eosctl.runbooks.load import find_runbook, parse_runbook
 from eosctl.runbooks.ways import ways_of
@@ -42,23 +42,23 @@ def test_what_is_no_rehearsal_is_refused_with_the_place(text: str, told: str) ->
 
 
 @pytest.mark.parametrize(
-    ("deed", "told"),
+    ("step", "told"),
     [
-        ({"do": "fly"}, "There is no deed 'fly'"),
-        ({}, "There is no deed ''"),
+        ({"do": "fly"}, "There is no step 'fly'"),
+        ({}, "There is no step ''"),
         ({"do": "kill_broker"}, "broker"),
         ({"do": "kill_broker", "broker": "two"}, "int"),
         ({"do": "kill_broker", "broker": 1, "hard": True}, "hard"),
     ],
 )
-def test_a_deed_that_cannot_be_done_is_refused_before_anything_starts(deed: dict[str, object], told: str) -> None:
+def test_a_step_that_cannot_be_done_is_refused_before_anything_starts(step: dict[str, object], told: str) -> None:
     with pytest.raises(ConfigFileError) as caught:
-        bind(deed)  # type: ignore[arg-type]
+        bind(step)  # type: ignore[arg-type]
     assert told in str(caught.value)
 
 
 def test_every_deed_is_told_of_in_one_line() -> None:
-    assert all(doing.__doc__ and "\n" not in doing.__doc__ for doing in DEEDS.values())
+    assert all(doing.__doc__ and "\n" not in doing.__doc__ for doing in STEPS.values())
 
 
 @pytest.mark.parametrize(
@@ -124,5 +124,5 @@ def test_a_new_runbook_comes_with_stories_and_untaken_ways_are_told(tmp_path: Pa
 def test_the_page_tells_of_every_deed() -> None:
     page = (Path(__file__).parents[3] / "docs" / "runbooks" / "rehearsals.md").read_text()
     rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `") and line.count("|") == 4}
-    assert sorted(rows.keys() & DEEDS.keys()) == sorted(DEEDS)
-    assert [name for name, doing in DEEDS.items() if (doing.__doc__ or "") not in rows[name]] == []
+    assert sorted(rows.keys() & STEPS.keys()) == sorted(STEPS)
+    assert [name for name, doing in STEPS.items() if (doing.__doc__ or "") not in rows[name]] == []

@@ -15,9 +15,9 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
-from eosctl.lab.rehearsals.deeds.cluster import upgrade
 from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
 from eosctl.lab.rehearsals.rehearse import rehearse_at
+from eosctl.lab.rehearsals.steps.cluster import upgrade
 from eosctl.lab.rehearsals.story import Story, parse_rehearsal
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.transaction import TopicPartition

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, NamedTuple, get_type_hints
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from eosctl.errors import UsageError, unknown_name
 from eosctl.lab.scenarios.steps import clients, faults, groups, sights
 from eosctl.lab.scenarios.steps.judging import require_known
+from eosctl.lab.steps import Doing, bind_arguments, steps_of
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
 
-Doing = Callable[..., Awaitable[None]]
-
-STEPS: Final[dict[str, Doing]] = {
-    name: found
-    for module in (clients, faults, groups, sights)
-    for name, found in vars(module).items()
-    if inspect.iscoroutinefunction(found) and found.__module__ == module.__name__ and not name.startswith("_")
-}
+STEPS: Final = steps_of(clients, faults, groups, sights)
 SIGHTS: Final = frozenset(name for name, doing in STEPS.items() if doing.__module__ == sights.__name__)
 
 
@@ -82,10 +75,8 @@ def bind(words: Mapping[str, Any]) -> BoundStep:
         raise unknown_name("step", name, STEPS, "See docs/sandbox/scenarios.md")
     doing = STEPS[name]
     given = {key: value for key, value in words.items() if key not in ("do", "refused")}
-    hints = get_type_hints(doing)
     try:
-        inspect.signature(doing).bind(None, **given)
-        arguments = {key: msgspec.convert(value, hints[key]) for key, value in given.items()}
+        arguments = bind_arguments(doing, given)
     except (TypeError, msgspec.ValidationError) as error:
         raise UsageError(f"The step {name} cannot be done like this.", f"{error}.", "Mend the scenario.") from error
     if name == "fault" and "{" not in arguments["words"]:

@@ -27,8 +27,8 @@ from eosctl.client.transactions import (
 )
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import EosctlError, PlanRefused
-from eosctl.lab.rehearsals.deeds.cluster import cut_link, kill_broker, set_brokers, start_broker, stop_broker
 from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.rehearsals.steps.cluster import cut_link, kill_broker, set_brokers, start_broker, stop_broker
 from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.player import play_steps
 from eosctl.model.plan import MarkerOutcome, MarkerPlan

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
-from eosctl.lab.rehearsals.deeds.cluster import POLL_S, kill_broker, kill_controller
 from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.rehearsals.steps.cluster import POLL_S, kill_broker, kill_controller
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_partition_reassignments import (

@@ -27,7 +27,7 @@ class _Lazy:
 
 
 _TERMINAL_CODES: Final = _Lazy(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_CAUSE: Final = _Lazy(r"^\s*(?:Caused by|caused by|Root cause|root cause)\b:?", re.MULTILINE)
+_CAUSE: Final = _Lazy(r"^[ \t]*(?:Caused by|caused by|Root cause|root cause)\b:?", re.MULTILINE)
 _CLASS: Final = _Lazy(
     r"(?<![\w.$])(?:[a-z_][\w$]*\.)*(_?[A-Z][\w$]*?(?:Exception|Error|OutOfRange|Aborted))\b(?!\s*Handler)"
 )

@@ -66,6 +66,7 @@ class Moods(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: frozenset[str]
     persons: frozenset[str]
     report: frozenset[str]
+    ran: frozenset[str]
     pronouns: frozenset[str]
     adjuncts: frozenset[str]
     tools: tuple[str, ...]

@@ -239,7 +239,7 @@ def _mood(name: str, sentence: Sentence, at: int) -> Mood:
     previous = tokens[at - 1].text if at else ""
     words = [one.text for one in tokens[:at]]
     if token.is_option:
-        return unless_asked
+        return done if moods.ran & set(words) else unless_asked
     match form:
         case Form.PAST:
             is_passive = bool(words) and words[-1] in ("be", "get") and bool(moods.modals & set(words[-5:-1]))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Final
 
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+import msgspec
+
+_HAN: Final = re.compile(r"[\u3400-\u9fff]+")
+_UNKNOWN: Final = "unknownhan"
 
 
 def is_chinese(text: str) -> bool:
@@ -18,28 +20,36 @@ def is_chinese(text: str) -> bool:
 
 
 def translated(text: str) -> str:
-    """Return a text with the Chinese words of the glossary in English; characters that it does not have are left out.
+    """Return a text with the Chinese words of the glossary in English.
 
-    A dictionary of general Chinese would split these terms wrongly and take longer to load than the whole program.
+    What the glossary does not have becomes one unknown word for each run of characters, so that a search knows that it did
+    not understand all. A dictionary of general Chinese would split these terms wrongly and take longer to load than the
+    whole program.
 
     >>> translated("事务超时 InitProducerId")
     'transaction timeout InitProducerId'
     """
     if not is_chinese(text):
         return text
-    glossary = _glossary()
-    english = _words().sub(lambda match: f" {glossary[match[0].lower()]} ", text)
-    return " ".join(_HAN.sub(" ", english).split())
+    glossary = _load().words
+    english = _words().sub(lambda match: f" {glossary.get(match[0].lower(), '')} ", text)
+    return " ".join(_HAN.sub(f" {_UNKNOWN} ", english).split())
+
+
+class _Glossary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    common: tuple[str, ...]
+    words: dict[str, str]
 
 
 @cache
-def _glossary() -> Mapping[str, str]:
+def _load() -> _Glossary:
     text = (resources.files("eosctl.knowledge.reference") / "chinese.toml").read_text(encoding="utf-8")
-    words: dict[str, str] = tomllib.loads(text)["words"]
-    return {word.lower(): english for word, english in words.items()}
+    glossary = msgspec.convert(tomllib.loads(text), _Glossary)
+    return msgspec.structs.replace(glossary, words={word.lower(): english for word, english in glossary.words.items()})
 
 
 @cache
 def _words() -> re.Pattern[str]:
-    longest_first = sorted(_glossary(), key=len, reverse=True)
+    glossary = _load()
+    longest_first = sorted((*glossary.words, *glossary.common), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)

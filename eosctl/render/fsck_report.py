@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eosctl.analysis.fsck.checked import Checked
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
-from eosctl.analysis.fsck.diagnosis import AREA, check_id
+from eosctl.analysis.fsck.kinds import AREA, check_id
 from eosctl.analysis.fsck.titles import TITLES
 from eosctl.model.severity import Severity
 from eosctl.render.findings.formats import Shapes, render_shapes

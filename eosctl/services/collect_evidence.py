@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from eosctl.client.client import connect
-from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.bundles.snapshot_file import load_snapshot
-from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
-from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
-from eosctl.services.event_loop import run
-from eosctl.settings.client_resolution import ResolvedClient
+
+if TYPE_CHECKING:
+    from eosctl.collect.transactions import TransactionQuery
+    from eosctl.settings.client_resolution import ResolvedClient
 
 
 class EvidenceRequest(msgspec.Struct, frozen=True):
@@ -68,6 +67,12 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
     Raises:
         EosctlError: No broker answered.
     """
+    # Saved evidence needs no client.
+    from eosctl.client.client import connect
+    from eosctl.collect.allowed import READ_ONLY_APIS
+    from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+    from eosctl.collect.transactions import EVERY_TRANSACTION
+    from eosctl.services.event_loop import run
 
     async def collect() -> ClusterSnapshot:
         observer = Observer(

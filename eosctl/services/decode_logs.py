@@ -15,7 +15,6 @@ from eosctl.analysis.decode.outcomes import Outcome, Outcomes
 from eosctl.analysis.decode.selection import Selection
 from eosctl.analysis.decode.summary import LogSummary
 from eosctl.analysis.decode.writers import DumpWriter, LogWriter, RecordWriter, RowWriter, StateLines
-from eosctl.analysis.record_redactor import redact_records
 from eosctl.model.log_bounds import EVERYTHING, Bounds, Only
 from eosctl.services.decode_input import DamageLog, Source, is_segment
 from eosctl.storage.inputs import base_offset_of
@@ -185,6 +184,8 @@ def _records_text(
     if selection.looks_at_records:
         records = [record for record in records if selection.keeps_record(record)]
     if not batch.header.is_control:
+        from eosctl.analysis.record_redactor import redact_records  # batches alone need none
+
         records = redact_records(records, in_metadata_log=is_metadata_log(source.path))
     return writer.records(batch, records)
 

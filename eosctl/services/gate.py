@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,23 +18,28 @@ from eosctl.findings.gate_rules import GateRules, Suppression
 from eosctl.findings.grouping import first_actions, group_findings
 from eosctl.findings.judged import Judged
 from eosctl.findings.suppression import suppress
-from eosctl.lab.history.anomaly import Kind
-from eosctl.lab.history.feed import Fault
 from eosctl.model.severity import Severity
-from eosctl.runbooks.flaw import FlawKind
 from eosctl.services.gate_options import GateOptions
 from eosctl.settings.baseline import read_baseline
 from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
 from eosctl.text import time_text
 
-_KINDS: Final = {
-    "fsck": frozenset(CONSEQUENCES),
-    "runbook": frozenset(FlawKind),
-    "verify": frozenset(Kind) | frozenset(Fault),
-}
-"""The kinds of findings that have no check of their own, by area."""
 _OPEN_AREAS: Final = ("logs", "checklist")
 """Areas whose kinds are not listed anywhere: incidents in logs, and items of checklists."""
+
+
+@cache
+def _kinds() -> Mapping[str, frozenset[str]]:
+    """Return the kinds of findings that have no check of their own, by area; only suppressions ask for them."""
+    from eosctl.lab.history.anomaly import Kind
+    from eosctl.lab.history.feed import Fault
+    from eosctl.runbooks.flaw import FlawKind
+
+    return {
+        "fsck": frozenset(CONSEQUENCES),
+        "runbook": frozenset(FlawKind),
+        "verify": frozenset(Kind) | frozenset(Fault),
+    }
 
 
 class GateFiles(NamedTuple):
@@ -88,7 +95,7 @@ def _with_ids(suppressions: tuple[Suppression, ...], path: Path) -> tuple[Suppre
     """
     for one in suppressions:
         area, slash, _ = one.check_id.partition("/")
-        is_kind = slash and area in (*_KINDS, *_OPEN_AREAS)
+        is_kind = slash and area in (*_kinds(), *_OPEN_AREAS)
         if find_check(one.check_id) is None and not is_kind and not one.check_id.startswith("EOS-"):
             error = unknown_name("check", one.check_id, names_of(CATALOGUE), "List them: eosctl check list")
             raise ConfigFileError(f"A suppression in {path}: {error.what}", error.why, error.next_step)
@@ -115,7 +122,7 @@ def without_suppressed(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Di
 def _is_known(check_id: str) -> bool:
     """Return whether findings may have this id."""
     area, _, kind = check_id.partition("/")
-    return kind in _KINDS.get(area, ()) or area in _OPEN_AREAS or find_check(check_id) is not None
+    return kind in _kinds().get(area, ()) or area in _OPEN_AREAS or find_check(check_id) is not None
 
 
 def judge_run(diagnosis: Diagnosis, gate: Gate) -> Verdict:

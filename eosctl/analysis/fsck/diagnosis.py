@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
+from eosctl.analysis.fsck.kinds import AREA, check_id
 from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC
 from eosctl.analysis.fsck.titles import TITLES
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
@@ -18,7 +19,6 @@ from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 from eosctl.text import count_text
 
-AREA: Final = "fsck"
 UNCHECKED: Final = "changed-while-read"
 """The kind that stands for a partition that was not checked."""
 UNDECIDED: Final = "open-transaction-undecided"
@@ -37,15 +37,6 @@ _NEEDS: Final = {
     ),
 }  # fmt: skip
 _REPLICAS: Final = ("replica-differs", "replica-diverged", "replica-of-another-topic")
-
-
-def check_id(kind: str) -> str:
-    """Return the id of the findings of a kind.
-
-    >>> check_id("crc-mismatch")
-    'fsck/crc-mismatch'
-    """
-    return f"{AREA}/{kind}"
 
 
 def diagnose_data_dirs(

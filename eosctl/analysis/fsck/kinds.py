@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.analysis.fsck.consequences import CONSEQUENCES, Consequence
-from eosctl.analysis.fsck.diagnosis import AREA, check_id
 from eosctl.analysis.fsck.titles import TITLES
+
+AREA: Final = "fsck"
+
+
+def check_id(kind: str) -> str:
+    """Return the id of the findings of a kind.
+
+    >>> check_id("crc-mismatch")
+    'fsck/crc-mismatch'
+    """
+    return f"{AREA}/{kind}"
 
 
 class FsckKind(NamedTuple):

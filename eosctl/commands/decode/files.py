@@ -14,7 +14,7 @@ from eosctl.commands.invocation import note
 from eosctl.errors import UsageError
 from eosctl.render.decode.entries import render_entries
 from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
-from eosctl.render.decode.kafka_text import (
+from eosctl.render.decode.kafka_entries import (
     dump_entries,
     offset_index_text,
     snapshot_text,

@@ -28,7 +28,6 @@ from eosctl.errors import UsageError
 from eosctl.model.log_bounds import Only
 from eosctl.render.decode.batches import log_writer
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
-from eosctl.render.decode.kafka_text import dump_writer
 from eosctl.render.decode.summary_text import render_summary
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
@@ -89,6 +88,8 @@ def decode_segment(
         if summary:
             write_and_end([render_summary(len(found), summarize(found, selection, damage), output)], damage)
         if output is DecodeFormat.KAFKA:
+            from eosctl.render.decode.kafka_text import dump_writer  # only this format decodes all records
+
             write_and_end(dump_logs(found, damage, dump_writer(dialect), sys.stderr.write, deep=records), damage)
         writer, needs = log_writer(output, keys, values), outcomes or selection.needs_outcomes
         write_and_end(stream_logs(found, selection, writer, damage, deep=records, with_outcomes=needs), damage)

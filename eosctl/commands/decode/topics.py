@@ -24,7 +24,6 @@ from eosctl.commands.invocation import note
 from eosctl.commands.options import FILTER
 from eosctl.errors import UsageError
 from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
-from eosctl.render.decode.kafka_text import dump_writer
 from eosctl.render.decode.rows import HISTORY_COLUMNS, METADATA_COLUMNS, OFFSET_COLUMNS, TRANSACTION_COLUMNS, RowText
 from eosctl.render.decode.state_lines import OffsetLines, TransactionLines
 from eosctl.services.decode_input import DamageLog, is_segment_of, sources
@@ -107,6 +106,8 @@ def _decode(
     known = lines if records.output is DecodeFormat.TSV else None
     with sources(files, is_segment_of(topic)) as found:
         if records.output is DecodeFormat.KAFKA:
+            from eosctl.render.decode.kafka_text import dump_writer  # only this format decodes all records
+
             dumped = dump_logs(found, damage, dump_writer(dialect), sys.stderr.write, deep=True, topic=topic)
             write_and_end(dumped, damage)
         write_and_end(stream_rows(found, selection, row, writer, damage, known), damage)

@@ -6,8 +6,8 @@ Two dialects: Kafka 4.3, and 3.9 with the older text of the transaction log and 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 import msgspec
 
@@ -16,11 +16,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.render.decode.fields import CODECS
 from eosctl.render.decode.formats import KafkaDialect
 from eosctl.render.decode.meaning import TOPICS, read_key, read_value, state_name, with_consumer_protocol
-from eosctl.storage.offset_index import OffsetEntry
-from eosctl.storage.producer_snapshot import ProducerSnapshotEntry
 from eosctl.storage.scan import LogBatch
-from eosctl.storage.time_index import TimeEntry
-from eosctl.storage.txn_index import AbortedTxn
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal.partitioner import java_hash_code
 from eosctl.wire.internal.versioned import UnknownRecordError
@@ -28,7 +24,6 @@ from eosctl.wire.records.control import EndTxnMarker, decode_control
 from eosctl.wire.records.header import BatchHeader
 from eosctl.wire.records.record import Record
 
-T = TypeVar("T")
 TOMBSTONE: Final = "<DELETE>"
 
 
@@ -127,58 +122,9 @@ class KafkaLogWriter:
         return f"Found {invalid_bytes} invalid bytes at the end of {name}\n" if invalid_bytes else ""
 
 
-def dump_entries(
-    files: Iterable[tuple[str, Iterable[T]]], text: Callable[[Iterable[T]], Iterable[str]]
-) -> Iterator[str]:
-    """Yield the text of files of entries."""
-    for name, entries in files:
-        yield f"Dumping {name}\n"
-        yield from text(entries)
-
-
 def dump_writer(dialect: KafkaDialect) -> Callable[[str], KafkaLogWriter]:
     """Return what makes the writer of a log, by the topic that its records are of."""
     return lambda topic: KafkaLogWriter(dialect, TOPICS.get(topic))
-
-
-def offset_index_text(entries: Iterable[OffsetEntry]) -> Iterable[str]:
-    """Yield the lines of an offset index."""
-    return (f"offset: {entry.offset} position: {entry.position}\n" for entry in entries)
-
-
-def time_index_text(entries: Iterable[TimeEntry]) -> Iterable[str]:
-    """Yield the lines of a time index."""
-    return (f"timestamp: {entry.timestamp} offset: {entry.offset}\n" for entry in entries)
-
-
-def txn_index_text(entries: Iterable[AbortedTxn]) -> Iterable[str]:
-    """Yield the lines of a transaction index."""
-    return (
-        f"version: {txn.version} producerId: {txn.producer_id} firstOffset: {txn.first_offset} "
-        f"lastOffset: {txn.last_offset} lastStableOffset: {txn.last_stable_offset}\n"
-        for txn in entries
-    )
-
-
-def snapshot_text(
-    entries: Iterable[ProducerSnapshotEntry], dialect: KafkaDialect = KafkaDialect.KAFKA_4_3
-) -> Iterable[str]:
-    """Yield the lines of a producer snapshot."""
-    for entry in entries:
-        first = None if entry.current_txn_first_offset < 0 else entry.current_txn_first_offset
-        line = (
-            f"producerId: {entry.producer_id} producerEpoch: {entry.producer_epoch} "
-            f"coordinatorEpoch: {entry.coordinator_epoch} currentTxnFirstOffset: {_optional(first)} "
-            f"lastTimestamp: {entry.timestamp}"
-        )
-        if entry.last_offset >= 0:
-            line += (
-                f" firstSequence: {entry.first_sequence} lastSequence: {entry.last_sequence} "
-                f"lastOffset: {entry.last_offset} offsetDelta: {entry.offset_delta} timestamp: {entry.timestamp}"
-            )
-        elif dialect is KafkaDialect.KAFKA_3_9:
-            line += " "
-        yield line + "\n"
 
 
 def _control_text(record: Record) -> str:

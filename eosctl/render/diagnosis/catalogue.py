@@ -7,8 +7,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.fsck.diagnosis import AREA
-from eosctl.analysis.fsck.kinds import FsckKind
+from eosctl.analysis.fsck.kinds import AREA, FsckKind
 from eosctl.analysis.release import release_text
 from eosctl.checks.declaration import Area, Check
 from eosctl.checks.manual import manual_of

@@ -28,7 +28,7 @@ COMMANDS: Final = (
         "decode:COMMANDS",
         "Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.",
         DIAGNOSE,
-        check_word="decode.refusal:refuse_file",
+        check_word="decode.ending:refuse_file",
     ),
     Entry(
         "fsck",

@@ -1,4 +1,4 @@
-"""The options for evidence in addition to the cluster's own: logs, and metrics of programs."""
+"""The options for evidence in addition to the cluster's own: metrics of programs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,10 @@ from typing import Annotated, Final
 import typer
 
 SOURCES: Final = "Evidence beside the cluster"
-_source_option = partial(typer.Option, rich_help_panel=SOURCES)
-LogPaths = Annotated[
-    list[Path] | None,
-    _source_option(
-        "--logs", metavar="PATH", help="Logs of brokers and applications: files, archives, folders, or -; repeatable."
-    ),
-]
-LogZone = Annotated[
-    str | None,
-    _source_option("--zone", metavar="ZONE", help="Zone of stamps in logs that have none, e.g. Europe/Berlin."),
-]
+source_option = partial(typer.Option, rich_help_panel=SOURCES)
 MetricUrls = Annotated[
     list[str] | None,
-    _source_option(
+    source_option(
         "--metrics",
         "--jmx",
         metavar="URL",
@@ -32,7 +22,7 @@ MetricUrls = Annotated[
 ]
 MetricCredentials = Annotated[
     Path | None,
-    _source_option(
+    source_option(
         "--credentials",
         metavar="FILE",
         help="A properties file with username= and password=, or token=, for --metrics.",

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Final
 
 from eosctl.render.page import Style
+
+LEAST_ROWS: Final = 3
 
 
 def show_live(draw: Callable[[Style, int | None], str], style: Callable[[], Style], interval_s: float) -> None:
@@ -40,3 +46,44 @@ def _on_terminal(draw: Callable[[Style, int | None], str], style: Callable[[], S
             page = draw(style(), console.size.height)
             live.update(Text.from_ansi(page, no_wrap=True, overflow="crop"), refresh=True)
             time.sleep(interval_s)
+
+
+@contextmanager
+def frames(output: StrEnum, write: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+    """Show frames: on a terminal each over the one before, of which the last stays; else one below the other.
+
+    Args:
+        output: The format; JSON has a line a frame.
+        write: Writes text to standard output.
+    """
+    if output.value == "json" or not sys.stdout.isatty():
+        yield write
+        return
+    last = ""
+    with _live_screen() as draw:
+
+        def show(frame: str) -> None:
+            nonlocal last
+            last = frame
+            draw(frame)
+
+        yield show
+    write(last)
+
+
+def row_count(head_lines: int, without_terminal: int) -> int:
+    """Return how many rows a frame may have below its head; on no terminal as many as are told here."""
+    if not sys.stdout.isatty():
+        return without_terminal
+    return max(LEAST_ROWS, shutil.get_terminal_size().lines - head_lines)
+
+
+@contextmanager
+def _live_screen() -> Iterator[Callable[[str], None]]:
+    """Show frames in place on the terminal, each over the one before; the screen is as before afterwards."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(), screen=True, auto_refresh=False) as live:
+        yield lambda text: live.update(Text.from_ansi(text), refresh=True)

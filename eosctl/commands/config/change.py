@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import Invocation, write_result
+from eosctl.commands.emit import emit
+from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform
 from eosctl.render.configuration.change import render_fixes, render_upgrade
@@ -34,8 +35,7 @@ def upgrade(
     """
     changes, exit_code = perform(plan_configuration_upgrade, UpgradeRequest(tuple(paths), old, new), invocation)
     text = render_upgrade(changes, invocation.now_ms(), result.output, invocation.style())
-    write_result(text, result.output_file)
-    raise typer.Exit(exit_code)
+    emit(text, result, code=exit_code)
 
 
 def fix(
@@ -57,5 +57,5 @@ def fix(
     """
     fixed = perform(fix_configuration, FixRequest(tuple(paths), kafka_version, yes), invocation)
     edits = (fixed.repairs, fixed.before, fixed.after)
-    write_result(render_fixes(*edits, invocation.now_ms(), result.output, invocation.style()), result.output_file)
-    raise typer.Exit(fixed.exit_code)
+    text = render_fixes(*edits, invocation.now_ms(), result.output, invocation.style())
+    emit(text, result, code=fixed.exit_code)

@@ -13,7 +13,7 @@ from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import LooksOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
-from eosctl.commands.source_options import LogPaths, LogZone, MetricCredentials, MetricUrls
+from eosctl.commands.source_options import MetricCredentials, MetricUrls, source_option
 from eosctl.errors import UsageError
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
 from eosctl.services.sources import Sources
@@ -23,8 +23,19 @@ from eosctl.services.watch_diagnosis import WatchRequest
 class SourceOptions(NamedTuple):
     """The options for evidence in addition to the cluster's own."""
 
-    logs: LogPaths = None
-    zone: LogZone = None
+    logs: Annotated[
+        list[Path] | None,
+        source_option(
+            "--logs",
+            metavar="PATH",
+            help="Logs of brokers and applications, files or folders; repeatable.",
+            exists=True,
+        ),
+    ] = None
+    zone: Annotated[
+        str | None,
+        source_option("--zone", metavar="ZONE", help="Zone of stamps in logs that have none, e.g. Europe/Berlin."),
+    ] = None
     metrics: MetricUrls = None
     credentials: MetricCredentials = None
 

@@ -8,12 +8,13 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.invocation import Invocation, note
+from eosctl.commands.invocation import Invocation, note, write_result
 from eosctl.commands.options import parse_duration_ms
-from eosctl.commands.watching import check_format, frames, row_count
+from eosctl.commands.watching import check_format
 from eosctl.errors import UsageError
 from eosctl.render.diagnosis.watch import render_look
 from eosctl.render.formats import FindingFormat
+from eosctl.render.live import frames, row_count
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.watch_diagnosis import WatchRequest, watch_diagnosis
 
@@ -67,7 +68,7 @@ def show_watch(request: WatchRequest, output: FindingFormat, invocation: Invocat
     """
     # No progress: on a terminal its line would stand in the frame.
     watch = watch_diagnosis(request, Callbacks(invocation.now_ms, note))
-    with frames(output) as show:
+    with frames(output, write_result) as show:
         for look in watch.looks:
             show(render_look(look, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), output, invocation.style()))
     verdict = watch.verdict(look)

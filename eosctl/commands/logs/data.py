@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.commands.emit import emit
+from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.logs.options import BusinessKey, Engine, Topics
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform
@@ -43,5 +44,4 @@ def mine_data(
         note(f"not read: {damage.file}, byte {damage.position}: {damage.kind}: {damage.what}")
     reading = DataReading(mined.summary, mined.directory_count, mined.other_replica_count, business_key)
     text = render_kafka_data(reading, invocation.now_ms(), result.output, invocation.style())
-    write_result(text, result.output_file)
-    raise typer.Exit(ExitCode.INCOMPLETE if mined.summary.damage_count else ExitCode.DONE)
+    emit(text, result, code=ExitCode.INCOMPLETE if mined.summary.damage_count else ExitCode.DONE)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import typer
-
-from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.commands.emit import emit
+from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.logs.options import Paths, ReadingOptions
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform
@@ -22,5 +21,4 @@ def count_exceptions(invocation: Invocation, paths: Paths, reading: ReadingOptio
     for name, reason in counted.unread.items():
         note(f"not read to its end: {name}: {reason}")
     text = render_exceptions(counted.counts, invocation.now_ms(), result.output, invocation.style())
-    write_result(text, result.output_file)
-    raise typer.Exit(ExitCode.INCOMPLETE if counted.unread else ExitCode.DONE)
+    emit(text, result, code=ExitCode.INCOMPLETE if counted.unread else ExitCode.DONE)

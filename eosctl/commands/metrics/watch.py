@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.commands.invocation import Invocation
+from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.metrics.reading import ReadingOptions, Urls
 from eosctl.commands.options import Output
-from eosctl.commands.watching import KEPT, Count, Interval, check_format, frames, row_count
+from eosctl.commands.watching import KEPT, Count, Interval, check_format
 from eosctl.render.formats import OutputFormat
+from eosctl.render.live import frames, row_count
 from eosctl.render.metrics.watch import render_metric_look
 from eosctl.services import read_metrics
 from eosctl.services.callbacks import Callbacks
@@ -33,7 +34,7 @@ def watch_metrics(
     """
     check_format("metrics watch", output)
     request = reading.request(urls)
-    with frames(output) as show:
+    with frames(output, write_result) as show:
         read_metrics.watch_metrics(
             request,
             interval,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from eosctl.commands.invocation import Invocation, note, tell
+from eosctl.commands.invocation import Invocation, note, tell, write_result
 from eosctl.commands.options import ClusterOptions, Output
-from eosctl.commands.watching import KEPT, Count, Interval, check_format, frames, row_count
+from eosctl.commands.watching import KEPT, Count, Interval, check_format
 from eosctl.render.formats import OutputFormat
+from eosctl.render.live import frames, row_count
 from eosctl.render.transactions.watch import render_look
 from eosctl.services import watch_transactions as service
 from eosctl.services.callbacks import Callbacks
@@ -30,7 +31,7 @@ def watch_transactions(
     check_format("txn watch", output)
     request = service.TransactionWatchRequest(cluster.connection, interval, count, KEPT)
     callbacks = Callbacks(invocation.now_ms, note, report_error=tell)
-    with frames(output) as show:
+    with frames(output, write_result) as show:
         service.watch_transactions(
             request,
             lambda moments: show(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -124,14 +123,3 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
 
 def _hidden_of(moment: Moment, transactional_id: str) -> int:
     return next((t.hidden_offsets for t in moment.transactions if t.transactional_id == transactional_id), 0)
-
-
-@contextmanager
-def live_screen() -> Iterator[Callable[[str], None]]:
-    """Show frames in place on the terminal, each over the one before; the screen is as before afterwards."""
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    with Live(console=Console(), screen=True, auto_refresh=False) as live:
-        yield lambda text: live.update(Text.from_ansi(text), refresh=True)

@@ -232,6 +232,7 @@ def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummar
         beginning=source.beginning,
         sample_line_count=source.verdict.line_count,
         sample_unmatched_count=source.verdict.unmatched_count,
+        modified_ms=source.modified_ms,
     )
 
 

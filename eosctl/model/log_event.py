@@ -81,6 +81,7 @@ class SourceSummary(NamedTuple):
         beginning: Its first records as text, in which programs tell who they are; empty where it is no file.
         sample_line_count: Lines of its first part that should begin a record; 0 where there is no sample.
         sample_unmatched_count: Lines among them that no layout explains.
+        modified_ms: When the file was last written, ms since the epoch; 0 where it is no file.
     """
 
     file: str
@@ -97,3 +98,4 @@ class SourceSummary(NamedTuple):
     beginning: str = ""
     sample_line_count: int = 0
     sample_unmatched_count: int = 0
+    modified_ms: int = 0

@@ -102,9 +102,21 @@ def test_what_a_client_retries_has_not_failed_yet(tmp_path: Path) -> None:
     assert [one.kind for one in told(tmp_path, app=at("10:00:00", RETRIED.format(0)))] == ["not_enough_replicas"]
 
 
-def test_a_record_without_a_time_is_reported(tmp_path: Path) -> None:
-    (only,) = unexplained(tmp_path, app="java.lang.OutOfMemoryError: Java heap space\n")
-    assert (only.category, only.first_ms, only.last_ms) == ("OOM", None, None)
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space", "out_of_memory"),
+        ("org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer.", "producer_fenced"),
+        (
+            "org.apache.kafka.common.errors.TimeoutException: Timeout expired while awaiting InitProducerId",
+            "init_producer_id_timeout",
+        ),
+    ],
+)
+def test_a_line_without_a_time_is_of_the_time_of_its_file(line: str, kind: str, tmp_path: Path) -> None:
+    (found,) = told(tmp_path, app=f"{line}\n")
+    assert found.kind == kind
+    assert abs(found.t_start_ms - (tmp_path / "app.log").stat().st_mtime * 1000) < 2_000
 
 
 def test_echoes_are_categories_that_call_for_action() -> None:

@@ -13,7 +13,6 @@ from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalogue import Catalogue, Category, load_catalogue
-from eosctl.logs.classifier.codes import names_of_codes
 from eosctl.logs.classifier.mentions import counts_nothing, is_report
 from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
 from eosctl.logs.records.digits import TEXT_BLUR
@@ -22,15 +21,25 @@ from eosctl.logs.records.literals import required_literal
 from eosctl.logs.records.record import Classified, Record
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED
 from eosctl.model.redaction import masked, secret_spans
+from eosctl.wire.error_codes import ErrorCode
 
 _REMEMBERED: Final = 50_000
 _LONGEST_REMEMBERED: Final = 600
 MAX_MESSAGE_CHARS: Final = 4096
 _LONGEST_TRACE_REMEMBERED: Final = 8192
 _SEARCHED_CHARS: Final = 32_768
+_CODE: Final = re.compile(r"\b[Ee]rror [Cc]ode\b ?(?:is |[=:] ?)?(\d{1,3})\b(?![.%])")
+_CODE_NAMES: Final = {str(code.value): code.name for code in ErrorCode if code.value > 0}
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: names of code, which are not what the record says."""
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
+
+
+def _names_of_codes(text: str) -> str:
+    """Return the names of error codes that clients print as numbers, as they are older than the code."""
+    if "rror " not in text:
+        return ""
+    return " ".join(_CODE_NAMES[code] for code in _CODE.findall(text) if code in _CODE_NAMES)
 
 
 def _cut_frames(rest: str) -> str:
@@ -82,7 +91,7 @@ class Classifier:
         text = f"{name}{record.message}"
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
-        codes = names_of_codes(text)
+        codes = _names_of_codes(text)
         if codes:
             text = f"{text}\n{codes}"
         verdict = self._verdict(record, text)

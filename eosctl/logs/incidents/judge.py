@@ -61,7 +61,14 @@ def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> 
     incidents = sorted(
         (*_merged(kept), *(one for one, _ in catalogued)), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
     )
-    return Judgement(tuple(incidents), tuple(one for one in left if _is_open(one, acting, told)))
+    open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, told)}
+    # The story completes names; the time stays the one that the record carries.
+    read = {place: event for event in events if (place := (event.file, event.offset)) in open_ones}
+    unexplained = tuple(
+        one._replace(time_ms=read[place].time_ms, time_assumed=read[place].time_assumed)
+        for place, one in open_ones.items()
+    )
+    return Judgement(tuple(incidents), unexplained)
 
 
 def _is_open(event: LogEvent, acting: Set[str], told: Set[tuple[str, int]]) -> bool:

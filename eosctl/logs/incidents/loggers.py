@@ -8,6 +8,11 @@ from eosctl.model.log_event import LogEvent
 
 _SERVER_LOGGERS = (
     "kafka.server.",
+    "kafka.network.",
+    "kafka.controller.",
+    "kafka.zk.",
+    "kafka.zookeeper.",
+    "kafka.raft.",
     "kafka.coordinator.",
     "kafka.cluster.",
     "kafka.log.",

@@ -182,6 +182,7 @@ def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
                 for event in story.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
                 if time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + 30_000
             ]
+            broker = f"Broker {node}" if node else "A broker"
             reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}
             cause, why, step = _DISK_ERRORS[min(reasons, key=list(_DISK_ERRORS).index, default="")]
             yield incident(
@@ -189,7 +190,7 @@ def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
                 cause,
                 {"broker": node, "log.dir": path},
                 [*episode, *echoes],
-                f"Broker {node} cannot use {path} any more{why}; the replicas in it are offline.",
+                f"{broker} cannot use {path} any more{why}; the replicas in it are offline.",
                 f"{step} and restart the broker; its replicas are copied from the others.",
                 confidence=0.95,
             )

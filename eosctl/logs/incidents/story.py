@@ -33,7 +33,7 @@ class LogStory:
     """The events of a scan in the order of time.
 
     A record without a stamp of its own (standard error, bare formats) has the time of the last one before it in its
-    file, or of the first behind it; files in which nothing carries a time are left out.
+    file, or of the first behind it; where nothing in a file carries a time, that of its last change.
 
     Built once for a scan; detectors only read it.
     """
@@ -355,7 +355,8 @@ def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], 
 
 def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
     """Yield events with a time, those without one with their neighbour's."""
-    starts = {source.file: source.first_ms for source in sources}
+    # What was pasted without any stamp is of the time at which it was kept.
+    starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
     for file, part in _grouped(events, lambda event: event.file).items():
         ordered = sorted(part, key=lambda event: event.offset)
         last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))

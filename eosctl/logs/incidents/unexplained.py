@@ -68,8 +68,7 @@ def find_unexplained(
             continue
         if timed and _is_near(retries.get(_refusal(timed), ()), time_of(timed)):
             continue
-        # The story completes names; the time stays the one that the record carries.
-        yield timed._replace(time_ms=event.time_ms, time_assumed=event.time_assumed) if timed else event
+        yield timed or event
 
 
 def _retries(events: Iterable[LogEvent]) -> dict[_Key, list[int]]:

@@ -187,8 +187,11 @@ def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
                 "sequence-gap",
                 {"transactional.id": owner, "producerId": fields.get("producer_id", ""), "topic-partition": partition},
                 episode,
-                f"A batch for {partition or 'a partition'} came with sequence {fields.get('sequence', '?')} after "
-                f"{fields.get('current_sequence', '?')}: what lies between never arrived.",
+                f"A batch for {partition or 'a partition'} came with sequence {fields['sequence']} after "
+                f"{fields.get('current_sequence', '?')}: what lies between never arrived."
+                if fields.get("sequence")
+                else f"A broker refused a batch for {partition or 'a partition'} for its sequence number: one before "
+                "it is missing, or the broker lost the producer's state.",
                 "Look at the producer's errors before it; abort the transaction and send again."
                 if owner
                 else "The producer is idempotent only: create a new one, and send again what was not acknowledged.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
-from eosctl.settings.sources import Source, value_of
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 _IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect|cp-)[\w.-]*):(?P<tag>[\w.-]+)$")
 _KAFKA_IMAGES: Final = ("kafka", "kafka-native")
@@ -38,6 +38,9 @@ _WORKER_VARIABLES: Final = frozenset(
 _NO_BROKER: Final = "ignored"
 _STREAMS_VARIABLE: Final = re.compile(r"^(?:[A-Z0-9]+_)*?STREAMS?_(?:PROPERTIES_|CONFIG_)?(?P<name>[A-Z0-9_]+)$")
 CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
+_OPTION: Final = re.compile(r"(?:^|[\s,])(?:--|-D)(?P<name>[\w.\[\]-]+)=(?P<value>[^\s,]+)")
+_OPTION_HEADS: Final = ("spring.kafka.", "spring.cloud.stream.kafka.", "mp.messaging.", "kafka.")
+_JAVA_OPTIONS: Final = re.compile(r"(?:JAVA|JDK|JVM).*OPT", re.IGNORECASE)
 _OWN_VARIABLE: Final = re.compile(
     r"^(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
     r"|TRANSACTION_TIMEOUT_MS|PROCESSING_GUARANTEE|ACKS)$"
@@ -45,8 +48,18 @@ _OWN_VARIABLE: Final = re.compile(
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
 
-def container_environment(node: Node | None, image: str, name: str, file: str) -> list[Source]:
-    """Read ``environment`` as Compose writes it (a mapping or NAME=VALUE) and ``env`` as Kubernetes does."""
+def container_environment(
+    node: Node | None, image: str, name: str, file: str, commands: Iterable[Node | None] = ()
+) -> list[Source]:
+    """Read ``environment`` as Compose writes it (a mapping or NAME=VALUE) and ``env`` as Kubernetes does.
+
+    Args:
+        node: The variables.
+        image: The image of the container; empty where it is not known.
+        name: The container or the service.
+        file: The file's name.
+        commands: The command of the container and its arguments.
+    """
     pairs: list[tuple[str, Leaf]] = []
     if isinstance(node, Branch) and {key for key, _ in node.entries} == {"name", "value"}:
         node = Row((node,), node.line)  # a single block of Terraform
@@ -61,7 +74,22 @@ def container_environment(node: Node | None, image: str, name: str, file: str) -
                 value = member.get("value")
                 if isinstance(value, Leaf):
                     pairs.append((key, value))
-    return variables_of(pairs, image, name, file)
+    lines = [leaf for command in commands if command is not None for _, leaf in flatten(command)]
+    lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
+    options = dict(_options(lines))
+    found = variables_of(pairs, image, name, file)
+    if options:
+        place = Place(file, next(iter(options.values())).line)
+        found.append(Source(place, values_of(options.items(), file), name, hints=(name.lower(), image.lower())))
+    return found
+
+
+def _options(lines: Iterable[Leaf]) -> Iterator[tuple[str, Leaf]]:
+    """Yield the settings of Spring, MicroProfile, and Kafka that a command line or options of Java hold."""
+    for leaf in lines:
+        for match in _OPTION.finditer(leaf.text or ""):
+            if match["name"].startswith(_OPTION_HEADS):
+                yield match["name"], Leaf(match["value"].strip("'\""), leaf.line)
 
 
 def environment_of(node: Node, file: str, hints: tuple[str, ...]) -> list[Source]:

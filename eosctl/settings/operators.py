@@ -111,9 +111,17 @@ def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Sourc
     """Give each cluster's worker settings and each mirror's connector settings as MirrorMaker's own properties."""
     sources: list[Source] = []
     made = Source(Place(file, document.line), {}, name, None, Client.JAVA, recognized_by="kind: KafkaMirrorMaker2")
+    support = "exactly.once.source.support"
+    promised = {
+        cluster.text("alias"): value_of(support, leaf, file)
+        for cluster in document.items("spec", "clusters")
+        if isinstance(cluster, Branch) and isinstance(leaf := cluster.get("config", support), Leaf)
+    }
     for mirror in document.items("spec", "mirrors"):
         if isinstance(mirror, Branch) and (config := mirror.branch("sourceConnector", "config")):
             values = values_of(flatten(config), file)
+            if (promise := promised.get(mirror.text("targetCluster"))) is not None:
+                values.setdefault(support, promise)
             sources.append(replace(made, place=Place(file, config.line), values=values, role=Role.MIRROR_MAKER))
     for cluster in document.items("spec", "clusters"):
         if isinstance(cluster, Branch) and (config := cluster.branch("config")):

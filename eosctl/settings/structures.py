@@ -42,8 +42,9 @@ def _kubernetes(document: Branch, file: str) -> list[Source] | None:
     workload = f"{document.text('kind')} {name}"
     sources: list[Source] = []
     for container in _containers(document):
+        commands = (container.get("command"), container.get("args"))
         found = container_environment(
-            container.get("env"), container.text("image") or "", container.text("name") or name, file
+            container.get("env"), container.text("image") or "", container.text("name") or name, file, commands
         )
         sources += [replace(source, part_of=workload) for source in found]
     return sources or None  # a resource of some operator's own may hold settings anywhere
@@ -68,7 +69,8 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
     sources: list[Source] = []
     for name, service in services.entries:
         if isinstance(service, Branch):
-            found = container_environment(service.get("environment"), service.text("image") or "", name, file)
+            commands = (service.get("command"), service.get("entrypoint"))
+            found = container_environment(service.get("environment"), service.text("image") or "", name, file, commands)
             sources += [replace(source, part_of=service_name(name, file)) for source in found]
     return sources
 

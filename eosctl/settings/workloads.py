@@ -6,6 +6,7 @@ Kubernetes' controllers with their autoscalers, kustomizations, Strimzi's node p
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -39,6 +40,7 @@ _REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
     "secretKeyRef": ("Secret", "name"),
 }
 # Keys of charts, of Nomad's groups, and of ECS: how many processes run with what stands in the same mapping.
+_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::[^}]*)?\}")
 _COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 
 
@@ -49,11 +51,13 @@ class Workload(NamedTuple):
         name: Its kind and its name: ``Deployment settlement``.
         processes: How many there are; None where this part of the description does not name it.
         reads: The resources (``ConfigMap settlement``) and the files and folders that each of them reads.
+        variables: Its environment, as far as it is written down.
     """
 
     name: str
     processes: Value | None
     reads: frozenset[str] = frozenset()
+    variables: Mapping[str, str] = {}
 
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
@@ -100,9 +104,23 @@ def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
         count = _total([c for c in pools if c is not None]) or (own.processes if own else None)
         return source if count is None else replace(source, instances=count)
     held = source.held_by or source.place.file
-    readers = [w.processes for w in workloads.values() if w.processes is not None and _is_read(held, w.reads)]
-    count = _total(readers)
+    readers = [one for one in workloads.values() if _is_read(held, one.reads)]
+    if len(readers) == 1 and readers[0].variables:
+        source = replace(source, values=_filled(source.values, readers[0].variables))
+    count = _total([one.processes for one in readers if one.processes is not None])
     return source if count is None else replace(source, instances=count)
+
+
+def _filled(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[str, Value]:
+    """Return the values with the variables of the one workload that reads them in the place of references."""
+
+    def filled(value: Value) -> Value:
+        if value.resolved or value.text is None:
+            return value
+        text = _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), value.text)
+        return replace(value, text=text, resolved=_REFERENCE.search(text) is None and "{" not in text)
+
+    return {name: filled(value) for name, value in values.items()}
 
 
 def _is_read(held: str, reads: frozenset[str]) -> bool:
@@ -128,7 +146,8 @@ def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
         other = found.get(one.name)
         counts = [count for count in (one.processes, other.processes if other else None) if count is not None]
         count = max(counts, key=lambda value: value.number or 0) if counts else None
-        found[one.name] = Workload(one.name, count, one.reads | (other.reads if other else frozenset()))
+        reads = one.reads | (other.reads if other else frozenset())
+        found[one.name] = Workload(one.name, count, reads, {**(other.variables if other else {}), **one.variables})
     return found
 
 
@@ -155,7 +174,7 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
             if path
             else Value(COUNT, ONE_PER_NODE, "kind: DaemonSet", Place(file, document.line))
         )
-        yield Workload(f"{kind} {name}", count, frozenset(_referenced(document)))
+        yield Workload(f"{kind} {name}", count, frozenset(_referenced(document)), dict(_variables(document)))
 
 
 def _count(node: Node | None, around: Branch, file: str, default: str | None) -> Value | None:
@@ -177,6 +196,22 @@ def _referenced(node: Node) -> Iterator[str]:
                 yield f"{kind} {name}"
         elif not isinstance(child, Leaf):
             yield from _referenced(child)
+
+
+def _variables(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield the variables of containers whose values are written down, and refer to nothing."""
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from _variables(member)
+    if not isinstance(node, Branch):
+        return
+    for member in node.items("env"):
+        name, text = (member.text("name"), member.text("value")) if isinstance(member, Branch) else (None, None)
+        if name and text and "$" not in text:
+            yield name, text
+    for key, child in node.entries:
+        if key != "env" and not isinstance(child, Leaf):
+            yield from _variables(child)
 
 
 def _kustomization(document: Branch, file: str) -> Iterator[Workload]:
@@ -211,7 +246,10 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
         if isinstance(service, Branch):
             node = service.get("deploy", "replicas") or service.get("scale")
             count = _count(node, service, file, "1")
-            yield Workload(service_name(name, file), count, frozenset(_files_of(service, file, shared)))
+            own = service.branch("environment")
+            texts = {key: leaf.text for key, leaf in (own.entries if own else ()) if isinstance(leaf, Leaf)}
+            variables = {key: text for key, text in texts.items() if text and "$" not in text}
+            yield Workload(service_name(name, file), count, frozenset(_files_of(service, file, shared)), variables)
 
 
 def service_name(name: str, file: str) -> str:

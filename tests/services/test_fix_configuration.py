@@ -1,0 +1,71 @@
+"""Fixing files: every mistake of the corpus, until nothing changes, without another error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.checks.judge import findings_of, judge
+from eosctl.services.change_configuration import FixRequest, fix_configuration
+from eosctl.settings.deployment_files import read_deployment
+from tests.checks.configuration.test_rule_cases import CASES, RuleCase
+
+FAILED = [case for case in CASES if case.expect == "failed" and case.releases == (None, None, None)]
+
+
+def written(case: RuleCase, folder: Path) -> None:
+    for name, text in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def errors(folder: Path) -> set[tuple[str, str, str]]:
+    facts = ((f.check_id, dict(f.facts)) for f in findings_of(judge(read_deployment([folder]).deployment)))
+    return {(check_id, str(told["file"]), str(told["keys"])) for check_id, told in facts}
+
+
+def test_no_repair_of_the_corpus_causes_another_finding(tmp_path: Path) -> None:
+    spoiled, repaired = [], 0
+    for number, case in enumerate(FAILED):
+        folder = tmp_path / str(number)
+        written(case, folder)
+        before = errors(folder)
+        fixed = fix_configuration(FixRequest((folder,), write=True))
+        repaired += bool(fixed.repairs)
+        spoiled += [(str(case), text) for _, text in fixed.repairs if "another error" in text]
+        spoiled += [(str(case), found) for found in errors(folder) - before if case.check_id in found]
+        if fixed.repairs:
+            assert fix_configuration(FixRequest((folder,))).exit_code.value == 0, case
+    assert spoiled == []
+    assert repaired > 30
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "transactional.id=a\nenable.idempotence=false\nacks=1\nretries=0\nmax.in.flight.requests.per.connection=9\n",
+            "transactional.id=a\nenable.idempotence=true\nacks=all\nmax.in.flight.requests.per.connection=5\n",
+        ),
+        (
+            "key.serializer=s\nacks=1\nenable.idempotence=false\n",
+            "key.serializer=s\nacks=1\nenable.idempotence=false\n",
+        ),
+    ],
+)
+def test_all_of_a_file_is_fixed_in_one_run(tmp_path: Path, before: str, after: str) -> None:
+    path = tmp_path / "producer.properties"
+    path.write_text(before, "utf-8")
+    fixed = fix_configuration(FixRequest((path,), write=True))
+    assert path.read_text("utf-8") == after
+    assert (fixed.exit_code.value, fixed.left) == (0, ())
+
+
+def test_what_is_left_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "producer.properties"
+    path.write_text("transactional.id=a\nacks=1\nbatch.size=many\n", "utf-8")
+    fixed = fix_configuration(FixRequest((path,), write=True))
+    assert [finding.check_id for finding in fixed.left] == ["EOS-CFG-088"]
+    assert fixed.exit_code.value == 3

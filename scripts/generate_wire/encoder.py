@@ -60,9 +60,16 @@ class Encoder:
         """Write fields whose values are in variables."""
         for slot in slots:
             if slot.field.tag is None:
+                self.refuse_null(slot, names[slot.field.name])
                 self.slot(slot, names[slot.field.name])
         if self.layout.flexible:
             self.tags([slot for slot in slots if slot.field.tag is not None], names)
+
+    def refuse_null(self, slot: Slot, value: str) -> None:
+        """Refuse null in a field that other versions allow it in, and this one does not."""
+        if not slot.nullable and (slot.field.nullable is not None or slot.field.type == "records"):
+            with self.source.block(f"if {value} is None:"):
+                self.source.line(f'raise ValueError("{slot.field.name} cannot be null in this version")')
 
     def slot(self, slot: Slot, value: str) -> None:
         """Write one field."""

@@ -85,12 +85,13 @@ def _codec_module(path: str, structs: Structs, section: Section, versions: Versi
     formats = sorted(decoding.formats | encoding.formats)
     names = {name.removesuffix("()") for name in constants} - {"ZERO_UUID"}
     tables = {verb for verb, _ in (one.split() for one in formats)} - {"pack", "unpack"}
+    annotations = {word for line in decoding.lines for word in line.split()}
     span = f"version {versions.first}" if len({*versions}) == 1 else "versions {} to {}".format(*versions)
     lines = [
         f'"""{structs.table.name} {section.name}, {span}. {_NOTE.format(path=path + ".msg")}"""',
         "",
         "from struct import Struct, error as StructError",
-        "from typing import Any, Final",
+        f"from typing import {'Any, ' if 'Any' in annotations else ''}Final",
         "",
         f"from eosctl.wire.messages.{module_of(path)} import {', '.join(sorted(names))}",
         f"from eosctl.wire.runtime import {', '.join(sorted(helpers | tables))}",
@@ -107,7 +108,7 @@ def _codec_module(path: str, structs: Structs, section: Section, versions: Versi
         "    except (IndexError, LengthError, StructError):",
         f'        raise explain("{path}", "{section.name}", {versions.first}, buffer, position) from None',
     ]
-    lines += ["", "", "def encode(message: Any) -> bytes:", *encoding.lines, ""]
+    lines += ["", "", f"def encode(message: {message}) -> bytes:", *encoding.lines, ""]
     return "\n".join(lines)
 
 

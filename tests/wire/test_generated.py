@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import codec
+from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
+from eosctl.wire.uuid import ZERO_UUID
 from scripts.generate_wire.files import BY_HAND, STAMP, stale_files, write_files
 from scripts.generate_wire.modules import generate
 
@@ -50,6 +54,19 @@ def test_no_encoder_asks_twice_whether_a_field_is_null() -> None:
                 twice += [f"{name}:{node.lineno}" for one in inner if ast.unparse(one) == asked]
     assert branches > 10
     assert twice == []
+
+
+def test_no_encoder_takes_any_message() -> None:
+    codecs = {path: text for path, text in generate().items() if "def encode(" in text}
+    assert len(codecs) > 300
+    assert [path for path, text in codecs.items() if "def encode(message: Any)" in text] == []
+
+
+def test_null_is_refused_in_a_version_without_it() -> None:
+    answer = DeleteTopicsResponse(0, [DeletableTopicResult(None, ZERO_UUID, 0)])
+    with pytest.raises(ValueError, match="name cannot be null in this version"):
+        codec(ApiKey.DELETE_TOPICS, 3).encode_response(answer)
+    assert codec(ApiKey.DELETE_TOPICS, 6).encode_response(answer)
 
 
 def test_what_differs_is_written_and_what_is_surplus_is_removed(tmp_path: Path) -> None:

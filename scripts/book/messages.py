@@ -1,7 +1,7 @@
 """Every error message of the program, read from its source: what happened, why, what next, and the exit code.
 
 A message is a call of `EosctlError` or of one of its kinds. Texts are shown as templates: what a message fills in
-stands in braces. `tests/house/test_messages.py` holds the rules that each of them keeps.
+stands in braces. `tests/architecture/test_messages.py` holds the rules that each of them keeps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""eosctl demo: its folder, its steps, and that an interrupt leaves nothing. The whole story is in tests/house."""
+"""eosctl demo: its folder, its steps, and that an interrupt leaves nothing. The whole story is in tests/architecture."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from tests.clients.drivers import PATIENCE_S, Fenced, Reader, Writer, gather
+from tests.interop.drivers import PATIENCE_S, Fenced, Reader, Writer, gather
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python reads its resources in an old way

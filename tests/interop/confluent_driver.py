@@ -7,7 +7,7 @@ from typing import Any
 
 import confluent_kafka
 
-from tests.clients.drivers import PATIENCE_S, Fenced, Reader, Writer, gather
+from tests.interop.drivers import PATIENCE_S, Fenced, Reader, Writer, gather
 
 
 class ConfluentWriter:

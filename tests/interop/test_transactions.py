@@ -8,9 +8,9 @@ from contextlib import closing
 import pytest
 
 from eosctl.testing import SandboxThread
-from tests.clients.conftest import CLIENTS, NewTopicName
-from tests.clients.drivers import Driver, Fenced, Reader
-from tests.clients.kafka_python_driver import kafka_python_knows
+from tests.interop.conftest import CLIENTS, NewTopicName
+from tests.interop.drivers import Driver, Fenced, Reader
+from tests.interop.kafka_python_driver import kafka_python_knows
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 

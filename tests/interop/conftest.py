@@ -13,10 +13,10 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.testing import SandboxThread
-from tests.clients.aiokafka_driver import Aiokafka, LoopThread
-from tests.clients.confluent_driver import Confluent
-from tests.clients.drivers import Driver
-from tests.clients.kafka_python_driver import KafkaPython
+from tests.interop.aiokafka_driver import Aiokafka, LoopThread
+from tests.interop.confluent_driver import Confluent
+from tests.interop.drivers import Driver
+from tests.interop.kafka_python_driver import KafkaPython
 
 
 class Shape(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import aiokafka
 import aiokafka.errors
 
-from tests.clients.drivers import PATIENCE_S, Fenced, Reader, Writer, gather
+from tests.interop.drivers import PATIENCE_S, Fenced, Reader, Writer, gather
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from eosctl.testing import SandboxThread
-from tests.clients.conftest import Shape, create_topic, sandbox
+from tests.interop.conftest import Shape, create_topic, sandbox
 
 PARTITIONS = 3
 LEADER_CHANGES = {

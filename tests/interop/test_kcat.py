@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from eosctl.testing import SandboxThread
-from tests.clients.conftest import NewTopicName
+from tests.interop.conftest import NewTopicName
 
 LONG_S = 120
 

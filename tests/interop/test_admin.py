@@ -13,9 +13,9 @@ from confluent_kafka import ConsumerGroupState, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic
 
 from eosctl.testing import SandboxThread
-from tests.clients.conftest import SHAPES, NewTopicName
-from tests.clients.drivers import Driver
-from tests.clients.kafka_python_driver import KafkaPythonAdmin
+from tests.interop.conftest import SHAPES, NewTopicName
+from tests.interop.drivers import Driver
+from tests.interop.kafka_python_driver import KafkaPythonAdmin
 
 # One broker of the newer release, and three of the older; the answers come from the same code in between.
 pytestmark = pytest.mark.parametrize("cluster", [SHAPES[0], SHAPES[2]], indirect=True, ids=str, scope="package")

@@ -16,7 +16,7 @@ from eosctl.render.formats import FindingFormat
 from tests.decode.running import run
 from tests.storage.cases import FIXTURES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DAMAGED = FIXTURES / "damaged-bitflip-payload" / "data"
 HEALTHY = FIXTURES / "k431-tv2-state-log-live" / "data"
 APART = FIXTURES / "marker-skipped-3" / "data-broker-2"

@@ -19,7 +19,7 @@ from eosctl.wire.messages.offset_commit import (
 )
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
-from tests.fsck.test_recorded_cases import check
+from tests.analysis.fsck.test_recorded_cases import check
 from tests.sandbox.eos_client import EosClient, Handle
 from tests.sandbox.harness import Harness
 

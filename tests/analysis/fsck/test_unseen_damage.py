@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.fsck import FsckSeverity
-from tests.fsck.damage import DAMAGES, Damage
-from tests.fsck.test_recorded_cases import FOLLOWERS, check
+from tests.analysis.fsck.damage import DAMAGES, Damage
+from tests.analysis.fsck.test_recorded_cases import FOLLOWERS, check
 from tests.storage.cases import FIXTURES
 
 #: Partitions that nobody has compacted or trimmed, written by three releases and two clients.

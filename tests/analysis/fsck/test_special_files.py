@@ -10,8 +10,8 @@ import pytest
 
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.storage.regular_file import read_regular
+from tests.analysis.fsck.test_recorded_cases import check
 from tests.commands.conftest import eosctl, own_home
-from tests.fsck.test_recorded_cases import check
 from tests.storage.cases import FIXTURES
 
 __all__ = ["own_home"]

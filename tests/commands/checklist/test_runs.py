@@ -13,7 +13,7 @@ from tests.checks.cases import build
 from tests.commands.conftest import Done, eosctl, own_home, snapshot_file
 
 __all__ = ["own_home", "snapshot_file"]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OWN = """
 id: own
 title: <b>Ours</b> | own

@@ -47,7 +47,7 @@ MANY_EXAMPLES = (("EOSCTL_HYPOTHESIS_PROFILE", "prove"),)
 PROOFS = {
     "fuzz-files": Proof(
         "A million mutated files go through the decoders and fsck without a crash, a hang or growing memory.",
-        (*PYTEST, "tests/decode/test_fuzz.py"),
+        (*PYTEST, "tests/commands/decode/test_fuzz.py"),
         (("EOSCTL_FUZZ_FILES", "1000000"),),
     ),
     "fuzz-frames": Proof(

@@ -31,8 +31,8 @@ LEFT_OUT_TESTS = (
     "tests/sandbox/test_planted_bugs.py",  # plants bugs, and tests other tests
     "tests/sandbox/test_passed_messages.py",  # replaces methods of the network
     "tests/sandbox/replication/test_fed_followers.py::test_what_is_fed_is_what_would_have_been_answered",
-    "tests/decode/test_batch_lines.py::test_few_lines_are_remembered",
-    "tests/decode/test_batch_lines.py::test_a_run_ends_where_a_chunk_does_and_the_next_begins_there",
+    "tests/commands/decode/test_batch_lines.py::test_few_lines_are_remembered",
+    "tests/commands/decode/test_batch_lines.py::test_a_run_ends_where_a_chunk_does_and_the_next_begins_there",
     "tests/sandbox/transaction/test_starting.py::test_a_load_takes_turns_and_ends_when_the_partition_is_gone",
     "tests/storage/test_scan.py::test_batches_too_large_to_keep_are_still_checked",
 )

@@ -11,7 +11,7 @@ from eosctl.testing import SandboxThread
 from tests.apache.conftest import SETTINGS, KafkaTool, running
 from tests.apache.test_sandbox_files import DUMP
 from tests.apache.test_tools import EMULATIONS, prepare
-from tests.decode.running import run
+from tests.commands.decode.running import run
 
 pytestmark = pytest.mark.apache
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eosctl.storage.survey import PartitionFacts, survey_partition
-from tests.decode.running import run
+from tests.commands.decode.running import run
 from tests.storage.cases import FIXTURES
 
 

@@ -13,7 +13,7 @@ from lxml import etree
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.analysis.fsck.titles import TITLES
 from eosctl.render.formats import FindingFormat
-from tests.decode.running import run
+from tests.commands.decode.running import run
 from tests.storage.cases import FIXTURES
 
 ROOT = Path(__file__).parents[3]

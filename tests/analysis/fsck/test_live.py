@@ -22,7 +22,7 @@ from eosctl.storage.survey import survey_data_dir
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
-from tests.decode.running import run
+from tests.commands.decode.running import run
 from tests.sandbox.eos_client import EosClient
 from tests.sandbox.harness import Harness
 from tests.storage.cases import FIXTURES

@@ -26,7 +26,7 @@ from eosctl.wire.records.batch import decode_header, encode_batch
 from eosctl.wire.records.record import Record
 from tests.analysis.fsck.damage import _patch, _seal_batch
 from tests.analysis.fsck.test_recorded_cases import check
-from tests.decode.running import run
+from tests.commands.decode.running import run
 from tests.sandbox.eos_client import EosClient
 from tests.sandbox.harness import Harness
 from tests.storage.cases import FIXTURES

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.decode.running import Ran, run
+from tests.commands.decode.running import Ran, run
 from tests.storage.cases import FIXTURES, expected_log
 
 TRANSACTIONS = FIXTURES / "k431-tv2-transactions" / "data"

@@ -11,7 +11,7 @@ import pytest
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
-from tests.decode.running import run
+from tests.commands.decode.running import run
 
 # Not getrusage: its maximum survives exec and would be that of the test runner, from which this process is forked.
 PEAK = """

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.file_lock import LockState
 from eosctl.storage.streams_state import find_applications, read_checkpoint, read_process_id
-from tests.decode.running import run
+from tests.commands.decode.running import run
 
-STREAMS = Path(__file__).parent.parent / "fixtures" / "streams"
+STREAMS = Path(__file__).parents[2] / "fixtures" / "streams"
 STORE = "KSTREAM-AGGREGATE-STATE-STORE-0000000004"
 CHANGELOG = f"word-count-{STORE}-changelog"
 HOLD = "import fcntl,sys; f=open(sys.argv[1],'r+b'); fcntl.lockf(f, fcntl.LOCK_EX); print('held',flush=True); input()"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.decode.running import run
+from tests.commands.decode.running import run
 from tests.storage.cases import FIXTURES
 
 PARTITIONS = 2  # of both internal topics in the recordings

@@ -12,7 +12,7 @@ from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import Done, eosctl
-from tests.doctor.recording_proxy import RecordingProxy
+from tests.commands.doctor.recording_proxy import RecordingProxy
 from tests.forensics.conftest import leave_open, on, unhurried
 
 COMMANDS = (("txn", "list"), ("txn", "hanging"), ("txn", "producers"), ("group", "lag"), ("group", "pending"))

@@ -23,7 +23,7 @@ from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import eosctl
-from tests.doctor.recording_proxy import RecordingProxy
+from tests.commands.doctor.recording_proxy import RecordingProxy
 
 
 @pytest.fixture(scope="module")

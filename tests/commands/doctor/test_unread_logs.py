@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import eosctl, own_home
-from tests.doctor.test_logs import ZOMBIE
+from tests.commands.doctor.test_logs import ZOMBIE
 
 __all__ = ["own_home"]
 HANGING = "Topic\tPartition\tProducerId\tProducerEpoch\npayments\t3\t4001\t12\n"

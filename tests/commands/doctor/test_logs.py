@@ -31,7 +31,7 @@ from tests.commands.conftest import eosctl, own_home
 from tests.findings.test_grouping import without_broker_3
 
 __all__ = ["own_home"]
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "logs"
 ZOMBIE = FIXTURES / "second-producer-392"
 NOTHING = ClusterSnapshot(captured_at_ms=1, cluster_id="")
 LOG_CHECKS = [check for check in ALL_CHECKS if check.area is Area.LOGS]

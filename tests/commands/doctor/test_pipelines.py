@@ -12,7 +12,7 @@ import yaml
 from tests.commands.conftest import eosctl, own_home
 
 __all__ = ["own_home"]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BAD = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"
 GOOD = BAD.replace("30000", "100")
 

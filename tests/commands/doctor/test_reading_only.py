@@ -16,7 +16,7 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from tests.commands.conftest import eosctl, run_scenario
-from tests.doctor.recording_proxy import RecordingProxy
+from tests.commands.doctor.recording_proxy import RecordingProxy
 from tests.lab.scenarios.stage.hanging import run_hanging
 
 REQUESTS_PER_BROKER = 60  # with two looks, twelve topics and two groups; grows with partitions, not with records

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import UsageError
+from eosctl.knowledge.reference.index import entry_named, load_index
+from eosctl.model.reference import EntryKind
 from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
+from eosctl.services.log_categories import log_categories
 from eosctl.services.reference.chinese import translated
+from eosctl.services.reference.outputs import load_outputs
+from eosctl.services.reference.symptoms import load_symptoms
 from eosctl.services.reference.text_index import TextIndex
 from scripts.reference_quality.__main__ import ask, judge, read_queries
 
@@ -64,6 +69,8 @@ def test_a_question_about_a_word_is_answered_with_the_word() -> None:
 
 
 def test_a_weak_match_is_not_called_sure() -> None:
+    assert not find_runbooks("data").is_sure
+    assert not find_runbooks("数据不一致").is_sure
     assert not find_runbooks("the printer on the second floor is slow again").is_sure
     assert find_runbooks("xylophone").matches == ()
 
@@ -106,6 +113,18 @@ def test_synonyms_and_inflections_have_one_meaning() -> None:
     assert (hit.at, hit.score) == (0, 1.0)
     assert index.search("node offline")[0].at == 2
     assert index.search("giraffe") == ()
+
+
+def test_the_data_of_symptoms_and_outputs_names_what_exists() -> None:
+    runbooks = {entry.name for entry in load_index() if entry.kind is EntryKind.RUNBOOK}
+    categories = {category.id for category in log_categories()}
+    data = load_symptoms()
+    assert set(data.categories) <= categories
+    assert set(data.categories.values()) <= runbooks
+    assert {one.runbook for one in data.symptom if one.runbook} == runbooks
+    assert all(one.runbook or entry_named(one.entry) for one in data.symptom)
+    assert {sign.runbook for output in load_outputs() for sign in output.sign} <= runbooks
+    assert all(entry_named(output.tool) for output in load_outputs())
 
 
 def test_chinese_terms_become_english_ones() -> None:

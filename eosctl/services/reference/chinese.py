@@ -22,9 +22,9 @@ def is_chinese(text: str) -> bool:
 def translated(text: str) -> str:
     """Return a text with the Chinese words of the glossary in English.
 
-    What the glossary does not have becomes one unknown word for each run of characters, so that a search knows that it did
-    not understand all. A dictionary of general Chinese would split these terms wrongly and take longer to load than the
-    whole program.
+    What the glossary does not have becomes one unknown word for each run of characters, so that a search knows that it
+    did not understand all. A dictionary of general Chinese would split these terms wrongly and take longer to load than
+    the whole program.
 
     >>> translated("事务超时 InitProducerId")
     'transaction timeout InitProducerId'

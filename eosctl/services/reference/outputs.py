@@ -34,28 +34,32 @@ class FoundSign(NamedTuple):
     values: dict[str, str]
 
 
-class _Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a sign of a fault looks, and the runbook for it."""
+
     pattern: str
     runbook: str
     says: str
 
 
-class _Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the output of a tool looks."""
+
     tool: str
     pattern: str
-    sign: tuple[_Sign, ...] = ()
+    sign: tuple[Sign, ...] = ()
 
 
 def find_outputs(text: str) -> tuple[ToolOutput, ...]:
     """Return the outputs of tools that a text has."""
     return tuple(
         ToolOutput(entry_named(output.tool), tuple(filter(None, (_found(sign, text) for sign in output.sign))))
-        for output in _load()
+        for output in load_outputs()
         if re.search(output.pattern, text, re.MULTILINE)
     )
 
 
-def _found(sign: _Sign, text: str) -> FoundSign | None:
+def _found(sign: Sign, text: str) -> FoundSign | None:
     match = re.search(sign.pattern, text, re.MULTILINE)
     if match is None:
         return None
@@ -65,6 +69,7 @@ def _found(sign: _Sign, text: str) -> FoundSign | None:
 
 
 @cache
-def _load() -> tuple[_Output, ...]:
+def load_outputs() -> tuple[Output, ...]:
+    """Return the forms of tools' output, in the order of the data."""
     text = (resources.files("eosctl.knowledge.reference") / "outputs.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text)["output"], tuple[_Output, ...])
+    return msgspec.convert(tomllib.loads(text)["output"], tuple[Output, ...])

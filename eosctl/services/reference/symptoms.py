@@ -29,15 +29,19 @@ class SymptomMatch(NamedTuple):
     words: tuple[str, ...]
 
 
-class _Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What people say, and the runbook or entry that fits; ``decide`` shows whether it does."""
+
     says: tuple[str, ...]
     runbook: str = ""
     entry: str = ""
     decide: str = ""
 
 
-class _Symptoms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    symptom: tuple[_Symptom, ...]
+class Symptoms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The data file ``symptoms.toml``."""
+
+    symptom: tuple[Symptom, ...]
     categories: dict[str, str]
 
 
@@ -55,12 +59,12 @@ def search_symptoms(text: str) -> tuple[SymptomMatch, ...]:
 
 def deciding_question(runbook: str) -> str:
     """Return the one question or command that shows whether a runbook is the right one; empty without one."""
-    return next((one.decide for one in _load().symptom if one.runbook == runbook), "")
+    return next((one.decide for one in load_symptoms().symptom if one.runbook == runbook), "")
 
 
 def runbook_of_category(category: str) -> str:
     """Return the runbook for log records of a category; empty without one."""
-    return _load().categories.get(category, "")
+    return load_symptoms().categories.get(category, "")
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -76,7 +80,7 @@ def _index() -> tuple[TextIndex, tuple[tuple[str, Entry], ...]]:
 
 
 def _pairs() -> Iterator[tuple[str, Entry]]:
-    for one in _load().symptom:
+    for one in load_symptoms().symptom:
         entry = entry_named(one.runbook or one.entry)
         yield from ((symptom, entry) for symptom in one.says)
     for entry in load_index():
@@ -88,6 +92,7 @@ def _pairs() -> Iterator[tuple[str, Entry]]:
 
 
 @cache
-def _load() -> _Symptoms:
+def load_symptoms() -> Symptoms:
+    """Return the symptoms, and the runbooks of log categories."""
     text = (resources.files("eosctl.knowledge.reference") / "symptoms.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _Symptoms)
+    return msgspec.convert(tomllib.loads(text), Symptoms)

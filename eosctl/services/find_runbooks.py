@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,9 +20,10 @@ from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.symptoms import deciding_question, runbook_of_category, search_symptoms
-from eosctl.services.tool_output import judge_text
 
 MOST: Final = 5
+_COLUMNS: Final = re.compile(r"[\n\t]|\S {2,}\S|: \S+ \S+: ")
+"""Several lines, columns, or labeled values: what a tool prints, and a sentence is not."""
 _LONGEST_PATH: Final = 1024
 SURE: Final = 0.45
 """Below this score the best match is shown as a guess, with the question that decides."""
@@ -165,6 +167,10 @@ def _candidates(text: str, *, is_output: bool) -> Iterator[RunbookMatch]:
 
 def _of_evidence(text: str) -> Iterator[RunbookMatch]:
     """Yield what checks find in a text that one of Kafka's tools printed."""
+    if not _COLUMNS.search(text):
+        return
+    from eosctl.services.tool_output import judge_text  # loads every check, which a sentence does not need
+
     for finding in judge_text(text, 0)[0]:
         for entry in find_entries(finding.check_id)[:1]:
             reason = f"the output of Kafka's tool shows it: {finding.message}"

@@ -97,6 +97,7 @@ MODULES: Final = (
     "log_places",
     "log_format",
     "explain",
+    "refuse_procedures",
     "find_runbooks",
     "list_bugs",
     "reference",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from shlex import quote
 from typing import Annotated, Final
 
 import typer
@@ -12,13 +11,13 @@ import typer
 from eosctl.commands.emit import emit, emit_list
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions
-from eosctl.errors import ProcedureRefused, UsageError
-from eosctl.knowledge.reference.index import load_index
+from eosctl.errors import UsageError
 from eosctl.model.reference import Certainty
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.reference import ENTRY_COLUMNS, EXPLANATION_COLUMNS, render_explanations
-from eosctl.runbooks.refused import find_refused
+from eosctl.services.explain import all_entries
 from eosctl.services.explain import explain as find_explanations
+from eosctl.services.refuse_procedures import refuse_procedures
 
 _LONGEST_INPUT: Final = 65_536
 
@@ -49,11 +48,11 @@ def explain(
     Example: eosctl explain "ProducerFencedException: There is a newer producer"
     """
     if not words:
-        emit_list(("entries", "explain"), load_index(), ENTRY_COLUMNS, result, invocation)
+        emit_list(("entries", "explain"), all_entries(), ENTRY_COLUMNS, result, invocation)
     question = sys.stdin.read(_LONGEST_INPUT) if words == ["-"] else " ".join(words)
     found = find_explanations(question)
     if not found.explanations or found.explanations[0].certainty is not Certainty.EXACT:
-        _refuse(question)
+        refuse_procedures(question)
     if not found.explanations:
         raise _unknown(question, found.nearest)
     if result.output in FOR_PEOPLE:
@@ -61,12 +60,6 @@ def explain(
         text = render_explanations(found.explanations, found.pasted.values, invocation.style(), is_chinese=is_chinese)
         emit(text, result)
     emit_list(("explanations", "explain"), found.explanations, EXPLANATION_COLUMNS, result, invocation)
-
-
-def _refuse(text: str) -> None:
-    """Refuse words that ask for a procedure that destroys data, as ``diagnose`` does."""
-    for one in find_refused(text):
-        raise ProcedureRefused(f"REFUSED: {one.name}.", one.why, f"{one.instead} See: eosctl diagnose {quote(text)}")
 
 
 def _unknown(question: str, nearest: tuple[str, ...]) -> UsageError:

@@ -88,6 +88,11 @@ class Explained(NamedTuple):
     pasted: PastedText
 
 
+def all_entries() -> tuple[Entry, ...]:
+    """Return everything that the reference explains."""
+    return tuple(load_index())
+
+
 def explain(question: str) -> Explained:
     """Return the entries that answer a question.
 

@@ -45,6 +45,7 @@ MODES: Final = {
     "producer-transactional": "producer",
     "producer-idempotent-only": "producer",
     "streams-eos-v2-low-latency": "streams",
+    "streams-eos-v2-balanced": "streams",
     "streams-eos-v2-throughput": "streams",
     "dlq-retry-topology": "streams",
     "connect-worker-eos-source": "connect",

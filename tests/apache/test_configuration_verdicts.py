@@ -34,6 +34,7 @@ PROFILES = {
     "producer-idempotent-only": (Role.PRODUCER, (0, 11)),
     "consumer-read-committed": (Role.CONSUMER, (0, 11)),
     "streams-eos-v2-low-latency": (Role.STREAMS, (3, 0)),
+    "streams-eos-v2-balanced": (Role.STREAMS, (3, 0)),
     "streams-eos-v2-throughput": (Role.STREAMS, (3, 0)),
     "dlq-retry-topology": (Role.STREAMS, (4, 2)),
 }

@@ -40,7 +40,9 @@ EXPECTED = {
     "client-upgrade-eos-v2",
     "dr-drill",
     "enable-tv2",
+    "eos-diagnosis",
     "eos-go-live",
+    "hardware",
     "incident-review",
     "kraft-migration",
     "security-review",
@@ -145,8 +147,9 @@ def test_no_failed_or_skipped_check_is_ever_evidence_that_an_item_is_done(
         assert answer.evidence.startswith(f"passed: {', '.join(passed)}")
 
 
-def consumer(name: str, inside: Role | None = None) -> Component:
-    return Component(Role.CONSUMER, name, Place(name, 1), name, inside=inside)
+def consumer(name: str, inside: Role | None = None, level: str = "read_committed") -> Component:
+    defaults = {"isolation.level": level}
+    return Component(Role.CONSUMER, name, Place(name, 1), name, inside=inside, defaults=defaults)
 
 
 def test_readers_are_consumers_that_were_seen_and_the_record_names_them() -> None:
@@ -158,6 +161,10 @@ def test_readers_are_consumers_that_were_seen_and_the_record_names_them() -> Non
         (
             (consumer("wallet.properties", Role.STREAMS), consumer("bills.properties")),
             (ItemState.DONE, f"passed: {', '.join(item.checks)}; consumer: bills.properties"),
+        ),
+        (
+            (consumer("bills.properties"), consumer("audit.properties", level="read_uncommitted")),
+            (ItemState.OPEN, "consumer without isolation.level=read_committed: audit.properties"),
         ),
     ):
         seen = Seen(None, Deployment(components))

@@ -3,7 +3,7 @@
     python -m benchmarks.hot_paths           the counts beside their limits
     python -m benchmarks.hot_paths --lock    make today's counts the limits (benchmarks/hot_paths.toml)
 
-An ordinary test compares them (tests/architecture/test_hot_paths.py): a path that grew by more than 2 % fails. Work in C
+tests/architecture/test_hot_paths.py compares them: a path that grew by more than 2 % fails. Work in C
 (checksums, compression, struct) is not seen; that is what the other benchmarks are for. Counted on Python 3.11, the
 oldest that is supported; its successors execute fewer bytecodes.
 """

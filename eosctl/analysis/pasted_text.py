@@ -93,8 +93,9 @@ _NO_ID: Final = frozenset(
 
 
 def plain_text(text: str) -> str:
-    """Return the first 64 KiB of a text without terminal codes."""
-    return _TERMINAL_CODES.re.sub("", text[:LONGEST]) if "\x1b" in text else text[:LONGEST]
+    """Return the first 64 KiB of a text without terminal codes; what is not Unicode becomes question marks."""
+    readable = text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
+    return _TERMINAL_CODES.re.sub("", readable) if "\x1b" in readable else readable
 
 
 def read_pasted(text: str) -> PastedText:

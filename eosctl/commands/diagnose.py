@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.invocation import Invocation
+from eosctl.commands.invocation import Invocation, standard_input
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.runbooks.matches import MATCH_COLUMNS, match_item, procedure_item, render_matches
 from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
+
+_LONGEST_INPUT: Final = 65_536
 
 
 def diagnose(
@@ -29,7 +31,7 @@ def diagnose(
     about one gets the same explanation. No cluster is contacted.
     Example: eosctl diagnose "consumer is stuck since the restart"
     """
-    text = read_symptom(words)
+    text = standard_input(_LONGEST_INPUT) if words == ["-"] else read_symptom(words)
     found = find_runbooks(text)
     procedures = tuple(
         procedure_item(one.procedure, runbook_command(one.procedure.runbook), is_refused=one in found.refused)

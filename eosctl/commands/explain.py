@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from typing import Annotated, Final
 
 import typer
 
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.invocation import Invocation
+from eosctl.commands.invocation import Invocation, standard_input
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
 from eosctl.model.reference import Certainty
@@ -49,7 +48,7 @@ def explain(
     """
     if not words:
         emit_list(("entries", "explain"), all_entries(), ENTRY_COLUMNS, result, invocation)
-    question = sys.stdin.read(_LONGEST_INPUT) if words == ["-"] else " ".join(words)
+    question = standard_input(_LONGEST_INPUT) if words == ["-"] else " ".join(words)
     found = find_explanations(question)
     if not found.explanations or found.explanations[0].certainty is not Certainty.EXACT:
         refuse_procedures(question)

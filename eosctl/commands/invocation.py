@@ -51,6 +51,15 @@ def remember_output(context: typer.Context, value: StrEnum) -> StrEnum:
     return value
 
 
+def standard_input(limit: int) -> str:
+    """Return the beginning of standard input.
+
+    Args:
+        limit: How many bytes to read at most. Bytes that are not UTF-8 become replacement characters.
+    """
+    return sys.stdin.buffer.read(limit).decode("utf-8", "replace")
+
+
 def write_result(text: str, output_file: Path | None = None) -> None:
     """Write the result to standard output, and beside it to a file.
 

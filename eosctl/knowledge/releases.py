@@ -1,19 +1,30 @@
-"""Know the releases of Apache Kafka (``releases.toml``)."""
+"""Know the releases of Apache Kafka, of librdkafka, and of Flink's Kafka connector (``releases.toml``)."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from eosctl.model.known_bug import Version, parse_version, version_text
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.known_bug import Product, Version, parse_version, version_text
+
+
+@cache
+def newest_releases() -> Mapping[Product, Version]:
+    """Return the newest release that is known of each product; of librdkafka, major and minor number count."""
+    kafka = dict.fromkeys((Product.BROKER, Product.CLIENT, Product.STREAMS, Product.CONNECT), kafka_releases()[-1])
+    return kafka | {
+        Product.LIBRDKAFKA: (*load_tables()["librdkafka"].last, 0),
+        Product.FLINK: parse_version(_load()["flink_connector"][-1]),
+    }
 
 
 @cache
 def kafka_releases() -> tuple[Version, ...]:
     """Return every release of Kafka that is known, the oldest first."""
-    text = (resources.files("eosctl.knowledge") / "releases.toml").read_text(encoding="utf-8")
-    return tuple(parse_version(release) for release in tomllib.loads(text)["kafka"])
+    return tuple(parse_version(release) for release in _load()["kafka"])
 
 
 def is_possible_release(version: Version) -> bool:
@@ -31,6 +42,12 @@ def branch_text(version: Version) -> str:
     """Write the known releases of a version's branch, or the newest of all where there is no such branch."""
     found = _branch(version) or kafka_releases()[-1:]
     return ", ".join(map(version_text, found))
+
+
+@cache
+def _load() -> Mapping[str, list[str]]:
+    text = (resources.files("eosctl.knowledge") / "releases.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def _branch(version: Version) -> tuple[Version, ...]:

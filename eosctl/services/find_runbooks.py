@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.pasted_text import LONGEST, read_pasted
+from eosctl.analysis.pasted_text import LONGEST, plain_text, read_pasted
 from eosctl.errors import UsageError
 from eosctl.knowledge.reference.index import find_entries
 from eosctl.model.reference import Entry, EntryKind, RunbookMatch
@@ -88,6 +87,7 @@ def find_runbooks(text: str) -> FoundRunbooks:
     Args:
         text: Words in English or Chinese, a stack trace, a log excerpt, or a tool's output.
     """
+    text = plain_text(text)
     recognized = recognize(text)
     best: dict[tuple[EntryKind, str], RunbookMatch] = {}
     outputs = find_outputs(text)
@@ -211,13 +211,11 @@ def _runbook(name: str) -> Entry:
 
 
 def read_symptom(words: Sequence[str]) -> str:
-    """Return the symptom that arguments name: their words, the beginning of a file, or of standard input for ``-``.
+    """Return the symptom that arguments name: their words, or the beginning of a file.
 
     Raises:
         UsageError: The file cannot be read.
     """
-    if list(words) == ["-"]:
-        return sys.stdin.read(LONGEST)
     if len(words) == 1 and "\n" not in words[0] and len(words[0]) < _LONGEST_PATH and Path(words[0]).is_file():
         try:
             with Path(words[0]).open("rb") as file:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError, unknown_name
 from eosctl.knowledge.known_bugs import load_known_bugs
-from eosctl.knowledge.releases import branch_text, is_newer_than_known, is_possible_release, kafka_releases
+from eosctl.knowledge.releases import branch_text, is_newer_than_known, is_possible_release, newest_releases
 from eosctl.model.known_bug import KnownBug, Product, Version, parse_version, version_text
 
 _ID: Final = re.compile(r"(?i)(?:kafka|flink|librdkafka)[-# ]*\d[\d.]*")
@@ -61,21 +61,24 @@ def bugs_of(releases: Mapping[Product, str]) -> ListedBugs:
     if not releases:
         return ListedBugs(tuple(ListedBug(bug, None) for bug in load_known_bugs()))
     versions = {product: _release(product, text) for product, text in releases.items()}
-    newer = dict.fromkeys(
-        version for product, version in versions.items() if product in _BY_KAFKA and is_newer_than_known(version)
-    )
-    newest = version_text(kafka_releases()[-1])
-    remarks = tuple(
-        f"{version_text(version)} is newer than the releases that this eosctl knows (up to {newest}): "
+    remarks = dict.fromkeys(
+        f"{version_text(version)} is newer than the releases that this eosctl knows (up to {version_text(newest)}): "
         "its fixes and its new bugs are not in this list."
-        for version in newer
+        for product, version in versions.items()
+        if _is_newer(product, version, newest := newest_releases()[product])
     )
     found = (
         ListedBug(bug, versions[bug.product])
         for bug in load_known_bugs()
         if bug.product in versions and bug.affects(versions[bug.product])
     )
-    return ListedBugs(tuple(found), remarks)
+    return ListedBugs(tuple(found), tuple(remarks))
+
+
+def _is_newer(product: Product, version: Version, newest: Version) -> bool:
+    if product in _BY_KAFKA:
+        return is_newer_than_known(version)
+    return version[:2] > newest[:2] if product is Product.LIBRDKAFKA else version > newest
 
 
 def _release(product: Product, text: str) -> Version:

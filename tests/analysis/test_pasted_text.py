@@ -81,3 +81,4 @@ def test_ids_are_found(text: str, values: dict[str, str]) -> None:
 def test_terminal_codes_are_dropped_and_long_texts_are_cut() -> None:
     assert read_pasted("\x1b[31mKIP-98\x1b[0m").text == "KIP-98"
     assert len(read_pasted("x" * (LONGEST + 1)).text) == LONGEST
+    assert read_pasted("fenced \udcff").text == "fenced ?"

@@ -24,7 +24,7 @@ WARNING = re.compile(
 )
 BEFORE, AFTER = 80, 60
 # The check and the correction of names that never existed must know them, and what is refused has to be named.
-CORRECTIONS = {"misspelled_setting.py", "EOS-CFG-089.md", "refusals.toml"}
+CORRECTIONS = {"misspelled_setting.py", "EOS-CFG-089.md", "refusals.toml", "myths.toml"}
 
 
 class Myth(NamedTuple):

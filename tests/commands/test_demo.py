@@ -1,4 +1,4 @@
-"""eosctl demo: its folder, its steps, and that an interrupt leaves nothing. The whole story is in tests/architecture."""
+"""eosctl demo: its folder, its steps, and that an interrupt leaves nothing. tests/architecture has the whole story."""
 
 from __future__ import annotations
 

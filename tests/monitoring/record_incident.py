@@ -26,7 +26,6 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, produce, wait_until_ended
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.metrics.prometheus_text import parse_samples
-from eosctl.commands.exporter import LOOKED_AT
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.model.client_config import ClientConfig
@@ -35,6 +34,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.monitoring.cluster_gauges import measure_cluster
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
+from eosctl.services.export_cluster import LOOKED_AT
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (

@@ -15,13 +15,13 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter
-from eosctl.commands.exporter import LOOKED_AT
 from eosctl.errors import EosctlError
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.transaction import TransactionLook
 from eosctl.monitoring.cluster_gauges import measure_cluster, measure_ends, unreachable
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metrics.node_samples import node_samples
+from eosctl.services.export_cluster import LOOKED_AT
 from tests.monitoring.promtool import ASKED, Moment
 from tests.monitoring.series import SCRAPE_S, Series, series_name
 

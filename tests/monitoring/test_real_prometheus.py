@@ -14,13 +14,14 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.commands.exporter import LOOKED_AT, _render
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.alerts import rules_document
 from eosctl.monitoring.exporter import Exporter
+from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.services.export_cluster import LOOKED_AT
 from eosctl.settings.endpoints import parse_endpoints
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
@@ -74,7 +75,7 @@ async def play(folder: Path) -> None:
                 async with connect(config, allowed_apis=READ_ONLY_APIS) as reader:
                     return await collect_snapshot(reader, Observer(now_ms, second_look_after_ms=200), LOOKED_AT)
 
-            exporter, port = Exporter(look, _render, print), free_port()
+            exporter, port = Exporter(look, render_gauges, print), free_port()
             jobs = {"kafka": [f"127.0.0.1:{node_port}"], "eosctl": [f"127.0.0.1:{port}"]}
             with running_prometheus(folder, jobs, rules_document(FASTER), EVERY_MS) as url:
                 async with await exporter.listen("127.0.0.1", port):

@@ -44,6 +44,19 @@ def test_a_release_that_may_have_come_since_is_doubted(release: str) -> None:
     assert bugs_of({Product.BROKER: "3.9.1"}).remarks == ()
 
 
+@pytest.mark.parametrize(
+    ("product", "release", "is_doubted"),
+    [
+        (Product.LIBRDKAFKA, "9.9.0", True),
+        (Product.LIBRDKAFKA, "2.3.0", False),
+        (Product.FLINK, "9.0.0", True),
+        (Product.FLINK, "4.0.0", False),
+    ],
+)
+def test_newer_releases_of_other_products_are_doubted_too(product: Product, release: str, is_doubted: bool) -> None:
+    assert bool(bugs_of({product: release}).remarks) == is_doubted
+
+
 def test_releases_are_in_order() -> None:
     assert list(kafka_releases()) == sorted(kafka_releases())
     assert all(is_possible_release(one) and not is_newer_than_known(one) for one in kafka_releases())

@@ -27,7 +27,7 @@ def find_cluster_denials(story: LogStory) -> Iterator[Incident]:
     events = [event for event in story.of("AUTHZ_CLUSTER") if not observers.has(event)]
     named = [event for event in events if event.fields.get("operation")]
     told: dict[str, list[LogEvent]] = {}
-    alone = []
+    alone: list[LogEvent] = []
     for event in events:
         if event.fields.get("operation"):
             told.setdefault(_key(event), []).append(event)

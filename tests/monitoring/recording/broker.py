@@ -23,7 +23,6 @@ from eosctl.client import connect
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.metrics.prometheus_text import parse_samples
-from eosctl.commands.exporter import LOOKED_AT
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.model.client_config import ClientConfig
@@ -31,6 +30,7 @@ from eosctl.model.transaction import TransactionLook
 from eosctl.monitoring.cluster_gauges import measure_cluster, unreachable
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
+from eosctl.services.export_cluster import LOOKED_AT
 from eosctl.settings.endpoints import parse_endpoints
 from tests.monitoring.prometheus import free_port
 from tests.monitoring.promtool import ASKED

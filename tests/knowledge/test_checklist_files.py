@@ -23,7 +23,7 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis, Grade
 from eosctl.findings.finding import Finding
 from eosctl.knowledge.checklist_files import parse_checklist, shipped_checklists
 from eosctl.model.checklist import Checklist, ChecklistItem, ItemKind, ItemState
-from eosctl.model.deployment import Component, Deployment, Place, Role, Value
+from eosctl.model.deployment import Component, Deployment, Place, Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 from tests.checks.cases import build
@@ -159,11 +159,7 @@ def test_readers_are_consumers_that_were_seen_and_the_record_names_them() -> Non
     for components, wanted in (
         ((consumer("wallet.properties", Role.STREAMS),), (ItemState.OPEN, "no consumer was in the input")),
         (
-            (consumer("bills.properties"),),
-            (ItemState.OPEN, "consumer without isolation.level=read_committed: bills.properties"),
-        ),
-        (
-            (consumer("wallet.properties", Role.STREAMS), consumer("bills.properties", isolation="read_committed")),
+            (consumer("wallet.properties", Role.STREAMS), consumer("bills.properties")),
             (ItemState.DONE, f"passed: {', '.join(item.checks)}; consumer: bills.properties"),
         ),
         (

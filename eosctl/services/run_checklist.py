@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +45,7 @@ class RunChecklistRequest(msgspec.Struct, frozen=True):
         record_file: A record to continue, if the file exists.
         answers: Answers to manual items: ``ITEM=yes: NOTE``.
         measures: Values of measured items: ``ITEM=NUMBER``.
-        who: Who answers.
+        who: Who answers; None for the user of the system.
         gate: The demands on the result; an open item fails the run unless ``require_complete`` is off.
     """
 
@@ -55,7 +56,7 @@ class RunChecklistRequest(msgspec.Struct, frozen=True):
     record_file: Path | None = None
     answers: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
-    who: str = ""
+    who: str | None = None
     gate: GateOptions = GateOptions(require_complete=True)
 
 
@@ -90,9 +91,10 @@ def run_checklist(
     checklist = _with_known_references(find_checklist(request.name))
     at = time_text(callbacks.now_ms())
     record = _resume(checklist, request.record_file, at)
+    who = _name_of(request.who) if request.answers or request.measures or dialog else ""
     given = [
-        *(parse_answer(checklist, text, request.who, at) for text in request.answers),
-        *(parse_measure(checklist, text, request.who, at) for text in request.measures),
+        *(parse_answer(checklist, text, who, at) for text in request.answers),
+        *(parse_measure(checklist, text, who, at) for text in request.measures),
     ]
     evidence = ChecklistRequest(checklist, at, request.connection, request.snapshot_file, request.paths)
     found = answer_checklist(evidence, callbacks)
@@ -111,20 +113,24 @@ def run_checklist(
     keep(record)
     if dialog is not None:
         callbacks.progress("")
-        record = ask_for_answers(checklist, record, request.who, lambda: time_text(callbacks.now_ms()), dialog)
+        record = ask_for_answers(checklist, record, who, lambda: time_text(callbacks.now_ms()), dialog)
     now_ms = callbacks.now_ms()
     judged = judge_findings(diagnose_checklist(checklist, record, now_ms), files, now_ms)
     return ChecklistRun(checklist, record, judged)
 
 
 def sign_checklist(
-    record_file: Path, who: str, checklist_file: Path | None = None, remark: str = "", callbacks: Callbacks = SILENT
+    record_file: Path,
+    who: str | None,
+    checklist_file: Path | None = None,
+    remark: str = "",
+    callbacks: Callbacks = SILENT,
 ) -> ChecklistRun:
     """Return a record with one more signature.
 
     Args:
         record_file: The record of a run in which no item failed or is open.
-        who: The name of the person who signs.
+        who: The name of the person who signs; None for the user of the system.
         checklist_file: The file of the list, if it does not come with eosctl.
         remark: A remark next to the name.
         callbacks: Only the clock is called.
@@ -144,7 +150,7 @@ def sign_checklist(
             f"Go on: eosctl checklist run {record.checklist} --record {record_file}",
         )
     now_ms = callbacks.now_ms()
-    signature = Signature(who, time_text(now_ms), remark, digest_of(record))
+    signature = Signature(_name_of(who), time_text(now_ms), remark, digest_of(record))
     record = replace(record, signatures=(*record.signatures, signature))
     judged = judge_findings(diagnose_checklist(checklist, record, now_ms), read_gate(GateOptions()), now_ms)
     return ChecklistRun(checklist, record, judged)
@@ -186,3 +192,12 @@ def _for_cluster(record: ChecklistRecord, cluster_id: str) -> ChecklistRecord:
     if record.cluster not in ("", cluster_id):
         raise UsageError(f"The record is of cluster {record.cluster}, this is {cluster_id}.", "", "Begin a new record.")
     return replace(record, cluster=cluster_id)
+
+
+def _name_of(who: str | None) -> str:
+    if who is not None and who.strip():
+        return who.strip()
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError) as error:
+        raise UsageError("It is not known who answers.", "The system has no name for the user.", "Add --who") from error

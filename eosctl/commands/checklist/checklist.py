@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -69,7 +68,6 @@ def run(
     """
     if ask and record_file is None:
         raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
-    answered_by = _name_of(who) if answers or measures or ask else ""
 
     def keep(record: ChecklistRecord) -> None:
         if record_file is not None:
@@ -83,7 +81,7 @@ def run(
         record_file,
         tuple(answers or ()),
         tuple(measures or ()),
-        answered_by,
+        who,
         gate.options,
     )
     with callbacks(invocation.now_ms) as shown:
@@ -107,7 +105,7 @@ def sign(
     The signature holds a digest of all answers: a record that was changed afterwards is refused.
     """
     with callbacks(invocation.now_ms) as shown:
-        done = sign_checklist(record_file, _name_of(who), checklist_file, remark, shown)
+        done = sign_checklist(record_file, who, checklist_file, remark, shown)
     write_file(render_json(done.record), record_file)
     shown_as = FindingResultOptions(result.output, result.header, result.output_file)
     write_judged(done.judged, _rendered("checklist sign", done, shown_as, invocation), shown_as)
@@ -116,15 +114,6 @@ def sign(
 def _rendered(command: str, done: ChecklistRun, result: FindingResultOptions, invocation: Invocation) -> str:
     shape = Run(command, done.checklist, done.record, time_text(done.judged.at_ms), done.judged)
     return render_run(shape, result.output, invocation.style(), result.header)
-
-
-def _name_of(who: str | None) -> str:
-    if who is not None and who.strip():
-        return who.strip()
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError) as error:
-        raise UsageError("It is not known who answers.", "The system has no name for the user.", "Add --who") from error
 
 
 def _say(text: str) -> None:

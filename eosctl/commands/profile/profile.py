@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NamedTuple, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -18,21 +18,16 @@ from eosctl.services import profiles
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The profile.")]
 
 
-class WideOptions(NamedTuple):
-    """The options for a result that is wide by default."""
-
-    output: Output = OutputFormat.WIDE
-    output_file: OutputFile = None
-
-
 def list_profiles(invocation: Invocation, result: ResultOptions) -> None:
     """List the profiles."""
     _emit(("profiles", "profile list"), None, result, invocation)
 
 
-def show_profile(invocation: Invocation, name: Name, result: WideOptions) -> None:
+def show_profile(
+    invocation: Invocation, name: Name, output: Output = OutputFormat.WIDE, output_file: OutputFile = None
+) -> None:
     """Show one profile with its settings; secrets are masked."""
-    _emit(("profiles", "profile show"), name, ResultOptions(*result), invocation)
+    _emit(("profiles", "profile show"), name, ResultOptions(output, output_file), invocation)
 
 
 def _emit(names: tuple[str, str], name: str | None, result: ResultOptions, invocation: Invocation) -> NoReturn:

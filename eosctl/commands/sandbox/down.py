@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from eosctl.commands.invocation import note, write_result
 from eosctl.commands.sandbox.options import Name
+from eosctl.render.sandbox.listing import left_text
 from eosctl.services.sandboxes import DEFAULT_NAME, stop_sandboxes
-
-FILES_NAMED: Final = 5
 
 
 def stop(
@@ -24,6 +23,4 @@ def stop(
     for one in stopped:
         write_result(f"Sandbox {one.name}: {one.how}\n")
         if one.left:
-            more = len(one.left) - FILES_NAMED
-            named = ", ".join(one.left[:FILES_NAMED]) + (f", and {more:,} more" if more > 0 else "")
-            note(f"left in {one.data_dir}, as this sandbox did not write it: {named}")
+            note(left_text(one.data_dir, one.left))

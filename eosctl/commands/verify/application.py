@@ -72,35 +72,21 @@ class WorkOptions(NamedTuple):
 
     input_topic: Input
     output_topic: Outputs
-    group: Groups = None
+    groups: Groups = None
     mapping: Mapping = "1"
     unordered: Unordered = False
     input_count: Count = 1_000
-    rate: Rate = 200.0
-    keys: Keys = 10
+    rate_per_s: Rate = 200.0
+    key_count: Keys = 10
     abort_share: AbortShare = 0.1
     template: Template = "{tag}"
     seed: Seed = None
     settle_ms: Settle = DEFAULT_SETTLE
 
     def request(self, connection: Connection, gate: GateOptions) -> AppRequest:
-        """Return the test of the application."""
-        return AppRequest(
-            input_topic=self.input_topic,
-            output_topic=self.output_topic,
-            groups=tuple(self.group or ()),
-            input_count=self.input_count,
-            rate_per_s=self.rate,
-            key_count=self.keys,
-            abort_share=self.abort_share,
-            template=self.template,
-            settle_ms=self.settle_ms,
-            mapping=self.mapping,
-            is_ordered=not self.unordered,
-            seed=self.seed,
-            connection=connection,
-            gate=gate,
-        )
+        """Return the test of the application, without dead letters."""
+        given = self._asdict() | {"groups": tuple(self.groups or ())}
+        return AppRequest(is_ordered=not given.pop("unordered"), connection=connection, gate=gate, **given)
 
 
 class AppResultOptions(NamedTuple):

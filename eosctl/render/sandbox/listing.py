@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from eosctl.sandbox.logging.reading import LogRecord
     from eosctl.sandbox.process.manage import Found
 
+FILES_NAMED: Final = 5
+
 
 class SandboxItem(msgspec.Struct, frozen=True):
     """A sandbox of this user; ``running`` False means that its process is gone and only its state is left.
@@ -96,6 +98,13 @@ def render_records(records: Sequence[LogRecord], *, named: bool) -> str:
     """Render log records of nodes as the files have them; ``named`` puts the node in front of each."""
     width = max((len(record.node) for record in records), default=0)
     return "".join(f"{record.node:{width}}  {record.text}\n" if named else f"{record.text}\n" for record in records)
+
+
+def left_text(data_dir: str, left: Sequence[str]) -> str:
+    """Name the files that a sandbox left in its data directory, because it did not write them."""
+    more = len(left) - FILES_NAMED
+    named = ", ".join(left[:FILES_NAMED]) + (f", and {more:,} more" if more > 0 else "")
+    return f"left in {data_dir}, as this sandbox did not write it: {named}"
 
 
 def render_started(item: SandboxItem, style: Style = PLAIN) -> str:

@@ -35,10 +35,11 @@ def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent
 def _coverage(source: SourceSummary, known_count: int) -> FileCoverage:
     is_data = _is_data(source, known_count)
     records = max(0 if is_data else source.event_count - source.unmatched_line_count, known_count)
-    if not source.event_count:
+    if not source.event_count and not source.beginning.strip():
         return FileCoverage(source.file, Recognition.EMPTY, 0, 0)
     if not records:
-        return FileCoverage(source.file, Recognition.NONE, 0, max(source.event_count, source.sample_line_count))
+        lines = max(source.event_count, source.sample_line_count, source.beginning.count("\n"))
+        return FileCoverage(source.file, Recognition.NONE, 0, lines)
     if not is_data and source.sample_line_count and source.layout.rpartition("+")[2] != _NO_LAYOUT:
         # Lines without a header belong to the record before them, so only the sample shows how many are foreign.
         of, found = source.sample_line_count, source.sample_line_count - source.sample_unmatched_count

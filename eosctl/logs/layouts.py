@@ -17,6 +17,9 @@ _ZONE = r"(?: ?(?:Z|[+-]\d\d:?\d\d)| (?:UTC|GMT|WES?T|CES?T|EES?T|MSK|[JK]ST|[EM
 _DATE = rf"\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?{_ZONE}"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+# Other languages' months and halves of the day, as bytes: "Dez." and "VORM.", "févr.", "11月" and "午前".
+_ANY_MONTH = r"(?:\d{1,2}\xe6\x9c\x88|[A-Za-z\x80-\xff]{3,8}\.?)"
+_HALF = r"[A-Za-z\x80-\xff.]{2,9}"
 _HOUR = rf"\d{{1,2}}:\d\d:\d\d(?:[.,]\d{{1,9}})?(?: [AaPp][Mm])?{_ZONE}"
 _OTHER_DATE = (
     rf"\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{4}},?[ T]{_HOUR}"
@@ -118,7 +121,7 @@ LAYOUTS: Final = (
     ),
     Layout(
         "jul",
-        rf"(?P<time>{_MONTH} \d{{1,2}}, \d{{4}},? \d{{1,2}}:\d\d:\d\d[ \xe2\x80\xaf]{{1,3}}[AP]M) "
+        rf"(?P<time>{_ANY_MONTH} \d{{1,2}}, \d{{4}},? \d{{1,2}}:\d\d:\d\d[ \xe2\x80\xaf]{{1,3}}{_HALF}) "
         r"(?P<logger>[\w.$]+)(?: [\w$<>]+)?(?P<message>\r?$)",
     ),
     Layout(

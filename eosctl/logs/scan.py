@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.peeled import peeled_records
+from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
 from eosctl.logs.files.dating import date_sources
@@ -228,7 +229,9 @@ def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummar
     """Add up what the parts of a file held."""
     layout = "+".join(part for part in (source.wrapper, source.verdict.name) if part)
     whole = summarize_counts(source.name, source.application, layout, counts)
+    is_cut = whole.undecodable_count > 0 and source.wrapper.partition(INSIDE)[0] in (DOCUMENT, *EXPORTS)
     return whole._replace(
+        error=whole.error or ("the document is cut or damaged, and not read to its end" if is_cut else ""),
         beginning=source.beginning,
         sample_line_count=source.verdict.line_count,
         sample_unmatched_count=source.verdict.unmatched_count,

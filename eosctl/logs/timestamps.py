@@ -79,6 +79,23 @@ _SPELLED: Final = (
 )
 """Dates in the order of people: day, month and year with marks between them, or the month by its name."""
 _MONTHS: Final = {name: number for number, name in enumerate(calendar.month_abbr) if name}
+_OTHER_MONTHS: Final = {
+    name: number
+    for number, names in enumerate(
+        (
+            *("jän janv ene gen", "févr febr", "mär märz mars mrt", "avr abr", "mai mag maio mei", "juni juin giu jun"),
+            *("juli juil lug jul", "août ago", "sept set", "okt ott out", "nov noviembre", "dez déc dic"),
+        ),
+        1,
+    )
+    for name in names.split()
+}
+"""Months as java.util.logging prints them in German, French, Spanish, Italian, Portuguese, and Dutch."""
+_LOCALIZED: Final = re.compile(
+    r"(?:(?P<number>\d{1,2})月|(?P<name>[^\W\d]{3,9})\.?) (?P<day>\d{1,2}), (?P<year>\d{4}),? "
+    r"(?P<clock>\d{1,2}:\d\d:\d\d)\s{1,3}(?P<half>\S{2,9})$"
+)
+_AFTERNOON: Final = ("p", "nachm", "午後", "下午", "오후")
 _DAY_MS: Final = 86_400_000
 
 
@@ -133,6 +150,8 @@ def _incomplete(text: str, reference: TimeReference) -> Instant | None:
         for form in _SPELLED:
             if found := form.match(text):
                 return _spelled(found.groupdict(), reference)
+        if found := _LOCALIZED.match(text):
+            return _localized(found.groupdict(), reference)
     except (ValueError, KeyError):
         return None
     return None
@@ -153,6 +172,21 @@ def _spelled(parts: Mapping[str, str | None], reference: TimeReference) -> Insta
     if (zone := zone or parts.get("place")) and (zone[0] in "+-" or zone in _ZONES):
         local = reference._replace(zone=_offset(zone))
     return _local((year, month, day, hour, minute, second), parts.get("part"), local, guessed)
+
+
+def _localized(parts: Mapping[str, str | None], reference: TimeReference) -> Instant:
+    """Read a date of java.util.logging in another language.
+
+    Raises:
+        KeyError: The month is not known.
+    """
+    name = str(parts["name"]).lower()
+    known = next((number for start, number in _OTHER_MONTHS.items() if name.startswith(start)), None)
+    month = int(str(parts["number"])) if parts["number"] else known or _MONTHS[name[:3].capitalize()]
+    hour, minute, second = (int(part) for part in str(parts["clock"]).split(":"))
+    hour = hour % 12 + (12 if str(parts["half"]).lower().startswith(_AFTERNOON) else 0)
+    day = (int(str(parts["year"])), month, int(str(parts["day"])))
+    return _local((*day, hour, minute, second), None, reference)
 
 
 def _day_and_month(first: int, second: int, year: int, reference: TimeReference) -> tuple[int, int, bool]:

@@ -12,6 +12,7 @@ import pytest
 from eosctl.logs.incidents.judge import judge_incidents
 from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
+from eosctl.services.log_findings import collect_log_findings
 
 COORDINATOR = "[2026-11-20 {}] INFO [TransactionCoordinator id=2] {} (kafka.coordinator.transaction.Coordinator)"
 INIT = (
@@ -216,3 +217,53 @@ def test_a_stamp_without_a_prefix_is_not_taken_for_one(tmp_path: Path) -> None:
         (source,) = scan_paths([tmp_path]).sources
         assert "grep" not in source.layout
         assert "numbered" not in source.layout
+
+
+JUL = "{} a.b.Relay send\n{}: org.apache.kafka.common.errors.ProducerFencedException: newer\n"
+
+
+@pytest.mark.parametrize(
+    ("stamp", "level", "time_ms"),
+    [
+        ("Mar 02, 2026 10:01:12 PM", "SEVERE", 1772488872000),
+        ("März 02, 2026 10:01:12 NACHM.", "SCHWERWIEGEND", 1772488872000),
+        ("mars 02, 2026 10:01:12 PM", "GRAVE", 1772488872000),
+        ("3月 02, 2026 10:01:12 午後", "致命的", 1772488872000),
+        ("mar. 02, 2026 10:01:12 AM", "GRAVE", 1772445672000),
+        ("Dez. 31, 2025 12:00:00 AM", "SCHWERWIEGEND", 1767139200000),
+    ],
+)
+def test_java_util_logging_speaks_the_users_language(stamp: str, level: str, time_ms: int, tmp_path: Path) -> None:
+    (tmp_path / "app.log").write_text(JUL.format(stamp, level), "utf-8")
+    (event,) = scan_paths([tmp_path]).events
+    assert (event.time_ms, event.level, event.category) == (time_ms, "ERROR", "PRODUCER_FENCED")
+
+
+def test_a_cut_export_is_read_as_far_as_it_goes_and_named(tmp_path: Path) -> None:
+    file = tmp_path / "answer.json"
+    file.write_bytes(PASTED["Elastic's answer"][:-40])
+    scan = scan_paths([file])
+    assert "INIT_PRODUCER_ID" in {event.category for event in scan.events}
+    (source,) = scan.sources
+    assert "not read to its end" in source.error
+
+
+def test_hits_of_a_search_may_stand_on_a_line_each(tmp_path: Path) -> None:
+    sources = [{"@timestamp": stamp, "message": one} for stamp, one in zip(STAMPS, RECORDS, strict=True)]
+    hits = [{"_index": "x", "_source": source} for source in sources]
+    (tmp_path / "dump.json").write_bytes(b"".join(dumped(hit) + b"\n" for hit in hits))
+    (found,) = judged(tmp_path / "dump.json")
+    assert found.subject["transactional.id"] == "till-9"
+
+
+def test_nuls_between_lines_hide_none(tmp_path: Path) -> None:
+    first, *rest = TEXT.encode().splitlines(keepends=True)
+    (tmp_path / "server.log").write_bytes(first + b"\0" * 5_000 + b"".join(rest))
+    (found,) = judged(tmp_path / "server.log")
+    assert found.subject["transactional.id"] == "till-9"
+
+
+def test_a_file_of_indented_text_is_not_empty(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("    just words\n    and more\n")
+    findings = collect_log_findings([tmp_path / "notes.txt"])
+    assert [one.recognition.value for one in findings.coverage] == ["none"]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from eosctl.logs.carriers.exports import store_record
 from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.hosts import host_of_values
 
@@ -65,7 +66,11 @@ def read_carried(line: bytes) -> Inner | None:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return carried_in(entry) if isinstance(entry, dict) else None
+    if not isinstance(entry, dict):
+        return None
+    stored = entry.get("_source")
+    # One hit of a search a line, as dumps of Elasticsearch have it.
+    return carried_in(store_record(stored) if isinstance(stored, dict) else entry)
 
 
 def carried_in(entry: Mapping[str, Any]) -> Inner | None:

@@ -33,6 +33,9 @@ _LEVELS: Final = ("level", "log.level", "severity", "loglevel", "levelname", "st
 _JSON_SIGNS: Final = re.compile(
     rb'"hits"\s*:\s*\{|"results"\s*:\s*\[\s*\[|"resultType"\s*:\s*"streams"|"tables"\s*:\s*\[\s*\{|"_source"\s*:\s*\{'
 )
+_JSON_LINES: Final = re.compile(rb"\{[^\n]*\}\r?\n\{[^\n]")
+"""A record a line: that is no answer, which is one value."""
+_HIT: Final = re.compile(r'"_source"\s*:\s*(?=\{)')
 _SIGN_BYTES: Final = 4_096
 csv.field_size_limit(1 << 24)
 
@@ -46,7 +49,7 @@ def export_of(sample: bytes) -> str:
     start = sample[:_SIGN_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"__CURSOR="):
         return JOURNAL
-    if start.startswith(b"{") and _JSON_SIGNS.search(start):
+    if start.startswith(b"{") and _JSON_SIGNS.search(start) and not _JSON_LINES.match(start):
         return JSON
     return TABLE if _columns(start.partition(b"\n")[0].decode("utf-8", "replace")) else ""
 
@@ -96,7 +99,7 @@ def _table(data: bytes) -> Iterator[Piece]:
             first, started = started, reader.line_num
             if number and any(row):
                 values = dict(zip(names, row, strict=False))
-                yield Piece(offsets[min(first, len(lines))], first, _carried(values), "")
+                yield Piece(offsets[min(first, len(lines))], first, store_record(values), "")
     except csv.Error as error:
         yield Piece(offsets[min(started, len(lines))], started, None, f"{error}")
 
@@ -106,11 +109,11 @@ def _answer(data: bytes) -> Iterator[Piece]:
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
-        yield Piece(0, 0, None, text[:200])
-        return
+        answer = {"hits": {"hits": [{"_source": hit} for hit in _whole_hits(text)]}}
+        yield Piece(len(data), text.count("\n"), None, "an answer that is cut")
     position = line = counted = offset = 0
     for values in _records(answer):
-        carried = _carried(values)
+        carried = store_record(values)
         # The place of a record is that of its message, as it is written in the document.
         told = json.dumps(str(carried.get("_raw", carried.get("message", ""))), ensure_ascii=False)[1:41]
         found = text.find(told, position) if told.strip('"') else -1
@@ -149,6 +152,18 @@ def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
                 yield dict(zip(names, row, strict=False))
 
 
+def _whole_hits(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the hits of a search whose answer is cut, as far as they are whole."""
+    decoder = json.JSONDecoder(strict=False)
+    for found in _HIT.finditer(text):
+        try:
+            values, _ = decoder.raw_decode(text, found.end())
+        except (ValueError, RecursionError):
+            return
+        if isinstance(values, Mapping):
+            yield values
+
+
 def _items(values: Any) -> Iterator[Mapping[str, Any]]:
     return (one for one in values if isinstance(one, Mapping)) if isinstance(values, list) else iter(())
 
@@ -174,8 +189,8 @@ def _journal(data: bytes) -> Iterator[Piece]:
             yield Piece(start, first, values, "")
 
 
-def _carried(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a store's record as one that holds a line: unless the store has taken it apart."""
+def store_record(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a log store's record as a collector's that holds a line, unless the store has taken the line apart."""
     flat = dict(_flat(values))
     named = {name.strip().lower(): value for name, value in flat.items() if value not in (None, "", "-")}
     message = next((named[name] for name in _MESSAGES if name in named), "")

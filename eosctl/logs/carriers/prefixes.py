@@ -17,7 +17,7 @@ _GREP: Final = re.compile(
     rb"(?!\d{1,4}[./-]\d)((?:[A-Za-z]:)?[\w .~+@/\\-]{0,300}?[./\\][\w .+@/\\-]{1,200}?)"
     rb"(?::\d{1,9}:|-\d{1,9}-|:)(.*)"
 )
-_NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D))(.*)")
+_NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2}(?=\[?\d{4}-\d\d-))(.*)")
 _HOST: Final = re.compile(rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b)([\w.-]{2,253}): (.*)")
 _KUBETAIL: Final = re.compile(rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\] ?(.*)")
 _HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")

@@ -53,6 +53,7 @@ _NOT_LOGS: Final = frozenset(
 )
 _ARCHIVES: Final = ((b"PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07", "rar"))
 _TAR_BYTES: Final = 512
+_NULS_IN_TEXT: Final = re.compile(rb"(?<=\n)\0{8,}(?=[\x20-\x7e]{8})")
 _TABLES: Final = frozenset({".csv", ".tsv"})
 _KAFKA_DATA: Final = re.compile(
     r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
@@ -190,6 +191,9 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         # copytruncate: the program went on at its old place in the emptied file.
         sample = read_head(path, SAMPLE_BYTES, first_text(path))
         outermost = NULS
+    elif b"\0" in sample and _NULS_IN_TEXT.search(sample):
+        # A machine that lost power leaves blocks of NULs between lines.
+        sample, outermost = _NULS_IN_TEXT.sub(b"\n", sample), NULS
     export = "" if outermost else export_of(sample)
     is_document = not export and holds_records(sample)
     if _is_document(sample) and not is_document and not export:

@@ -30,7 +30,18 @@ _LOGGER_AT_START: Final = re.compile(
 """A logger with its thread before or behind it, in front of the message, which may begin with whom it is about."""
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
-_JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n]*)\n?")
+_JUL_LEVELS: Final = {
+    name: level
+    for level, names in {
+        "SEVERE": "SEVERE SCHWERWIEGEND GRAVE 致命的 重大 严重 嚴重 심각",
+        "WARNING": "WARNING WARNUNG AVERTISSEMENT ADVERTENCIA AVVERTENZA AVISO 警告 경고",
+        "INFO": "INFO INFORMATION INFORMATIONEN INFOS INFORMACIÓN INFORMAZIONI INFORMAÇÕES 情報 信息 資訊 정보",
+        **{name: name for name in ("CONFIG", "FINE", "FINER", "FINEST")},
+    }.items()
+    for name in names.split()
+}
+"""The levels of java.util.logging as it prints them in other languages."""
+_JUL: Final = re.compile(rf"({'|'.join(_JUL_LEVELS)}): ([^\n]*)\n?")
 """The second line of a record of java.util.logging."""
 OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
 """A line that is a record of its own where no layout is known."""
@@ -207,7 +218,7 @@ def _take_first_logger(message: str) -> tuple[str, str, str]:
 def _take_jul(text: str) -> tuple[str, str, str]:
     """Return level, message and what follows of a record whose second line has them."""
     found = _JUL.match(text)
-    return ("", "", text) if found is None else (found[1], found[2].rstrip("\r"), text[found.end() :])
+    return ("", "", text) if found is None else (_JUL_LEVELS[found[1]], found[2].rstrip("\r"), text[found.end() :])
 
 
 def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:

@@ -64,8 +64,8 @@ def headline(findings: LogFindings) -> str:
     """Return the verdict: the worst incident, records without a known cause, and input that was not recognized."""
     if nothing := nothing_read_text(findings):
         return nothing
-    unread = [_sentence(unread_text(one)) for one in _unread(findings)]
-    more = [f"{count_text(len(unread) - NAMED, 'more file')} not recognized."] if len(unread) > NAMED else []
+    unread = [*_broken(findings), *(_sentence(unread_text(one)) for one in _unread(findings))]
+    more = [f"{count_text(len(unread) - NAMED, 'more file')} not read or recognized."] if len(unread) > NAMED else []
     return " ".join([*_verdict(findings), *unread[:NAMED], *more])
 
 
@@ -95,7 +95,8 @@ def _verdict(findings: LogFindings) -> list[str]:
     if unknown:
         calls.append(_unknown_text(unknown, has_verdict=bool(calls or findings.incidents)))
     if not findings.incidents:
-        place = "" if findings.is_recognized else " in the recognized records"
+        is_whole = findings.is_recognized and findings.is_complete
+        place = "" if is_whole else " in the recognized records"
         return calls or [f"No incident found{place}."]
     worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
     others = len(findings.incidents) - 1
@@ -124,6 +125,16 @@ def _unknown_text(unknown: Sequence[UnexplainedRecords], *, has_verdict: bool) -
     first = next((f"{record.place}: {record.text}" for one in unknown for record in one.records), "")
     what = f"{count_text(count, 'error record')} {'is' if count == 1 else 'are'} not in the catalogue, first: {first}"
     return what if has_verdict else f"No known incident. {what}"
+
+
+def _broken(findings: LogFindings) -> Iterator[str]:
+    """Yield the files that were not read to their end."""
+    for source in findings.sources:
+        if source.error:
+            yield f"{source.file} was not read to its end: {source.error}."
+    for one in findings.skipped:
+        if one.is_failure:
+            yield f"{one.file} was not read: {one.reason}."
 
 
 def _unread(findings: LogFindings) -> list[FileCoverage]:

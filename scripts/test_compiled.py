@@ -18,7 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = [f"tests/{room}" for room in ("wire", "storage", "sandbox", "decode", "fsck", "client", "lab/workloads")]
+ROOMS = [
+    f"tests/{room}"
+    for room in ("wire", "storage", "sandbox", "commands/decode", "analysis/fsck", "client", "lab/workloads")
+]
 #: They start sandboxes as processes of their own, which choose their event loop.
 STARTED = [
     "tests/sandbox/process",

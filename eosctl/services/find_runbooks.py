@@ -30,6 +30,7 @@ _WORTH: Final = 0.2
 _QUESTION: Final = 1.0
 _NAMED: Final = 0.95
 _LATER_RUNBOOK: Final = 0.1
+_HOLLOW_COSTS: Final = 0.5
 _LATER_NAME: Final = 0.02
 _ENTRY_BELOW: Final = 0.01
 _PRINTED: Final = 0.85
@@ -138,13 +139,14 @@ def _candidates(text: str, *, is_output: bool) -> Iterator[RunbookMatch]:
     rank = 0
     for name in pasted.names:
         for entry in find_entries(name)[:2]:
-            if entry.kind in _REPORTED_KINDS:
-                score = _NAMED - _LATER_NAME * rank - (0.5 if entry.name in _HOLLOW else 0)
+            if entry.kind in _REPORTED_KINDS or (entry.kind is EntryKind.METRIC and entry.runbooks):
+                score = _NAMED - _LATER_NAME * rank - (_HOLLOW_COSTS if entry.name in _HOLLOW else 0)
                 yield from _of_entry(entry, score, name, f"the text names {name}")
                 rank += 1
     for number in pasted.numbers:
         for entry in find_entries(str(number))[:1]:
-            yield from _of_entry(entry, _NAMED, entry.name, f"the text has error code {number}")
+            score = _NAMED - (_HOLLOW_COSTS if entry.name in _HOLLOW else 0)
+            yield from _of_entry(entry, score, entry.name, f"the text has error code {number}")
     for printed in find_printed(pasted.text):
         words = len(printed.phrase.split())
         score = min(0.6 + 0.05 * words, _PRINTED) - (

@@ -13,7 +13,7 @@ import msgspec
 
 from eosctl.knowledge.reference.index import entry_named, load_index
 from eosctl.model.reference import Entry, EntryKind
-from eosctl.services.reference.text_index import TextIndex
+from eosctl.services.reference.text_index import TextIndex, tried_phrases
 
 _LONGEST_SENTENCE: Final = 40
 _MOST_SENTENCES: Final = 30
@@ -69,7 +69,8 @@ def runbook_of_category(category: str) -> str:
 
 def _sentences(text: str) -> Iterator[str]:
     parts = [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
-    for part in parts[:_MOST_SENTENCES]:
+    about = [part for part in parts if not any(tried in part.lower() for tried in tried_phrases())] or parts
+    for part in about[:_MOST_SENTENCES]:
         yield " ".join(part.split()[:_LONGEST_SENTENCE])
 
 

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from eosctl.errors import EosctlError
 
@@ -109,10 +109,20 @@ def meanings_of(stems: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def tried_phrases() -> tuple[str, ...]:
+    """Return the phrases of sentences about what was tried in vain."""
+    return tuple(_load_synonyms()["tried"])
+
+
+@cache
+def _load_synonyms() -> Mapping[str, Any]:
+    text = (resources.files("eosctl.knowledge.reference") / "synonyms.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 @cache
 def _vocabulary() -> _Vocabulary:
-    text = (resources.files("eosctl.knowledge.reference") / "synonyms.toml").read_text(encoding="utf-8")
-    data = tomllib.loads(text)
+    data = _load_synonyms()
     pairs = [(variant, f"={meaning}") for meaning, variants in data["meanings"].items() for variant in variants]
     phrases: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
     for stems, (_, meaning) in zip(_stems([variant for variant, _ in pairs]), pairs, strict=True):

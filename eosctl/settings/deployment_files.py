@@ -14,7 +14,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.settings.detection import sources_of
-from eosctl.settings.documents import parse_documents
+from eosctl.settings.documents import format_of, parse_documents
 from eosctl.settings.file_texts import files_of, holds_kafka, is_template, mentions_kafka, read_text
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
@@ -87,7 +87,7 @@ def read_deployment(
             text = texts[file] if texts and file in texts else read_text(path)
             if path in paths and not text.strip():
                 raise ConfigFileError(f"{file} is empty.", "There is nothing to judge.", "Name another file.")
-            one = _read_any(file, text, _role_for(file, roles or {}))
+            one = _read_any(file, text, _role_for(file, roles or {}), is_named=path in paths)
         except ConfigFileError as error:
             if path in paths or holds_kafka(path):
                 unreadable.append(Unreadable(file, error))
@@ -102,11 +102,16 @@ def read_deployment(
     return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood))
 
 
-def _read_any(file: str, text: str, role: Role | None) -> _File:
-    """Read a file; one that does not follow its format is an error only where it is about Kafka, and no template."""
+def _read_any(file: str, text: str, role: Role | None, *, is_named: bool) -> _File:
+    """Read a file; one that does not follow its format is an error only where it is about Kafka, and no template.
+
+    A file that was named itself and has a format that nothing here reads is an error, too.
+    """
     try:
         return _read(file, text, role)
     except ConfigFileError:
+        if is_named and format_of(file) is None:
+            raise
         if mentions_kafka(file, text) and not is_template(text):
             raise
     try:

@@ -28,8 +28,7 @@ class SourceOptions(NamedTuple):
         source_option(
             "--logs",
             metavar="PATH",
-            help="Logs of brokers and applications, files or folders; repeatable.",
-            exists=True,
+            help="Logs of brokers and applications: files, archives, folders, or -; repeatable.",
         ),
     ] = None
     zone: Annotated[

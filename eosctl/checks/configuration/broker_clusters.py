@@ -17,18 +17,27 @@ def cluster_of(broker: Component) -> str:
     return broker.place.file if broker.place.line else "the running cluster"
 
 
-def folder_of(broker: Component) -> str:
-    """Return the folder of a broker's file: copies for other environments stand in other folders."""
-    return broker.place.file.rpartition("/")[0]
+def folder_of(component: Component) -> str:
+    """Return the folder of a component's file: copies for other environments stand in other folders."""
+    return component.place.file.rpartition("/")[0]
 
 
 def is_only_broker(deployment: Deployment, broker: Component) -> bool:
     """Tell whether the platform starts this broker alone; False where nothing shows how many there are."""
-    own = [
-        other for other in deployment.of(Role.BROKER) if is_broker(other) and cluster_of(other) == cluster_of(broker)
-    ]
+    own = [other for other in deployment.of(Role.BROKER) if is_broker(other) and _are_together(other, broker)]
     counts = [other.instances.number if other.instances is not None else None for other in own]
     return counts == [1] and own[0] is broker and _is_complete(broker)
+
+
+def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
+    """Tell whether the only broker in the folder of a worker's file is a cluster of its own."""
+    near = [broker for broker in deployment.of(Role.BROKER) if folder_of(broker) == folder_of(client)]
+    return len(near) == 1 and is_only_broker(deployment, near[0])
+
+
+def _are_together(one: Component, other: Component) -> bool:
+    """Tell whether two brokers join one cluster; each folder may have a cluster of the same addresses."""
+    return cluster_of(one) == cluster_of(other) and folder_of(one) == folder_of(other)
 
 
 def is_broker(server: Component) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.checks.configuration.broker_clusters import folder_of
 from eosctl.model.deployment import Component, Deployment, Role
 
 _NAMES: Final = ("topic", "topics", "topic_id", "topic.name")
@@ -26,8 +27,3 @@ def are_related(deployment: Deployment, writer: Component, reader: Component) ->
     if reader.role is Role.SINK_CONNECTOR:
         return False
     return folder_of(writer) == folder_of(reader)
-
-
-def folder_of(component: Component) -> str:
-    """Return the folder of a component's file."""
-    return component.place.file.rpartition("/")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.broker_clusters import runs_on_one_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -28,7 +29,8 @@ def worker_topics_not_durable(case: Case) -> Iterator[Problem]:
 
     What it checks:
         The replication factors of the config, offset and status topics below 3, where they were written down; -1
-        means the brokers' default.
+        means the brokers' default. Nothing is reported next to
+        the only broker of a Compose file: more replicas have no place there.
 
     Why it matters for exactly-once:
         Offsets of sources, committed in the tasks' transactions, live in the offset topic; the zombie fencing of
@@ -44,6 +46,8 @@ def worker_topics_not_durable(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for worker in case.deployment.of(Role.CONNECT_WORKER):
+        if runs_on_one_broker(case.deployment, worker):
+            continue
         for topic in ("config", "offset", "status"):
             factor = worker.value(f"{topic}.storage.replication.factor")
             if factor.is_given and factor.number is not None and 0 < factor.number < 3:

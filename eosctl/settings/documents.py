@@ -176,13 +176,18 @@ def _at_key(node: Node, line: int) -> Node:
 
 def _json(file: str, text: str) -> tuple[Node, ...]:
     try:
-        json.loads(text)
+        _check_json(text)
     except json.JSONDecodeError as error:
         return _json_with_comments(file, text, error)
     except RecursionError as error:
         raise _malformed(file, 1, "nested too deeply") from error
     # What is valid JSON is YAML too, but for tabs between the tokens.
     return _yaml(file, text.replace("\t", " "))
+
+
+def _check_json(text: str) -> None:
+    # Numbers stay text: Python converts no more than 4,300 digits, and Kafka's own parser judges a value.
+    json.loads(text, parse_int=str, parse_float=str)
 
 
 _JSON_EXTRA: Final = re.compile(
@@ -202,7 +207,7 @@ def _json_with_comments(file: str, text: str, error: json.JSONDecodeError) -> tu
         raise _malformed(file, error.lineno, error.msg) from error
     try:
         if not file.lower().endswith((".jsonc", ".json5")):
-            json.loads(plain)
+            _check_json(plain)
         return _yaml(file, plain.replace("\t", " "))
     except (ConfigFileError, json.JSONDecodeError):
         raise _malformed(file, error.lineno, error.msg) from error
@@ -250,6 +255,9 @@ def _toml(file: str, text: str) -> tuple[Node, ...]:
         where = re.search(r"at line (\d+)", str(error))
         line = int(where[1]) if where else text.count("\n") + 1
         raise _malformed(file, line, str(error).partition(" (")[0]) from error
+    except (ValueError, RecursionError) as error:
+        reason = "a number is too long" if isinstance(error, ValueError) else "nested too deeply"
+        raise _malformed(file, 1, reason) from error
     return (_toml_node(values, "", dict(_toml_lines(text)), 1),)
 
 

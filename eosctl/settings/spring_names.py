@@ -143,7 +143,7 @@ def _binder(
 
 # A binding by its name, of the binder or of Spring Cloud Stream itself.
 _BINDING_KEY: Final = re.compile(r"^spring\.cloud\.stream\.(?:kafka\.)?bindings\.([\w-]+)\.(.+)$", re.IGNORECASE)
-_AMOUNT: Final = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h|d|b|kb|mb|gb)", re.IGNORECASE)
+_AMOUNT: Final = re.compile(r"(\d{1,30})\s*(ns|us|ms|s|m|h|d|b|kb|mb|gb)", re.IGNORECASE)
 _UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _SIZES: Final = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _DURATIONS: Final = frozenset({"heartbeat.interval.ms", "auto.commit.interval.ms", "max.poll.interval.ms"})

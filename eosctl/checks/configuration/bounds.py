@@ -13,6 +13,8 @@ _RANGE: Final = re.compile(r"^(-?\d+) \.\. (-?\d+)$")
 _CHOICE: Final = re.compile(r"^(\((?:case insensitive|relaxed)\) )?\[([\w.,: -]+)\]$")
 _VERSION: Final = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-IV\d+)?")
 _LIBRDKAFKA_BOOLEANS: Final = frozenset({"true", "t", "1", "false", "f", "0"})
+#: Python converts no more than 4,300 digits, and no setting has so many; leading zeros are the rest.
+_MOST_DIGITS = 100
 
 
 def why_refused(parameter: Parameter, release: Release, text: str, *, lenient: bool = False) -> str:
@@ -46,7 +48,8 @@ def _not_whole(word: str, bits: int) -> str:
     if not re.fullmatch(r"[+-]?\d+", word, re.ASCII):
         return "it is a whole number without a unit"
     limit = 1 << bits
-    return "" if -limit <= int(word) < limit else f"it does not fit into {bits + 1} bits"
+    fits = len(word) <= _MOST_DIGITS and -limit <= int(word) < limit
+    return "" if fits else f"it does not fit into {bits + 1} bits"
 
 
 def _not_number(word: str) -> str:
@@ -68,7 +71,7 @@ def _outside_range(word: str, bounds: str) -> str:
     if not re.fullmatch(r"[+-]?\d+", word, re.ASCII):
         return "it is a whole number without a unit"
     match = _RANGE.match(bounds)
-    if match is None or int(match[1]) <= int(word) <= int(match[2]):
+    if match is None or (len(word) <= _MOST_DIGITS and int(match[1]) <= int(word) <= int(match[2])):
         return ""
     return f"it is between {match[1]} and {match[2]}"
 

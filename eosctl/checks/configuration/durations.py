@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_DURATION: Final = re.compile(r"(\d+)\s*(ms|milli\w*|s|sec\w*|m|min\w*|h|hour\w*|d|day\w*)?$")
-_ISO: Final = re.compile(r"pt(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_DURATION: Final = re.compile(r"(\d{1,30})\s*(ms|milli\w*|s|sec\w*|m|min\w*|h|hour\w*|d|day\w*)?$")
+_ISO: Final = re.compile(r"pt(?:(\d{1,30})h)?(?:(\d{1,30})m)?(?:(\d{1,30})s)?")
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 

@@ -138,6 +138,8 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
         recognized_by: The key, or the name of the surroundings, that shows the role; empty where no single one does.
         instances: How many processes run with it, by the description of the platform; None where none shows that.
+        described_by: The file that describes its cluster as a whole, as a Compose file does; empty where several files
+            of a folder may be parts of one.
         others: What else it may be, where no key decides: components of these roles stand for the same settings.
     """
 
@@ -156,6 +158,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     cluster: str = ""
     recognized_by: str = ""
     instances: Value | None = None
+    described_by: str = ""
     others: tuple[Role, ...] = ()
 
     def value(self, name: str) -> Value:

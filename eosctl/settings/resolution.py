@@ -124,6 +124,7 @@ def _component(
         cluster=source.cluster,
         recognized_by=source.recognized_by,
         instances=source.instances,
+        described_by=source.described_by,
         others=source.others,
     )
 

@@ -45,6 +45,8 @@ class Source(msgspec.Struct, frozen=True):
         part_of: The workload whose container has it as environment: ``Deployment settlement``; else empty.
         held_by: The resource that holds it: ``ConfigMap settlement``; empty where that is the file itself.
         instances: How many processes run with it; None where nothing shows that.
+        described_by: The file that describes its cluster as a whole, as a Compose file does; empty where several files
+            of a folder may be parts of one.
         others: What else it may be, where no key decides; it is judged as each of them.
     """
 
@@ -62,6 +64,7 @@ class Source(msgspec.Struct, frozen=True):
     part_of: str = ""
     held_by: str = ""
     instances: Value | None = None
+    described_by: str = ""
     others: tuple[Role, ...] = ()
 
 

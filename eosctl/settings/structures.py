@@ -71,7 +71,7 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
         if isinstance(service, Branch):
             commands = (service.get("command"), service.get("entrypoint"))
             found = container_environment(service.get("environment"), service.text("image") or "", name, file, commands)
-            sources += [replace(source, part_of=service_name(name, file)) for source in found]
+            sources += [replace(source, part_of=service_name(name, file), described_by=file) for source in found]
     return sources
 
 

@@ -13,7 +13,8 @@ def cluster_of(broker: Component) -> str:
         return broker.cluster
     for name in _JOINED_BY:
         if broker.has(name) and broker.word(name):
-            return f"{name}={broker.word(name)}"
+            joined = f"{name}={broker.word(name)}"
+            return f"{broker.described_by} {joined}" if broker.described_by else joined
     return broker.place.file if broker.place.line else "the running cluster"
 
 
@@ -31,13 +32,17 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
     """Tell whether the only broker in the folder of a worker's file is a cluster of its own."""
-    near = [broker for broker in deployment.of(Role.BROKER) if folder_of(broker) == folder_of(client)]
+    near = [broker for broker in deployment.of(Role.BROKER) if _scope_of(broker) == _scope_of(client)]
     return len(near) == 1 and is_only_broker(deployment, near[0])
 
 
 def _are_together(one: Component, other: Component) -> bool:
     """Tell whether two brokers join one cluster; each folder may have a cluster of the same addresses."""
     return cluster_of(one) == cluster_of(other) and folder_of(one) == folder_of(other)
+
+
+def _scope_of(component: Component) -> str:
+    return component.described_by or folder_of(component)
 
 
 def is_broker(server: Component) -> bool:

@@ -128,20 +128,39 @@ def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
     for transactional_id, events in by_key(sorted(keyed, key=lambda pair: time_of(pair[1]))).items():
         for episode in episodes(events, EPISODE_MS):
             producer = _producer(story, transactional_id, episode)
+            partition = next(filter(None, (event.fields.get("partition") for event in episode)), "")
+            subject = {"transactional.id": transactional_id, **producer, "topic-partition": partition}
+            if not any(subject.values()):
+                subject = {"application": episode[0].application}
+            explanation, next_step, confidence = _epoch_is_over(
+                story, episode, transactional_id or producer.get("producerId", "")
+            )
             yield incident(
                 "invalid_producer_epoch",
                 "zombie-writer",
-                {
-                    "transactional.id": transactional_id,
-                    **producer,
-                    "topic-partition": next(filter(None, (event.fields.get("partition") for event in episode)), ""),
-                },
+                subject,
                 episode,
-                f"A process still writes for {transactional_id or 'producer ' + (producer.get('producerId') or '?')} "
-                "with an epoch that is over; the broker refused it.",
-                "Find the process with the old epoch and stop it.",
-                confidence=0.85 if _has_client(story, episode) else 0.65,
+                explanation,
+                next_step,
+                confidence=confidence,
             )
+
+
+def _epoch_is_over(story: LogStory, episode: Sequence[LogEvent], producer: str) -> tuple[str, str, float]:
+    """Return what is known of a refused epoch, what to do, and how sure it is."""
+    who = f"the producer {producer}" if producer else f"a producer of {episode[0].application}"
+    if any(event.application in story.servers() for event in episode):
+        return (
+            f"A process still writes for {who} with an epoch that is over; the broker refused it.",
+            "Find the process with the old epoch and stop it.",
+            0.85 if _has_client(story, episode) else 0.65,
+        )
+    why = (
+        f"A broker refused {who} for its epoch: another instance has taken its transactional id, or the coordinator "
+        "aborted its transaction at transaction.timeout.ms. To the client both look alike."
+    )
+    look = "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id."
+    return why, look, 0.5
 
 
 def _producer(story: LogStory, transactional_id: str, episode: Sequence[LogEvent]) -> dict[str, str]:

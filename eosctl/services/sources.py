@@ -7,14 +7,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.collect.logged_incidents import with_logs
-from eosctl.collect.metrics.metric_source import distinct
 from eosctl.errors import UsageError
 from eosctl.logs.coverage import catalogued_text
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
 from eosctl.services.callbacks import Callbacks
-from eosctl.services.log_findings import collect_log_findings
 from eosctl.services.log_format import find_zone
 from eosctl.services.log_places import existing
 from eosctl.settings.endpoint_credentials import read_endpoint_credentials
@@ -62,6 +58,8 @@ def check_sources(sources: Sources) -> None:
     if sources.credentials is not None and not sources.metrics:
         raise UsageError("--credentials was given, and no --metrics.", "", "Name a program: --metrics URL.")
     if sources.metrics:
+        from eosctl.collect.metrics.metric_source import distinct
+
         distinct(sources.metrics)
     find_zone(sources.zone)
     existing(sources.logs)
@@ -74,11 +72,17 @@ def read_sources(snapshot: ClusterSnapshot, sources: Sources, callbacks: Callbac
         EosctlError: The sources cannot be read; a program that does not answer is a gap in the snapshot instead.
     """
     log_reading = ""
+    # The detectors of logs and the clients of metrics take longer to load than a file of settings takes to judge.
     if sources.logs:
+        from eosctl.collect.logged_incidents import with_logs
+        from eosctl.services.log_findings import collect_log_findings
+
         findings = collect_log_findings(sources.logs, find_zone(sources.zone), progress=callbacks.progress)
         log_reading = catalogued_text(findings)
         snapshot = with_logs(snapshot, findings)
     if sources.metrics:
+        from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
+
         credentials = read_endpoint_credentials(sources.credentials)
         metrics = collect_metric_evidence(sources.metrics, callbacks.now_ms, PAGE_TIMEOUT_MS, credentials)
         snapshot = with_metrics(snapshot, metrics)

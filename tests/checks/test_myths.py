@@ -23,8 +23,8 @@ WARNING = re.compile(
     r"\b(never|not|no|nor|nobody|without|instead of|neither|n't|wrong|misspelled|hang|refused?)\b", re.IGNORECASE
 )
 BEFORE, AFTER = 80, 60
-# The check and the correction of names that never existed must know them, and what is refused has to be named.
-CORRECTIONS = {"misspelled_setting.py", "EOS-CFG-089.md", "refusals.toml", "myths.toml"}
+# Corrections know the names that never existed; what is refused, and what people did, has to be named.
+CORRECTIONS = {"misspelled_setting.py", "EOS-CFG-089.md", "refusals.toml", "myths.toml", "symptoms.toml"}
 
 
 class Myth(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sqlite3
 from functools import cache
 
@@ -31,7 +32,8 @@ def _names() -> tuple[str, ...]:
 
 @cache
 def _database() -> sqlite3.Connection:
-    database = sqlite3.connect(":memory:")
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    atexit.register(database.close)
     database.execute("CREATE VIRTUAL TABLE name USING fts5(letters, tokenize='trigram')")
     database.executemany("INSERT INTO name(rowid, letters) VALUES (?, ?)", enumerate(_names(), 1))
     return database

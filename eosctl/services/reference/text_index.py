@@ -10,6 +10,7 @@ import math
 import re
 import sqlite3
 import tomllib
+import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -58,6 +59,8 @@ class TextIndex:
         self._weights = {word: math.log(1 + len(texts) / count) for word, count in spread.items()}
         self._rarest = math.log(1 + len(texts))
         self._database = _open()
+        # It is closed with the last reference to the index, or at exit.
+        weakref.finalize(self, self._database.close)
         self._database.execute("CREATE VIRTUAL TABLE text USING fts5(words, tokenize='unicode61')")
         rows = ((at, " ".join(_safe(word) for word in words)) for at, words in enumerate(self._meanings, 1))
         self._database.executemany("INSERT INTO text(rowid, words) VALUES (?, ?)", rows)
@@ -147,7 +150,7 @@ def _stems(texts: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _open() -> sqlite3.Connection:
-    database = sqlite3.connect(":memory:")
+    database = sqlite3.connect(":memory:", check_same_thread=False)
     try:
         database.execute("CREATE VIRTUAL TABLE probe USING fts5(x)")
     except sqlite3.OperationalError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.sandbox.api.registry import handler
 from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.ports import Emulation, RequestContext
@@ -59,8 +59,8 @@ class Cluster:
         context = RequestContext(
             api_key, version, "A", "127.0.0.1", "User:ANONYMOUS", CLIENT_LISTENER, False, answered.set_result
         )
-        module = import_module(f"eosctl.sandbox.api.{api_key.name.lower()}")
-        self.core.ticks.post(lambda: module.handle(broker, context, request))
+        handle = handler(api_key)
+        self.core.ticks.post(lambda: handle(broker, context, request))
         return await answered
 
     async def coordinator(self, key: str, key_type: int = 0) -> Broker:

@@ -388,24 +388,3 @@ def test_a_refusal_below_the_header_line_counts_and_so_does_a_record_without_a_s
         found = judge(tmp_path / name, {name: one})
         assert kinds(found) == [("record_too_large", "record-above-client-limit")]
         assert found[0].subject["transactional.id"] == "stock-5"
-
-
-OLD_EPOCH_OF_A_GO_CLIENT = {
-    "level": "error",
-    "ts": 1795168801.2,
-    "msg": "produce failed",
-    "error": "INVALID_PRODUCER_EPOCH: Producer attempted an operation with an old epoch.",
-}
-OLD_EPOCH_OF_SARAMA = (
-    "[sarama] 2026/11/20 10:00:01 kafka: Failed to produce message to topic orders: kafka server: "
-    "The producer attempted to produce with an old epoch"
-)
-
-
-@pytest.mark.parametrize("line", [json.dumps(OLD_EPOCH_OF_A_GO_CLIENT), OLD_EPOCH_OF_SARAMA], ids=["go", "sarama"])
-def test_a_client_alone_cannot_know_why_its_epoch_is_over(line: str, tmp_path: Path) -> None:
-    (tmp_path / "writer.log").write_text(f"{line}\n")
-    (found,) = judge_incidents(scan_paths([tmp_path]).events)
-    assert found.confidence == 0.5
-    assert found.subject == {"application": "writer"}
-    assert "transaction.timeout.ms" in found.explanation

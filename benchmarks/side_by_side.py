@@ -1,4 +1,4 @@
-"""The sandbox beside real Kafka and kfake, measured with one generator in turn: CPU per transaction, rate, latency.
+"""The sandbox next to real Kafka and kfake, measured with one generator in turn: CPU per transaction, rate, latency.
 
     python -m benchmarks.side_by_side --rate 2000 --save result.json
     python -m benchmarks.side_by_side --engine sandbox --profile tv2 --shape 16x16 --rounds 5
@@ -80,7 +80,7 @@ def measure(options: argparse.Namespace) -> BenchRun:
             except EosctlError as error:
                 if options.engine:
                     raise
-                left_out[name] = error.what  # nobody asked for it by name
+                left_out[name] = error.what  # it was not asked for by name
         samples = alternate(running, shapes, options.rounds, int(options.seconds * 1000), clocks, note)
     results = tuple(_item(rival.name, load, samples[rival.name, load]) for load in shapes for rival in running)
     return _run(results, left_out, options.rounds, options.seconds, load_before)

@@ -66,5 +66,5 @@ def _unknown(question: str, nearest: tuple[str, ...]) -> UsageError:
     return UsageError(
         f"No entry fits {shown!r}.",
         f"Did you mean {', '.join(nearest)}?" if nearest else "None of its words is in the reference.",
-        "Explain one of them, list all: eosctl explain, or describe what you see: eosctl diagnose WORDS",
+        "List all entries: eosctl explain. Describe what you see: eosctl diagnose WORDS",
     )

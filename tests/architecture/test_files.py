@@ -99,6 +99,7 @@ def test_scripts_with_a_shebang_can_be_run(project_root: Path) -> None:
 
 
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#\s]+)")
+INCLUDED = re.compile(r"^```\{include\} \.\./(\S+)", re.MULTILINE)
 
 
 def broken_links(root: Path, names: list[str]) -> list[str]:
@@ -114,6 +115,32 @@ def broken_links(root: Path, names: list[str]) -> list[str]:
 
 def test_the_links_of_every_page_lead_somewhere(project_root: Path) -> None:
     assert broken_links(project_root, tracked(project_root)) == []
+
+
+def links_out_of_the_book(root: Path, names: list[str]) -> list[str]:
+    """Name each link of an included page that leaves docs/: Sphinx has no page for its target, and the build fails."""
+    included = [page for name in names if name.startswith("docs/") for page in INCLUDED.findall(_text_of(root, name))]
+    return [
+        f"{page}: {target}"
+        for page in included
+        for target in LINK.findall(_text_of(root, page))
+        if not target.startswith("docs/")
+    ]
+
+
+def _text_of(root: Path, name: str) -> str:
+    return (root / name).read_text("utf-8") if name.endswith(".md") else ""
+
+
+def test_included_pages_link_to_pages_of_the_book(project_root: Path) -> None:
+    assert links_out_of_the_book(project_root, tracked(project_root)) == []
+
+
+def test_a_planted_link_out_of_the_book_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/guide.md").write_text("```{include} ../GUIDE.md\n```\n", "utf-8")
+    (tmp_path / "GUIDE.md").write_text("[a](docs/page.md) [b](eosctl/lazy.py) [c](https://example.org)", "utf-8")
+    assert links_out_of_the_book(tmp_path, ["GUIDE.md", "docs/guide.md"]) == ["GUIDE.md: eosctl/lazy.py"]
 
 
 def test_a_planted_broken_link_is_seen(tmp_path: Path) -> None:

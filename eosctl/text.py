@@ -1,7 +1,8 @@
-"""Durations, times and numbers as people read them."""
+"""Write durations, times, sizes, rates, and numbers as people read them."""
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
 
@@ -51,3 +52,77 @@ def hidden_text(offset_count: int, record_count: int | None) -> str:
         return count_text(offset_count, "offset")
     records = count_text(record_count, "record")
     return records if record_count == offset_count else f"{records} ({count_text(offset_count, 'offset')})"
+
+
+def bytes_text(size: float) -> str:
+    """Write a size in powers of 1,000, as disks and networks are sold.
+
+    >>> [bytes_text(size) for size in (0, 950, 6.05e12, 849_000)]
+    ['0 B', '950 B', '6.05 TB', '849 kB']
+    """
+    for unit, power in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= power:
+            return f"{_three(size / power)} {unit}"
+    return f"{size:.0f} B"
+
+
+def both_bytes_text(size: float) -> str:
+    """Write a size in both systems; half of all sizing sheets mix them up.
+
+    >>> both_bytes_text(6.05e12)
+    '6.05 TB (5.5 TiB)'
+    """
+    for unit, power in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= power:
+            return f"{bytes_text(size)} ({_three(size / power)} {unit})"
+    return bytes_text(size)
+
+
+def byte_rate_text(rate: float) -> str:
+    """Write a byte rate.
+
+    >>> byte_rate_text(2.55e6)
+    '2.55 MB/s'
+    """
+    return f"{bytes_text(rate)}/s"
+
+
+def rate_text(rate: float) -> str:
+    """Write a rate of countable things.
+
+    >>> rate_text(10_880), rate_text(3.2)
+    ('10,880/s', '3.2/s')
+    """
+    return f"{number_text(rate)}/s"
+
+
+def number_text(number: float) -> str:
+    """Write a number: whole from 100 on, else three digits.
+
+    >>> number_text(16_363_112), number_text(108.8), number_text(1.0), number_text(0.0312)
+    ('16,363,112', '109', '1', '0.0312')
+    """
+    return f"{number:,.0f}" if number >= 100 else _three(number)
+
+
+def milliseconds_text(duration_ms: float) -> str:
+    """Write a duration.
+
+    >>> [milliseconds_text(ms) for ms in (0.5, 99, 1_860, 70_000, 86_400_000, float("inf"))]
+    ['0.5 ms', '99 ms', '1.86 s', '70 s', '24 h', 'never']
+    """
+    if math.isinf(duration_ms):
+        return "never"
+    for unit, size in (("d", 172_800_000), ("h", 3_600_000), ("min", 120_000), ("s", 1_000)):
+        if duration_ms >= size:
+            return f"{_three(duration_ms / {'d': 86_400_000, 'min': 60_000}.get(unit, size))} {unit}"
+    return f"{_three(duration_ms)} ms"
+
+
+def _three(number: float) -> str:
+    return f"{number:.3g}" if number < 1000 else f"{number:,.0f}"
+
+
+def release_text(release: tuple[int, int]) -> str:
+    """Write a release: ``3.9``."""
+    return f"{release[0]}.{release[1]}"

@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.release import release_text
 from eosctl.model.deployment import Client, Component, Deployment, Role
 from eosctl.model.read_as import ReadAs
+from eosctl.text import release_text
 
 _TITLES: Final[Mapping[Role, str]] = {
     Role.BROKER: "Kafka broker",

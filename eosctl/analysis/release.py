@@ -46,8 +46,3 @@ def at_least(snapshot: ClusterSnapshot, release: Release) -> bool:
     """Return whether any broker may have this release or a later one; a broker that did not say may have any."""
     floors = [release_floor(broker) for broker in snapshot.brokers]
     return not floors or any(floor is None or floor >= release for floor in floors)
-
-
-def release_text(release: Release) -> str:
-    """Write a release: ``3.9``."""
-    return f"{release[0]}.{release[1]}"

@@ -7,10 +7,10 @@ from math import ceil
 
 from eosctl.capacity.latency import transaction_timeout_floor_ms
 from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes
-from eosctl.capacity.quantities import bytes_text, milliseconds_text, number_text, rate_text
 from eosctl.capacity.recovery import useful_thread_count
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, Workload
+from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
 HEAP_SHARE_WORTH_A_WORD = 0.05
 RESTORE_WORTH_A_STANDBY_MS = 60_000

@@ -7,9 +7,9 @@ from math import inf
 from typing import Final, NamedTuple
 
 from eosctl.capacity.latency import min_transaction_ms
-from eosctl.capacity.quantities import bytes_text, milliseconds_text, number_text, rate_text
 from eosctl.errors import ConfigFileError
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, ClusterSpec, TopicSpec, Workload
+from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
 #: Counted rates of records and of transactions rarely agree to the last one: intervals begin and end in the middle.
 COUNTED_EXACTLY_ENOUGH: Final = 1.1

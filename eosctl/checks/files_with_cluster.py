@@ -15,8 +15,8 @@ from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarise
 from eosctl.model.deployment import Deployment
+from eosctl.model.redaction import setting_text
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.settings.sources import shown
 
 
 def judge_files(
@@ -59,6 +59,8 @@ def _masked_finding(finding: Finding) -> Finding:
     key = str(facts["keys"]).split(",")[0]
     return replace(
         finding,
-        facts=tuple((name, shown(key, str(value)) if name == "value" else value) for name, value in finding.facts),
-        evidence=tuple(replace(fact, value=shown(fact.name, fact.value)) for fact in finding.evidence),
+        facts=tuple(
+            (name, setting_text(key, str(value)) if name == "value" else value) for name, value in finding.facts
+        ),
+        evidence=tuple(replace(fact, value=setting_text(fact.name, fact.value)) for fact in finding.evidence),
     )

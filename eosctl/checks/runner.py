@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from eosctl.analysis.release import release_floor, release_text
+from eosctl.analysis.release import release_floor
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.undecided import undecided_settings, without_components
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
@@ -13,6 +13,7 @@ from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarise
 from eosctl.model.evidence import LISTED_BY, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.text import release_text
 
 
 class _Evidence(NamedTuple):

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from eosctl.analysis.release import release_text
 from eosctl.checks.judge import findings_of, judge
 from eosctl.checks.registry import checks_reading
 from eosctl.model.deployment import Component, Deployment, Place, Role, Value
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.model.severity import Severity
 from eosctl.model.upgrade import Step, Successor, UpgradeKnowledge
+from eosctl.text import release_text
 
 # Told by the entries on what was removed.
 REMOVED_RULE: Final = "EOS-CFG-109"

@@ -213,3 +213,16 @@ def _last_host(text: str, start: int, end: int) -> int:
     while at >= 0 and not _HOST.match(text, at):
         at = text.rfind("@", start, at)
     return at
+
+
+SETTING_MASK: Final = "********"
+_SECRET_NAME: Final = re.compile(
+    r"password|secret|jaas|token$|\.pem$|keystore\.key|credential|basic\.auth", re.IGNORECASE
+)
+
+
+def setting_text(name: str, text: str | None) -> str:
+    """Return the text of a setting's value for people; secrets are masked."""
+    if text is None:
+        return "(none)"
+    return SETTING_MASK if _SECRET_NAME.search(name) else redact_text(text)

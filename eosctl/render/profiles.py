@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
+from eosctl.model.redaction import setting_text
 from eosctl.render.listing import Column
 from eosctl.settings.profiles import Profile
-from eosctl.settings.sources import shown
 
 
 class ProfileItem(msgspec.Struct, frozen=True):
@@ -30,5 +30,5 @@ PROFILE_COLUMNS: Final[tuple[Column[ProfileItem], ...]] = (
 
 def profile_item(profile: Profile) -> ProfileItem:
     """Shape one profile."""
-    properties = {key: shown(key, given.text) for key, given in profile.properties.items()}
+    properties = {key: setting_text(key, given.text) for key, given in profile.properties.items()}
     return ProfileItem(profile.name, profile.protected, properties.get("bootstrap.servers", ""), properties)

@@ -10,12 +10,9 @@ import msgspec
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import Release
-from eosctl.model.redaction import redact_text
 from eosctl.settings.tree import Leaf
 
 _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
-_SECRET: Final = re.compile(r"password|secret|jaas|token$|\.pem$|keystore\.key|credential|basic\.auth", re.IGNORECASE)
-MASK: Final = "********"
 
 
 class Releases(NamedTuple):
@@ -77,10 +74,3 @@ def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:
 def values_of(pairs: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Value]:
     """Return values by key; of equal keys the last one counts."""
     return {key: value_of(key, leaf, file) for key, leaf in pairs}
-
-
-def shown(name: str, text: str | None) -> str:
-    """Return a value's text for people; secrets are masked."""
-    if text is None:
-        return "(none)"
-    return MASK if _SECRET.search(name) else redact_text(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from eosctl.analysis.release import release_text
 from eosctl.knowledge.metrics import load_metrics, load_missing
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.knowledge.setting_effects import load_setting_effects
@@ -13,6 +12,7 @@ from eosctl.model.known_bug import version_text
 from eosctl.model.parameter import Parameter
 from eosctl.model.reference import Entry, EntryKind, Fact
 from eosctl.monitoring.alerts import load_alerts
+from eosctl.text import release_text
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.schema.table import FOLDER, Field, Section, load_table
 

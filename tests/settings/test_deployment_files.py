@@ -13,9 +13,10 @@ from eosctl.checks.judge import findings_of, judge
 from eosctl.errors import ConfigFileError
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Component, Deployment, Role, ValueSource
+from eosctl.model.redaction import SETTING_MASK, setting_text
 from eosctl.settings.deployment_files import read_components, read_deployment
 from eosctl.settings.documents import parse_documents
-from eosctl.settings.sources import MASK, Releases, shown
+from eosctl.settings.sources import Releases
 from eosctl.settings.tree import Leaf, flatten
 
 GOOD = Path(__file__).parents[1] / "fixtures" / "configs" / "good"
@@ -256,9 +257,9 @@ def test_a_role_can_be_given(tmp_path: Path) -> None:
 
 
 def test_secrets_are_masked() -> None:
-    assert shown("ssl.key.password", "x") == MASK
-    assert shown("sasl.jaas.config", "x") == MASK
-    assert shown("acks", "all") == "all"
+    assert setting_text("ssl.key.password", "x") == SETTING_MASK
+    assert setting_text("sasl.jaas.config", "x") == SETTING_MASK
+    assert setting_text("acks", "all") == "all"
 
 
 keys = st.from_regex(r"[a-z][a-z0-9.]{0,12}", fullmatch=True)

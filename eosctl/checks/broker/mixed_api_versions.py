@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from eosctl.analysis.release import release_floor, release_text
+from eosctl.analysis.release import release_floor
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import release_text
 
 # What a transaction is made of; other differences do not touch exactly-once.
 TRANSACTION_APIS: Final = {

@@ -14,9 +14,9 @@ from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, LabelSet, N
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
-from eosctl.capacity.quantities import milliseconds_text, number_text, rate_text
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
 from eosctl.render.capacity.svg_charts import append_parts
+from eosctl.text import milliseconds_text, number_text, rate_text
 
 BLUE, ORANGE, VIOLET, GREEN, AMBER, RED = "#3b7dd8", "#c2571a", "#7a5bb5", "#2f8f6b", "#b98512", "#c0304c"
 #: Readable on white and on black, as the page follows the reader's preference.

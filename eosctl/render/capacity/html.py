@@ -12,7 +12,6 @@ from itertools import groupby
 from typing import NamedTuple
 
 from eosctl import __version__
-from eosctl.capacity.quantities import bytes_text, milliseconds_text, rate_text
 from eosctl.model.capacity_plan import CapacityPlan, CapacityReport, GrowthPoint, ResourceUse, Variant
 from eosctl.render.capacity.plan import (
     application_rows,
@@ -25,7 +24,7 @@ from eosctl.render.capacity.plan import (
 )
 from eosctl.render.capacity.svg_charts import draw_appends, draw_growth, draw_utilisation, draw_variants
 from eosctl.render.templating import render_template
-from eosctl.text import time_text
+from eosctl.text import bytes_text, milliseconds_text, rate_text, time_text
 
 
 class Tile(NamedTuple):

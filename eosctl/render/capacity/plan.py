@@ -7,14 +7,6 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from eosctl.capacity.quantities import (
-    both_bytes_text,
-    byte_rate_text,
-    bytes_text,
-    milliseconds_text,
-    number_text,
-    rate_text,
-)
 from eosctl.model.capacity_plan import (
     CapacityPlan,
     CapacityReport,
@@ -29,6 +21,7 @@ from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import both_bytes_text, byte_rate_text, bytes_text, milliseconds_text, number_text, rate_text
 
 _BY_UNIT: Final[dict[Unit, Callable[[float], str]]] = {
     Unit.BYTES: both_bytes_text,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.capacity.quantities import milliseconds_text
 from eosctl.model.capacity_simulation import PhaseLatency, SimulationReport
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Grid, Line, Style, render_page
+from eosctl.text import milliseconds_text
 
 PHASE_COLUMNS: Final[tuple[Column[PhaseLatency], ...]] = (
     Column("PHASE", lambda phase: phase.phase),

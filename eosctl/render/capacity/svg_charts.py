@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Final, NamedTuple
 
-from eosctl.capacity.quantities import milliseconds_text, rate_text
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
+from eosctl.text import milliseconds_text, rate_text
 
 WIDTH: Final = 760
 LABEL: Final = 150

@@ -10,11 +10,11 @@ import msgspec
 
 from eosctl.checks.configuration.repairs import Repair
 from eosctl.checks.upgrade_plan import UpgradeChange
+from eosctl.model.redaction import setting_text
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import Style
-from eosctl.settings.sources import shown
 
 
 class UpgradeItem(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def _upgrade_item(change: UpgradeChange) -> UpgradeItem:
         place.file if place is not None else change.name,
         place.line if place is not None else 0,
         change.key,
-        shown(change.key, change.before) if change.before else "",
+        setting_text(change.key, change.before) if change.before else "",
         change.after,
         change.text,
         change.rule,

@@ -8,11 +8,11 @@ from typing import Final
 import msgspec
 
 from eosctl.model.deployment import Component, Deployment, Value
+from eosctl.model.redaction import setting_text
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import Style
-from eosctl.settings.sources import shown
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -53,8 +53,8 @@ def _between(left: Component, right: Component) -> Iterator[Difference]:
             yield Difference(
                 left.role.value,
                 name,
-                shown(name, one.text),
-                shown(name, other.text),
+                setting_text(name, one.text),
+                setting_text(name, other.text),
                 _from(one, left),
                 _from(other, right),
             )

@@ -9,8 +9,8 @@ from eosctl.checks.undecided import Undecided
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.model.read_as import ReadAs
+from eosctl.model.redaction import setting_text
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views
-from eosctl.settings.sources import shown
 from eosctl.text import time_text
 
 SCHEMA = "eosctl.config-lint"
@@ -126,7 +126,7 @@ def lint_item(finding: Finding) -> LintItem:
         file=str(facts["file"]),
         line=int(facts["line"]),
         keys=keys,
-        value=shown(keys[0], str(facts["value"])),
+        value=setting_text(keys[0], str(facts["value"])),
         message=finding.message,
         cause=finding.cause,
         impact=finding.impact,
@@ -140,4 +140,4 @@ def lint_item(finding: Finding) -> LintItem:
 def undecided_item(one: Undecided) -> UndecidedItem:
     """Shape a setting that was not judged."""
     value, place = one.value, one.value.place or one.component.place
-    return UndecidedItem(place.file, place.line, value.key, shown(value.key, value.text))
+    return UndecidedItem(place.file, place.line, value.key, setting_text(value.key, value.text))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from eosctl.analysis.release import release_text
 from eosctl.checks.registry import checks_reading
 from eosctl.knowledge.parameter_tables import SPRING_PREFIX, load_tables
 from eosctl.knowledge.setting_effects import load_setting_effects
@@ -13,6 +12,7 @@ from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import release_text
 
 
 class SpanItem(msgspec.Struct, frozen=True):

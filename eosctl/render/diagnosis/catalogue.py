@@ -8,7 +8,6 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.fsck.kinds import AREA, FsckKind
-from eosctl.analysis.release import release_text
 from eosctl.checks.declaration import Area, Check
 from eosctl.checks.manual import manual_of
 from eosctl.render.envelope import listing
@@ -16,6 +15,7 @@ from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Line, Style, render_page
+from eosctl.text import release_text
 
 DIRECTORIES: Final = "data-directories"
 FILES: Final = "configuration-files"

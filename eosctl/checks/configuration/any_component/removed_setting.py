@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role, Value
 from eosctl.model.severity import Severity
+from eosctl.text import release_text
 
 
 @check(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.any_component.removed_setting import is_own
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment
 from eosctl.model.severity import Severity
+from eosctl.text import release_text
 
 
 @check(

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
+from eosctl.text import release_text
 
 FIRST: Final = (4, 0)
 

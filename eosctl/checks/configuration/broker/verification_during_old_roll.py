@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
+from eosctl.text import release_text
 
 CONCERNED: Final = ((3, 6), (3, 7))
 

@@ -10,8 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from eosctl.knowledge.beans import exporter_name
-from eosctl.knowledge.metric import Metric, MetricKind, MissingMetric, parse_release
+from eosctl.model.metric import Metric, MetricKind, MissingMetric, exporter_name, parse_release
 
 _OBJECT: Final = re.compile(r"(?P<domain>[\w.]+):type=(?P<type>[\w-]+)(?P<keys>(?:,[\w-]+=\{[\w-]+\})*)")
 _NAME_KEY: Final = re.compile(r'\bname="?([\w-]+)')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -12,26 +12,11 @@ from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.collect.transaction_ends import TransactionEnd
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.metric_reading import Gauge, GaugeSample
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, TransactionLook
 
 Labels = tuple[tuple[str, str], ...]
-
-
-class GaugeSample(NamedTuple):
-    """One value with its labels."""
-
-    labels: Labels
-    value: float
-
-
-class Gauge(NamedTuple):
-    """A gauge, or a counter, with its help text and samples."""
-
-    name: str
-    help: str
-    samples: tuple[GaugeSample, ...]
-    is_counter: bool = False
 
 
 UP = "eosctl_up"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
-
-import msgspec
+from typing import Final
 
 from eosctl.model.metric_page import MetricPage, MetricSample
+from eosctl.model.metric_reading import DerivedMetric, DerivedValue, Found, Labels, Looks
 from eosctl.monitoring.cluster_gauges import ENDED
 
 FENCING_ERRORS: Final = frozenset({"PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})
@@ -25,49 +24,7 @@ _THREAD: Final = "kafka_streams_stream_thread_metrics"
 _OPEN: Final = "eosctl_open_transaction_partitions"
 _OFFSETS: Final = "eosctl_unstable_offsets"
 
-Labels = tuple[tuple[str, str], ...]
 Chooser = Callable[[dict[str, str]], bool]
-
-
-class Looks(NamedTuple):
-    """What was read now, and what was read earlier of the same programs; ``earlier`` may be empty."""
-
-    now: Sequence[MetricPage]
-    earlier: Sequence[MetricPage] = ()
-
-
-class Found(NamedTuple):
-    """A value and the labels that tell where it is worst."""
-
-    value: float
-    where: Labels = ()
-
-
-class DerivedMetric(msgspec.Struct, frozen=True):
-    """How to compute a value.
-
-    Attributes:
-        name: What it is called in outputs.
-        unit: Of the value.
-        healthy: Which values are good.
-        above: The limit above which it is bad; None without one.
-        compute: From looks to the value; None where what it needs is not there.
-    """
-
-    name: str
-    unit: str
-    healthy: str
-    above: float | None
-    compute: Callable[[Looks], Found | None]
-
-
-class DerivedValue(msgspec.Struct, frozen=True):
-    """A derived metric's value now; ``is_bad`` None where it has no limit."""
-
-    metric: DerivedMetric
-    value: float
-    where: Labels
-    is_bad: bool | None
 
 
 def derive_values(looks: Looks, limits: Mapping[str, float] = MappingProxyType({})) -> tuple[DerivedValue, ...]:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from eosctl.collect.metrics.metric_source import MetricSource, SourceKind, WantedMetrics, distinct, read_pages
 from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
-from eosctl.knowledge.metric import MetricKind
 from eosctl.knowledge.metrics import load_metrics
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.metric import MetricKind
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.cluster_gauges import ENDED, HELP

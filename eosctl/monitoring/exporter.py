@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from eosctl.errors import EosctlError
+from eosctl.model.metric_reading import Gauge
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.monitoring.cluster_gauges import Gauge, measure_cluster, unreachable
+from eosctl.monitoring.cluster_gauges import measure_cluster, unreachable
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 MAX_HEAD_BYTES: Final = 16 << 10

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from eosctl.knowledge.metric import MetricKind
 from eosctl.knowledge.metrics import load_metrics
+from eosctl.model.metric import MetricKind
 from eosctl.monitoring.alerts import rules_document
 
 NAME: Final = "eosctl-metrics"

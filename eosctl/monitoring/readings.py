@@ -6,33 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-import msgspec
 from msgspec.structs import replace
 
-from eosctl.knowledge.beans import exporter_name
-from eosctl.knowledge.metric import Metric, MetricKind
 from eosctl.knowledge.metrics import load_metrics
+from eosctl.model.metric import Metric, MetricKind, exporter_name
 from eosctl.model.metric_page import MetricSample
+from eosctl.model.metric_reading import Reading
 
 COUNTED = frozenset({MetricKind.COUNTER, MetricKind.METER})
-
-
-class Reading(msgspec.Struct, frozen=True):
-    """A metric in a scrape.
-
-    Attributes:
-        metric: The metric.
-        value: The worst of its series, or their sum where it counts; None when all are NaN.
-        where: The labels of the worst series; empty of sums, and where all series are equally well.
-        series_count: How many series there are.
-        is_bad: Whether the value is beyond the metric's limit; None without a limit or a value.
-    """
-
-    metric: Metric
-    value: float | None
-    where: tuple[tuple[str, str], ...]
-    series_count: int
-    is_bad: bool | None
 
 
 def read_metrics(

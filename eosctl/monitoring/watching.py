@@ -4,45 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from eosctl.model.evidence import EvidenceGap
-from eosctl.monitoring.derived import Labels, Looks, derive_values
-from eosctl.monitoring.readings import COUNTED, Reading, read_metrics
+from eosctl.model.metric_reading import Looks, MetricMoment, Reading, Watched
+from eosctl.monitoring.derived import derive_values
+from eosctl.monitoring.readings import COUNTED, read_metrics
 
 #: Watched though nothing says at once that a value of theirs is bad.
 ALWAYS: Final = frozenset({"LastStableOffsetLag", "ProducerIdCount"})
 NO_LIMITS: Final[Mapping[str, float]] = MappingProxyType({})
-
-
-class Watched(NamedTuple):
-    """A value at a moment; ``bean`` is empty of derived ones, ``source`` where all programs count together."""
-
-    name: str
-    bean: str
-    unit: str
-    value: float | None
-    where: Labels
-    source: str
-    is_bad: bool | None
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What is the same metric at another moment."""
-        return self.bean, self.name
-
-
-class MetricMoment(NamedTuple):
-    """One look at all programs."""
-
-    at_ms: int
-    program_count: int
-    values: tuple[Watched, ...]
-    gaps: tuple[EvidenceGap, ...]
-
-    def value_of(self, key: tuple[str, str]) -> float | None:
-        """Return a metric's value, None where it was not read."""
-        return next((one.value for one in self.values if one.key == key), None)
 
 
 def observe_metrics(

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from eosctl.monitoring.cluster_gauges import Gauge
-
-Labels = tuple[tuple[str, str], ...]
+from eosctl.model.metric_reading import Gauge, GaugeSample, Labels
 
 
-class Sample(NamedTuple):
-    """One value with its labels."""
-
-    labels: Labels
-    value: float
-
-
-def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> str:
+def gauge(name: str, help_text: str, samples: Iterable[GaugeSample]) -> str:
     """Render one gauge in the text exposition format; nothing without a sample."""
     return _family(name, "gauge", help_text, samples)
 
 
-def counter(name: str, help_text: str, samples: Iterable[Sample]) -> str:
+def counter(name: str, help_text: str, samples: Iterable[GaugeSample]) -> str:
     """Render one counter in the text exposition format; nothing without a sample."""
     return _family(name, "counter", help_text, samples)
 
 
 def render_gauges(gauges: Iterable[Gauge]) -> str:
     """Render gauges and counters as one page."""
-    return "".join(
-        (counter if one.is_counter else gauge)(one.name, one.help, [Sample(*sample) for sample in one.samples])
-        for one in gauges
-    )
+    return "".join((counter if one.is_counter else gauge)(one.name, one.help, one.samples) for one in gauges)
 
 
-def _family(name: str, kind: str, help_text: str, samples: Iterable[Sample]) -> str:
+def _family(name: str, kind: str, help_text: str, samples: Iterable[GaugeSample]) -> str:
     lines = [f"{name}{_labels(sample.labels)} {sample.value}\n" for sample in samples]
     return f"# HELP {name} {help_text}\n# TYPE {name} {kind}\n{''.join(lines)}" if lines else ""
 

@@ -13,9 +13,10 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.metric_reading import Gauge
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionLook
-from eosctl.monitoring.cluster_gauges import Gauge, measure_cluster, measure_ends
+from eosctl.monitoring.cluster_gauges import measure_cluster, measure_ends
 from eosctl.monitoring.exporter import Exporter
 from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
-from eosctl.knowledge.metric import Metric, MissingMetric
 from eosctl.knowledge.metrics import find_metrics, find_missing, load_metrics, load_missing, suggest_metrics
 from eosctl.model.known_bug import parse_version, version_text
+from eosctl.model.metric import Metric, MissingMetric
 from eosctl.monitoring.derived import DERIVED
 
 COMPONENTS: Final = ("broker", "producer", "consumer", "streams")

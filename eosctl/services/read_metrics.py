@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import EosctlError
 from eosctl.model.evidence import EvidenceGap
-from eosctl.monitoring.derived import DerivedValue, Looks, derive_values
+from eosctl.model.metric_reading import DerivedValue, Looks, MetricMoment, Reading
+from eosctl.monitoring.derived import derive_values
 from eosctl.monitoring.evidence import MetricEvidence, collect_metric_evidence
-from eosctl.monitoring.readings import Reading, read_metrics
-from eosctl.monitoring.watching import MetricMoment, observe_metrics
+from eosctl.monitoring.readings import read_metrics
+from eosctl.monitoring.watching import observe_metrics
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.metric_catalogue import known_name, parse_limits, why_absent
 from eosctl.services.stopwatch import SYSTEM, Stopwatch

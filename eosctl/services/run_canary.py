@@ -13,7 +13,7 @@ from eosctl.errors import ExitCode
 from eosctl.lab.history.anomaly import Anomaly
 from eosctl.lab.verify.canary import TOPIC_PREFIX, Canary, CanaryNumbers, CanaryPlan
 from eosctl.lab.verify.report import Verdict
-from eosctl.monitoring.cluster_gauges import Gauge
+from eosctl.model.metric_reading import Gauge
 from eosctl.monitoring.exporter import serve_page
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection

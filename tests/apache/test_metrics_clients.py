@@ -11,9 +11,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.collect.metrics.prometheus_text import Sample, parse_samples
-from eosctl.knowledge.metric import Metric
 from eosctl.knowledge.metrics import load_metrics
 from eosctl.model.known_bug import parse_version
+from eosctl.model.metric import Metric
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
 from eosctl.testing import SandboxThread

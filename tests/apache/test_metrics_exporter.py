@@ -20,11 +20,11 @@ from eosctl.client.topics import ensure_topic
 from eosctl.collect.metrics.metric_source import read_pages, resolve_metric_source
 from eosctl.collect.metrics.prometheus_text import Sample, parse_samples
 from eosctl.errors import AuthenticationFailed
-from eosctl.knowledge.metric import Metric
 from eosctl.knowledge.metrics import load_metrics
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.known_bug import parse_version
+from eosctl.model.metric import Metric
 from eosctl.model.secret import Secret
 from eosctl.monitoring.evidence import wanted_metrics
 from eosctl.monitoring.exports import jmx_exporter_document

@@ -13,9 +13,9 @@ import pytest
 from eosctl.checks.measured import Series
 from eosctl.checks.operations import coordinator_loads_slowly
 from eosctl.checks.registry import ALL_CHECKS
-from eosctl.knowledge.metric import Metric, MetricKind
 from eosctl.knowledge.metrics import find_metrics, find_missing, load_metrics, load_missing, suggest_metrics
 from eosctl.model.known_bug import parse_version
+from eosctl.model.metric import Metric, MetricKind
 from tests.commands.conftest import eosctl
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "metrics"

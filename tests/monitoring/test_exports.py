@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from eosctl.knowledge.metric import MetricKind
 from eosctl.knowledge.metrics import load_metrics
+from eosctl.model.metric import MetricKind
 from eosctl.monitoring.alerts import load_alerts, load_recordings, rules_document
 from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.monitoring.dashboard import ROWS

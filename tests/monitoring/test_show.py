@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from eosctl.collect.metrics.prometheus_text import parse_samples
-from eosctl.knowledge.metric import MetricKind
 from eosctl.knowledge.metrics import load_metrics
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.monitoring.readings import Reading, read_metrics
+from eosctl.model.metric import MetricKind
+from eosctl.model.metric_reading import Reading
+from eosctl.monitoring.readings import read_metrics
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metrics.node_samples import node_samples
 from eosctl.sandbox.metrics.samples import render_samples

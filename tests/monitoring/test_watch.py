@@ -8,7 +8,8 @@ import pytest
 
 from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.model.metric_page import MetricPage
-from eosctl.monitoring.derived import DERIVED, Looks, derive_values
+from eosctl.model.metric_reading import Looks
+from eosctl.monitoring.derived import DERIVED, derive_values
 from eosctl.monitoring.watching import observe_metrics
 from eosctl.render.metrics.watch import render_metric_frame
 from eosctl.render.page import Style

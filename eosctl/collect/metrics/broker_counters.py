@@ -18,8 +18,8 @@ from eosctl.collect.metrics.jmx import read_jmx
 from eosctl.collect.metrics.metric_page import fetch_samples
 from eosctl.collect.metrics.prometheus_text import Sample
 from eosctl.errors import EosctlError, UsageError
-from eosctl.knowledge.beans import BeanQuery
 from eosctl.model.broker_counters import BrokerCounters, TopicCounters
+from eosctl.model.metric import BeanQuery
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
 

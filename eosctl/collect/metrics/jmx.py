@@ -19,7 +19,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
-from eosctl.knowledge.beans import BeanQuery, bean_sample
+from eosctl.collect.metrics.beans import bean_sample
+from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.secret import Secret
 from eosctl.settings.endpoint_credentials import EndpointCredentials

@@ -20,7 +20,7 @@ from eosctl.collect.metrics.jolokia import read_jolokia
 from eosctl.collect.metrics.metric_page import fetch_samples
 from eosctl.collect.metrics.prometheus_server import read_prometheus_server
 from eosctl.errors import UsageError
-from eosctl.knowledge.beans import BeanQuery
+from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricPage
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 

@@ -24,8 +24,8 @@ from eosctl.lab.recording import RecordedProducer, Recorder, tell_records
 from eosctl.lab.verify.scene import ClientFactory
 from eosctl.lab.workloads.latency import LatencyHistogram
 from eosctl.lab.workloads.transactional import Fate
+from eosctl.model.metric_reading import Gauge, GaugeSample
 from eosctl.model.transaction import TopicPartition
-from eosctl.monitoring.cluster_gauges import Gauge, GaugeSample
 
 TOPIC_PREFIX: Final = "eosctl-canary"
 MAX_RATE_PER_S: Final = 10.0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from eosctl.findings.diagnosis import CheckStatus
+from eosctl.model.metric_reading import GaugeSample, Labels
 from eosctl.model.severity import Severity
 from eosctl.render.findings.report import FindingReport, NoteLevel
-from eosctl.render.prometheus import Labels, Sample, gauge
+from eosctl.render.prometheus import gauge
 
 
 def render_finding_metrics(report: FindingReport) -> str:
@@ -19,44 +20,44 @@ def render_finding_metrics(report: FindingReport) -> str:
     labels: Labels = (("cluster", report.scope),) if report.scope else ()
     findings = Counter((finding.check_id, finding.severity.value) for finding in diagnosis.findings)
     totals = Counter(finding.severity for finding in diagnosis.findings)
-    score = [Sample(labels, diagnosis.grade.score)] if report.is_graded else []
-    files = [] if report.file_count is None else [Sample(labels, report.file_count)]
-    unread = [Sample(labels, sum(note.level is NoteLevel.ERROR for note in report.notes))] if files else []
+    score = [GaugeSample(labels, diagnosis.grade.score)] if report.is_graded else []
+    files = [] if report.file_count is None else [GaugeSample(labels, report.file_count)]
+    unread = [GaugeSample(labels, sum(note.level is NoteLevel.ERROR for note in report.notes))] if files else []
     return "".join(
         (
             gauge(f"{prefix}_score", "Score of the last diagnosis, 0 to 100.", score),
             gauge(
                 f"{prefix}_findings",
                 "Findings by severity.",
-                [Sample((*labels, ("severity", one.value)), totals[one]) for one in Severity],
+                [GaugeSample((*labels, ("severity", one.value)), totals[one]) for one in Severity],
             ),
             gauge(
                 f"{prefix}_check_findings",
                 "Findings by check, of checks that found something.",
                 [
-                    Sample((*labels, ("check", check_id), ("severity", severity)), number)
+                    GaugeSample((*labels, ("check", check_id), ("severity", severity)), number)
                     for (check_id, severity), number in sorted(findings.items())
                 ],
             ),
             gauge(
                 f"{prefix}_checks",
                 "Checks by outcome.",
-                [Sample((*labels, ("status", one.value)), diagnosis.count(one)) for one in CheckStatus],
+                [GaugeSample((*labels, ("status", one.value)), diagnosis.count(one)) for one in CheckStatus],
             ),
             gauge(
                 f"{prefix}_suppressed_findings",
                 "Findings that do not count.",
-                [Sample(labels, len(diagnosis.suppressed))],
+                [GaugeSample(labels, len(diagnosis.suppressed))],
             ),
             gauge(
                 f"{prefix}_evidence_gaps",
                 "Pieces of evidence that could not be had.",
-                [Sample(labels, len(diagnosis.gaps))],
+                [GaugeSample(labels, len(diagnosis.gaps))],
             ),
             gauge(
                 f"{prefix}_captured_timestamp_seconds",
                 "When the evidence was taken, seconds since the epoch.",
-                [Sample(labels, diagnosis.captured_at_ms // 1000)],
+                [GaugeSample(labels, diagnosis.captured_at_ms // 1000)],
             ),
             _read_as(report, labels),
             gauge(f"{prefix}_files", "Files that were read.", files),
@@ -73,7 +74,7 @@ def _read_as(report: FindingReport, labels: Labels) -> str:
         f"{report.metric_prefix}_read_as",
         "Parts of files by the component that they were read as.",
         [
-            Sample((*labels, ("role", role), ("release", release), ("assumed", str(assumed).lower())), number)
+            GaugeSample((*labels, ("role", role), ("release", release), ("assumed", str(assumed).lower())), number)
             for (role, release, assumed), number in sorted(parts.items())
         ],
     )

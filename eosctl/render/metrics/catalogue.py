@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from eosctl.knowledge.metric import Metric, MissingMetric
 from eosctl.model.known_bug import version_text
+from eosctl.model.metric import Metric, MissingMetric
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 

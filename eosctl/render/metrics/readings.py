@@ -6,8 +6,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.monitoring.derived import DerivedValue
-from eosctl.monitoring.readings import Reading
+from eosctl.model.metric_reading import DerivedValue, Reading
 from eosctl.render.listing import Column
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.monitoring.watching import MetricMoment, Watched
+from eosctl.model.metric_reading import MetricMoment, Watched
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page

@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
+from eosctl.model.metric import exporter_name, safe_name
 from eosctl.model.metric_page import MetricSample
 
-_RESERVED: Final = ("_total", "_created", "_bucket", "_info")
-_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9:_]")
 _KEY: Final = re.compile(r'([^=,]+)=("(?:[^"\\]|\\.)*"|[^,]*)(?:,|$)')
-
-
-class BeanQuery(NamedTuple):
-    """Beans to read: a JMX pattern of object names, and the attributes wanted of each."""
-
-    pattern: str
-    attributes: tuple[str, ...]
-
-
-def exporter_name(domain: str, bean_type: str, attribute: str) -> str:
-    """Return the name that jmx_exporter (1.x, without rules) gives to an attribute; keys but the type become labels.
-
-    Its untyped values lose the suffixes that its library keeps for others, so ``task-created-total`` ends in ``_task``.
-    """
-    name = safe_name(f"{domain}_{bean_type}_{attribute}")
-    while reserved := next((suffix for suffix in _RESERVED if name.endswith(suffix)), ""):
-        name = name.removesuffix(reserved)
-    return name
-
-
-def safe_name(text: str) -> str:
-    """Return a text as Prometheus takes it in names."""
-    return _NO_NAME.sub("_", text)
 
 
 def bean_sample(object_name: str, attribute: str, value: object) -> MetricSample | None:

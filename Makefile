@@ -35,11 +35,12 @@ test-compiled: environment ## The tests of wire, storage and sandbox with their 
 coverage: environment ## The same tests with branch coverage; twice as long, so not part of `make test`.
 	$(RUN) -m pytest -n $(JOBS) -m "not apache" --cov --cov-report=term:skip-covered
 
-static: environment ## Style (with bandit's rules), types, import contracts, and dead code.
+static: environment ## Style (with bandit's rules), types, import contracts, dead code, and prose.
 	.venv/bin/ruff check
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-logo
 	$(RUN) -m scripts.dead_code
+	$(RUN) -m scripts.prose
 
 # Advisories come over the network and change from day to day, so `test` does without; not asked (2) is told, no failure.
 lint: static ## The same, and known vulnerabilities of what is installed.

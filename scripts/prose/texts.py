@@ -1,0 +1,78 @@
+"""Find the texts that people read in a file of the project.
+
+Code spans (between backquotes) and fenced blocks are left out: they quote commands, settings, and output.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_FENCE: Final = re.compile(r"^( *)(```|~~~).*?^ *\2 *$", re.MULTILINE | re.DOTALL)
+_SPAN: Final = re.compile(r"``[^`]*``|`[^`\n]*`")
+_NAMED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_WHOLE: Final = frozenset({".md", ".yaml", ".yml", ".toml", ".j2", ".properties", ".java", ".sh", ""})
+
+
+class Text(NamedTuple):
+    """A text and the line of the file on which it starts."""
+
+    line: int
+    text: str
+
+
+def texts_of(path: Path, *, literals: bool) -> list[Text]:
+    """Return the texts of a file, without code in them; nothing for a kind of file that has no prose.
+
+    Args:
+        path: The file; its suffix decides how it is read.
+        literals: Whether the string literals of a Python file count: those of the product do, those of tests do not.
+    """
+    if path.suffix not in (".py", *_WHOLE):
+        return []
+    source = path.read_text("utf-8")
+    found = _python(source, literals) if path.suffix == ".py" else [Text(1, source)]
+    return [Text(line, _without_code(text)) for line, text in found]
+
+
+def _without_code(text: str) -> str:
+    """Blank out code, and keep every line break."""
+    for pattern in (_FENCE, _SPAN):
+        text = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return text
+
+
+def _python(source: str, literals: bool) -> Iterator[Text]:
+    tree = ast.parse(source)
+    comment, last = "", 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            line, words = token.start[0], token.string.lstrip("#: ")
+            if comment and line != last + 1:
+                yield Text(last - comment.count("\n"), comment)
+                comment = ""
+            comment, last = f"{comment}\n{words}" if comment else words, line
+    if comment:
+        yield Text(last - comment.count("\n"), comment)
+    taken: set[int] = set()  # parts of an f-string and docstrings, which are not literals of their own
+    for node in ast.walk(tree):
+        if isinstance(node, _NAMED):
+            yield Text(node.lineno, node.name.replace("_", " "))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            taken.add(id(node.value))
+            yield Text(node.lineno, node.value.value)
+        elif isinstance(node, ast.JoinedStr):
+            taken |= {id(part) for part in node.values}
+            if literals:
+                yield Text(node.lineno, "".join(_part(part) for part in node.values))
+        elif literals and isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in taken:
+            yield Text(node.lineno, node.value)
+
+
+def _part(part: ast.expr) -> str:
+    return part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "{}"

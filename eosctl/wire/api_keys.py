@@ -1,4 +1,4 @@
-"""The numbers of Kafka's APIs."""
+"""Kafka's API numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import IntEnum
 class ApiKey(IntEnum):
     """An API of Kafka 3.9 or 4.3 (`org.apache.kafka.common.protocol.ApiKeys`).
 
-    Those without message tables here are named for reading other brokers' ApiVersions.
+    APIs without a message table are listed so that ApiVersions responses of other brokers can be read.
     """
 
     PRODUCE = 0

@@ -1,4 +1,4 @@
-"""Find the codec of an API in one version."""
+"""Codecs of messages, by API and version."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Encode: TypeAlias = Callable[[M], bytes]
 
 @dataclass(frozen=True)
 class Codec:
-    """The four functions of one API in one version.
+    """Functions that encode and decode one API in one version.
 
-    Decoders take a buffer and the position of the message in it, and return the message and the position
-    after it; they raise WireError. Encoders take a message of the API's own struct; fields that the
-    version lacks are left out silently.
+    Decoders take a buffer and the position of the message in it. They return the message and the position after it, and
+    raise WireError for malformed bytes. Encoders take a message of the API's own struct and skip fields that the
+    version does not have.
     """
 
     api_key: ApiKey
@@ -41,10 +41,10 @@ class Codec:
 
 @cache
 def codec(api_key: int, version: int) -> Codec:
-    """Load the codec of an API in one version, and no other version's code.
+    """Load the codec of an API in one version. Codecs of other versions are not imported.
 
     Raises:
-        KeyError: There is no such API or version here.
+        KeyError: The API or the version is unknown.
     """
     api = APIS[api_key]
     if not api.request.first <= version <= api.request.last:
@@ -61,13 +61,13 @@ def codec(api_key: int, version: int) -> Codec:
 
 
 def versions(api_key: int) -> range:
-    """Give the versions that eosctl can encode, stable ones or not."""
+    """Return the versions that eosctl can encode, unstable versions included."""
     request = APIS[api_key].request
     return range(request.first, request.last + 1)
 
 
 def served_versions(api_key: int, release: str) -> range:
-    """Give the versions that a release of Kafka serves by default.
+    """Return the versions that a release of Kafka serves by default.
 
     Args:
         api_key: The API.
@@ -81,16 +81,16 @@ def served_versions(api_key: int, release: str) -> range:
 
 
 def is_flexible(api_key: int, version: int) -> bool:
-    """Tell whether a version has tags and therefore the longer headers (KIP-482)."""
+    """Return whether a version has tagged fields and therefore the longer headers (KIP-482)."""
     flexible_from = APIS[api_key].request.flexible_from
     return flexible_from is not None and version >= flexible_from
 
 
 def load_message(message: Message, version: int) -> tuple[Decode[Struct], Encode[Struct]]:
-    """Load decoder and encoder of a message in one version.
+    """Load the decoder and the encoder of a message in one version.
 
     Raises:
-        KeyError: The message has no such version.
+        KeyError: The message does not have this version.
     """
     module = import_module(message.codec_module(version))
     return module.decode, module.encode

@@ -1,4 +1,4 @@
-"""Kafka's error codes, which of them a client may retry, and what they mean.
+"""Kafka's error codes, their meaning, and whether a client may retry them.
 
 Codes and retriability are those of `org.apache.kafka.common.protocol.Errors` in Kafka 4.3.
 """
@@ -21,7 +21,7 @@ class ErrorCode(IntEnum):
     retriable: bool
 
     def __new__(cls, code: int, message: str = "", retriable: bool = False) -> ErrorCode:
-        """Make a member that is its code and carries the rest."""
+        """Create a member that equals its code and carries the other attributes."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.message = message
@@ -165,12 +165,12 @@ class ErrorCode(IntEnum):
     SHARE_SESSION_LIMIT_REACHED = 133, "The broker has as many share sessions as it may have.", True
 
 
-#: The code of nearly every answer; the attribute of the enum is looked up at a cost each time.
+#: The code of nearly every response. A module constant avoids the cost of an enum attribute lookup.
 NO_ERROR: Final = ErrorCode.NONE
 
 
 def error_name(code: int) -> str:
-    """Name an error code, one that this release does not know included."""
+    """Return the name of an error code, or a placeholder for a code that this release does not define."""
     try:
         return ErrorCode(code).name
     except ValueError:

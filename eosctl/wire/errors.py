@@ -1,20 +1,20 @@
-"""The one error of the wire package, and the limit that most often causes it."""
+"""The error of the wire package, and the string length limit."""
 
 from __future__ import annotations
 
 from typing import Final
 
-#: Longest string in bytes. Kafka refuses longer ones, although a compact length could express them.
+#: Longest string in bytes. Kafka rejects longer strings, although a compact length could encode them.
 STRING_LIMIT: Final = 0x7FFF
 
 
 class WireError(ValueError):
-    """Report bytes that do not follow Kafka's format.
+    """Bytes do not follow Kafka's format.
 
     Attributes:
-        what: What is wrong, in words.
+        what: The problem, in words.
         field: Name of the field that could not be read or written.
-        offset: Position of the field, in bytes from the start of the buffer that was given.
+        offset: Position of the field, in bytes from the start of the given buffer.
     """
 
     def __init__(self, what: str, field: str, offset: int) -> None:

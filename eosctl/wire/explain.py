@@ -1,7 +1,7 @@
-"""Why bytes could not be decoded: a slow walk along the table that stops at the field in question.
+"""Explain why bytes could not be decoded.
 
-The generated decoders are fast because they do not know where they are. When one of them fails, this
-module reads the same bytes once more, field by field, and names the first that does not fit.
+The generated decoders are fast because they do not track field names. After a failure, this module reads the same bytes
+again, field by field, and reports the first field that does not fit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SIZES = {
 
 @cache
 def _load_layout(table: str, section: str, version: int) -> tuple[str, Layout]:
-    file = files("eosctl.wire.schema").joinpath(f"{table}.msg")  # Spark's executors have it in an archive
+    file = files("eosctl.wire.schema").joinpath(f"{table}.msg")  # Spark executors load the package from an archive.
     loaded = parse_table(file.read_text(encoding="utf-8"), file.name)
     return f"{loaded.name} {section}", layout_of(loaded.section(section), version)
 
@@ -29,10 +29,10 @@ def explain_failure(table: str, section: str, version: int, buffer: bytes, posit
     """Find the field that makes a message unreadable.
 
     Args:
-        table: Path of the table below the schema folder, without its ending.
+        table: Path of the table below the schema folder, without its suffix.
         section: The message in it, such as `request`.
-        version: A version that has the layout in question.
-        buffer: The bytes a decoder refused.
+        version: A version that has the layout.
+        buffer: The bytes that the decoder rejected.
         position: Where the message starts in them.
 
     Returns:
@@ -47,7 +47,7 @@ def explain_failure(table: str, section: str, version: int, buffer: bytes, posit
 
 
 class _Walk:
-    """A position in a buffer that moves over one field after the other."""
+    """A position in a buffer that advances field by field."""
 
     def __init__(self, title: str, buffer: bytes, position: int, flexible: bool) -> None:
         self.title = title
@@ -112,7 +112,7 @@ class _Walk:
             self.position = end
 
     def length(self, path: str, width: int, nullable: bool) -> int:
-        """Read a length or count; null counts as 0."""
+        """Read a length or count; null is returned as 0."""
         start = self.position
         if self.flexible:
             size = self.varint(path) - 1

@@ -1,8 +1,8 @@
-"""Frames: the size, the header, and the message of one request or response.
+"""Frames: the size, the header, and the message of a request or response.
 
-A request header has version 1, or 2 with tags when the message is flexible; its client id keeps a 16-bit
-length in both. A response header has version 0, or 1 with tags; ApiVersions always answers with 0, as a
-client must be able to read the answer before it knows what the broker speaks (KIP-511).
+A request header has version 1, or version 2 with tagged fields when the message is flexible. Its client id has a 16-bit
+length in both. A response header has version 0, or version 1 with tagged fields. ApiVersions responses always use
+version 0, because the client does not yet know the broker's versions (KIP-511).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FLEXIBLE_FROM: Final = {
 
 
 class _Codecs(dict[tuple[int, int], Codec]):
-    """The codecs in use; faster to ask than a cached function."""
+    """Loaded codecs by API and version. A lookup is faster than a call of a cached function."""
 
     def __missing__(self, key: tuple[int, int]) -> Codec:
         form = self[key] = codec(*key)
@@ -39,7 +39,7 @@ class _Codecs(dict[tuple[int, int], Codec]):
 
 
 _CODECS: Final = _Codecs()
-# Of requests: whether flexible, and the decoder; a plain dictionary is faster still.
+# For requests: whether the version is flexible, and its decoder. A plain dictionary is the fastest lookup.
 _REQUESTS: Final[dict[tuple[int, int], tuple[bool, Decode[AnyRequest]]]] = {}
 _unpack_int32: Final = Struct(">i").unpack_from
 _unpack_request: Final = Struct(">hhih").unpack_from
@@ -59,7 +59,7 @@ class RequestHeader(msgspec.Struct, frozen=True, gc=False):
 
 
 def decode_request_header(frame: bytes) -> RequestHeader:
-    """Read the header of a request of any API, also one that eosctl does not know.
+    """Read the header of a request of any API, known to eosctl or not.
 
     Args:
         frame: The request without its four size bytes.
@@ -71,7 +71,7 @@ def decode_request_header(frame: bytes) -> RequestHeader:
 
 
 def request_header_fields(frame: bytes) -> tuple[int, int, int, str | None, int]:
-    """Read what `decode_request_header` does, in the order of the header's fields: a broker makes no object of it."""
+    """Read the fields that `decode_request_header` reads, as a tuple in header order."""
     api_key: int
     version: int
     correlation_id: int
@@ -95,11 +95,11 @@ def request_header_fields(frame: bytes) -> tuple[int, int, int, str | None, int]
 
 
 def decode_request(frame: bytes) -> tuple[RequestHeader, AnyRequest]:
-    """Read a whole request.
+    """Decode a request.
 
     Raises:
         WireError: The frame is malformed.
-        KeyError: eosctl does not know the API or the version.
+        KeyError: The API or the version is unknown.
     """
     try:
         api_key, version, correlation_id, size = _unpack_request(frame)
@@ -115,7 +115,7 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, AnyRequest]:
 
 
 def _decode_unusual_request(frame: bytes) -> tuple[RequestHeader, AnyRequest]:
-    """Read a request whose header has tags, no client id or a flaw, or that is the first of its API and version."""
+    """Decode a request with tagged header fields, a null client id, an error, or a codec that is not loaded yet."""
     header = decode_request_header(frame)
     form = codec(header.api_key, header.api_version)
     _REQUESTS[header.api_key, header.api_version] = form.flexible, form.decode_request
@@ -125,10 +125,10 @@ def _decode_unusual_request(frame: bytes) -> tuple[RequestHeader, AnyRequest]:
 def encode_request(
     api_key: int, version: int, correlation_id: int, client_id: str | None, message: AnyRequest
 ) -> bytes:
-    """Write a whole request with its four size bytes.
+    """Encode a request with its four size bytes.
 
     Raises:
-        KeyError: eosctl does not know the API or the version.
+        KeyError: The API or the version is unknown.
     """
     form = _CODECS[api_key, version]
     body = form.encode_request(message)
@@ -139,16 +139,16 @@ def encode_request(
 
 
 def encode_response(api_key: int, version: int, correlation_id: int, message: msgspec.Struct) -> bytes:
-    """Write a whole response with its four size bytes.
+    """Encode a response with its four size bytes.
 
     Raises:
-        KeyError: eosctl does not know the API or the version.
+        KeyError: The API or the version is unknown.
     """
     return response_frame(_CODECS[api_key, version], correlation_id, message)
 
 
 def response_frame(form: Codec, correlation_id: int, message: msgspec.Struct) -> bytes:
-    """Write a whole response of an API and version that is known already, with its four size bytes."""
+    """Encode a response with its four size bytes, given its codec."""
     body = form.encode_response(message)
     if form.flexible and form.api_key != _API_VERSIONS:
         return _pack_flexible_response(5 + len(body), correlation_id) + body
@@ -156,10 +156,10 @@ def response_frame(form: Codec, correlation_id: int, message: msgspec.Struct) ->
 
 
 def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, msgspec.Struct]:
-    """Read a whole response.
+    """Decode a response.
 
-    A broker that does not know the version of an ApiVersions request answers in version 0 with
-    UNSUPPORTED_VERSION; such an answer is read as what it is.
+    A broker that does not support the version of an ApiVersions request responds in version 0 with UNSUPPORTED_VERSION.
+    Such a response is decoded in version 0.
 
     Args:
         api_key: The API of the request.
@@ -171,7 +171,7 @@ def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, msgs
 
     Raises:
         WireError: The frame is malformed.
-        KeyError: eosctl does not know the API or the version.
+        KeyError: The API or the version is unknown.
     """
     form = _CODECS[api_key, version]
     correlation_id = response_correlation_id(frame)
@@ -200,10 +200,10 @@ def response_correlation_id(frame: bytes) -> int:
 
 
 class FrameSplitter:
-    """Cuts a stream of bytes into frames; keeps what is not complete yet.
+    """Split a stream of bytes into frames and buffer incomplete frames.
 
     Args:
-        limit_bytes: The largest frame accepted.
+        limit_bytes: The largest accepted frame.
     """
 
     def __init__(self, limit_bytes: int = FRAME_LIMIT_BYTES) -> None:
@@ -213,20 +213,20 @@ class FrameSplitter:
 
     @property
     def buffered_bytes(self) -> int:
-        """Count the bytes that wait for the rest of their frame."""
+        """Return the number of buffered bytes of an incomplete frame."""
         return len(self._rest)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the next bytes of the stream.
+        """Add the next bytes of the stream.
 
         Args:
             data: Any number of bytes.
 
         Returns:
-            The frames they complete, without size bytes, in order.
+            The frames that are now complete, without size bytes, in order.
 
         Raises:
-            WireError: A size is negative or above the limit; the stream cannot go on.
+            WireError: A size is negative or above the limit; the stream cannot be read further.
         """
         if self._rest:
             self._rest += data
@@ -234,7 +234,7 @@ class FrameSplitter:
                 return []
             data = bytes(self._rest)
         elif len(data) >= 4 and _unpack_int32(data)[0] == len(data) - 4 <= self._limit:
-            return [data[4:]]  # one whole frame, as nearly always
+            return [data[4:]]  # the usual case: exactly one frame
         frames: list[bytes] = []
         position, end = 0, len(data)
         needed = 4

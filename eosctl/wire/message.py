@@ -1,4 +1,4 @@
-"""Where the generated code of a message is, and which versions it has; `eosctl.wire.generated.index` lists them all."""
+"""Generated messages: the module of each, and its versions. `eosctl.wire.generated.index` lists them all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Message(NamedTuple):
-    """One message: where its code is, and which versions share a layout.
+    """A message: its generated module, and the versions that share a layout.
 
     Attributes:
         name: The name of its struct.
@@ -15,7 +15,7 @@ class Message(NamedTuple):
         section: The part of its table: `request`, `response`, `key`, `value`, or `fields`.
         first: The first version.
         last: The last version.
-        flexible_from: The first version with tags and compact lengths (KIP-482); None when no version has them.
+        flexible_from: The first version with tagged fields and compact lengths (KIP-482); None without such a version.
         layouts: The first version of each layout, ascending.
     """
 
@@ -28,10 +28,10 @@ class Message(NamedTuple):
     layouts: tuple[int, ...]
 
     def codec_module(self, version: int) -> str:
-        """Name the module with the codec of a version.
+        """Return the module with the codec of a version.
 
         Raises:
-            KeyError: The message has no such version.
+            KeyError: The message does not have this version.
         """
         if not self.first <= version <= self.last:
             raise KeyError((self.name, version))
@@ -40,7 +40,7 @@ class Message(NamedTuple):
 
 
 class Api(NamedTuple):
-    """One API: its messages, and the stable versions that releases of Kafka serve."""
+    """An API: its messages, and the stable versions that releases of Kafka serve."""
 
     name: str
     request: Message
@@ -49,6 +49,6 @@ class Api(NamedTuple):
 
 
 def codec_name(module: str, section: str) -> str:
-    """Name a codec's module, without its package and version, after the module of its struct."""
+    """Return the name of a codec's module, without package and version: the name of its struct's module."""
     name = module.replace(".", "_")
     return name if section == "fields" else f"{name}_{section}"

@@ -1,4 +1,4 @@
-"""What all requests have in common: the type of a request names the type of its answer."""
+"""The base type of requests, which names the type of the response."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 class Request(Struct, Generic[Answer_co], frozen=True, gc=False):
-    """A request of an API; `Request[EndTxnResponse]` is one that a broker answers with an `EndTxnResponse`."""
+    """A request of an API. A broker answers `Request[EndTxnResponse]` with an `EndTxnResponse`."""

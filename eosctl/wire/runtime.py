@@ -1,8 +1,8 @@
-"""What the generated codecs lean on: varints, arrays of numbers, tags, and the slow paths.
+"""Support for the generated codecs: varints, arrays of numbers, tagged fields, and slow paths.
 
-The generated code reads the common case inline (a length below 128 is one byte) and comes here for the
-rest. Reading past the end shows as IndexError or struct.error, a wrong length as LengthError; each
-decoder hands all of them to `eosctl.wire.explain`, which names the field.
+The generated code reads the common case inline (a length below 128 is one byte) and calls this module for the rest.
+Reading past the end raises IndexError or struct.error; a wrong length raises LengthError. Each decoder passes all three
+to `eosctl.wire.explain`, which identifies the field.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from eosctl.wire.errors import STRING_LIMIT, WireError
 
-INLINE_COUNT: Final = 64  # arrays of fewer numbers have a prepared format
+INLINE_COUNT: Final = 64  # Shorter arrays use a prepared format.
 LENGTHS: Final = tuple(bytes([length]) for length in range(128))
 
 
 class LengthError(ValueError):
-    """A length or a tag that cannot be right; the decoder's caller never sees it."""
+    """A length or tag is impossible. Decoders convert it to WireError, so callers never receive it."""
 
 
 def unsigned_varint(value: int) -> bytes:
@@ -57,7 +57,7 @@ def compact_length(buffer: bytes, position: int) -> tuple[int, int]:
 
 
 def compact_string_length(buffer: bytes, position: int) -> tuple[int, int]:
-    """Read a string's compact length as `compact_length` does."""
+    """Read the compact length of a string, as `compact_length` does."""
     value, position = compact_length(buffer, position)
     if value > STRING_LIMIT + 1:
         raise LengthError("string length")
@@ -65,13 +65,17 @@ def compact_string_length(buffer: bytes, position: int) -> tuple[int, int]:
 
 
 def check_count(buffer: bytes, position: int, count: int) -> None:
-    """Refuse an array that has more elements than bytes are left, before anything is allocated."""
+    """Reject an array with more elements than remaining bytes, before allocating memory."""
     if not 0 <= count <= len(buffer) - position:
         raise LengthError("count")
 
 
 def read_many(kind: str, buffer: bytes, position: int, count: int) -> tuple[tuple[Any, ...], int]:
-    """Read an array of `count` numbers of one struct format character; return it and the position after."""
+    """Read `count` numbers of one `struct` format character.
+
+    Returns:
+        The numbers, and the position after them.
+    """
     size = struct.calcsize(f">{kind}")
     if not 0 <= count * size <= len(buffer) - position:
         raise LengthError("count")
@@ -79,7 +83,7 @@ def read_many(kind: str, buffer: bytes, position: int, count: int) -> tuple[tupl
 
 
 def read_many_compact(kind: str, buffer: bytes, position: int) -> tuple[tuple[Any, ...], int]:
-    """Read a compact array of numbers, its count included."""
+    """Read a compact array of numbers with its count."""
     count, position = compact_length(buffer, position)
     return read_many(kind, buffer, position + 1, count - 1)
 
@@ -96,24 +100,24 @@ def pack_many_compact(kind: str, values: Sequence[Any]) -> bytes:
 
 @cache
 def unpackers(kind: str) -> tuple[Callable[[bytes, int], tuple[Any, ...]], ...]:
-    """Prepare the readers of 0 to 63 numbers."""
+    """Return the readers of 0 to 63 numbers."""
     return tuple(struct.Struct(f">{count}{kind}").unpack_from for count in range(INLINE_COUNT))
 
 
 @cache
 def packers(kind: str) -> tuple[Callable[..., bytes], ...]:
-    """Prepare the writers of a 32-bit count and 0 to 63 numbers."""
+    """Return the writers of a 32-bit count and 0 to 63 numbers."""
     return tuple(struct.Struct(f">i{count}{kind}").pack for count in range(INLINE_COUNT))
 
 
 @cache
 def compact_packers(kind: str) -> tuple[Callable[..., bytes], ...]:
-    """Prepare the writers of a compact count and 0 to 63 numbers."""
+    """Return the writers of a compact count and 0 to 63 numbers."""
     return tuple(struct.Struct(f">B{count}{kind}").pack for count in range(INLINE_COUNT))
 
 
 def skip_tags(buffer: bytes, position: int) -> int:
-    """Skip a tag section that nobody asks for; return the position after it."""
+    """Skip a section of unused tagged fields; return the position after it."""
     count, position = read_unsigned_varint(buffer, position)
     for _ in range(count):
         _, position = read_unsigned_varint(buffer, position)
@@ -130,7 +134,7 @@ def tagged_field(tag: int, value: bytes) -> bytes:
 
 
 def explain(table: str, section: str, version: int, buffer: bytes, position: int) -> WireError:
-    """Find out which field a decoder stumbled over; the table is loaded only then."""
+    """Find the field that a decoder could not read. The message table is loaded only here."""
     from eosctl.wire.explain import explain_failure
 
     return explain_failure(table, section, version, buffer, position)

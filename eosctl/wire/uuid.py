@@ -1,4 +1,4 @@
-"""Kafka's uuids: 16 bytes on the wire, 22 url-safe characters in print."""
+"""Kafka's UUIDs: 16 bytes on the wire, 22 URL-safe characters in text."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ ZERO_UUID: Final = bytes(16)
 
 
 def render_uuid(value: bytes) -> str:
-    """Write 16 bytes as Kafka prints a uuid (`org.apache.kafka.common.Uuid`)."""
+    """Return the text form of a UUID, as Kafka prints it (`org.apache.kafka.common.Uuid`)."""
     return urlsafe_b64encode(value).decode("ascii").rstrip("=")
 
 
 def parse_uuid(text: str) -> bytes:
-    """Read a uuid as Kafka prints it.
+    """Parse a UUID in Kafka's text form.
 
     Raises:
-        ValueError: The text is no uuid.
+        ValueError: The text is not a UUID.
     """
     value = urlsafe_b64decode(text + "==")
     if len(value) != 16 or render_uuid(value) != text:

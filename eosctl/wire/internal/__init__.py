@@ -1,1 +1,1 @@
-"""Records of Kafka's internal topics and of its metadata log."""
+"""Records of Kafka's internal topics and of the metadata log."""

@@ -1,6 +1,6 @@
-"""What classic groups of the `consumer` type carry as opaque bytes: subscriptions and assignments.
+"""Subscriptions and assignments of classic consumer groups, which Kafka stores as opaque bytes.
 
-Both start with a 16-bit version. A version above the highest known is read as that one, as Kafka does: later
+Both start with a 16-bit version. A version above the highest known is read as the highest known, as Kafka does: later
 versions only add fields at the end (`ConsumerProtocol`).
 """
 
@@ -28,7 +28,7 @@ _ASSIGNMENT: Final = RECORDS["consumer_protocol.ConsumerProtocolAssignment"][1]
 
 
 def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
-    """Decode the topics a member asks for.
+    """Decode a member's subscription.
 
     Raises:
         WireError: The bytes are malformed.
@@ -37,7 +37,7 @@ def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
 
 
 def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
-    """Decode the partitions a member was given.
+    """Decode a member's assignment.
 
     Raises:
         WireError: The bytes are malformed.
@@ -46,12 +46,12 @@ def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
 
 
 def encode_subscription(subscription: ConsumerProtocolSubscription, version: int = 3) -> bytes:
-    """Encode the topics a member asks for."""
+    """Encode a member's subscription."""
     return encode_versioned(_SUBSCRIPTION, subscription, version)
 
 
 def encode_assignment(assignment: ConsumerProtocolAssignment, version: int = 3) -> bytes:
-    """Encode the partitions a member is given."""
+    """Encode a member's assignment."""
     return encode_versioned(_ASSIGNMENT, assignment, version)
 
 

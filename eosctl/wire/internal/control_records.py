@@ -1,6 +1,6 @@
-"""Values of the control records that only KRaft writes: leader changes, snapshots, voters (KIP-595, KIP-853).
+"""Values of control records that only KRaft writes: leader changes, snapshots, and voters (KIP-595, KIP-853).
 
-Their first field is the version. Markers of transactions are in `eosctl.wire.records.control`.
+Their first field is the version. Transaction markers are in `eosctl.wire.records.control`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _RECORDS: Final = {
 
 
 def decode_control_value(control_type: int, data: bytes) -> object:
-    """Decode the value of a control record other than a transaction's marker.
+    """Decode the value of a control record that is not a transaction marker.
 
     Args:
         control_type: The type in the record's key, 2 to 6.
         data: The value's bytes.
 
     Raises:
-        UnknownRecordError: The type or its version is not known here.
+        UnknownRecordError: The type or its version is unknown.
         WireError: The bytes are malformed.
     """
     if control_type not in _RECORDS:

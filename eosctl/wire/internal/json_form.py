@@ -1,7 +1,7 @@
-"""Coordinator records as the JSON that Kafka's own generated converters write.
+"""Coordinator records as JSON, in the form of Kafka's generated JSON converters.
 
-A field is there when the record's version has it, and a tagged one only when it differs from its default. Names are
-Kafka's (`transactionLastUpdateTimestampMs`), bytes are base64, uuids 22 url-safe characters.
+A field is included when the record's version has it. A tagged field is included only when it differs from its default.
+Names are Kafka's (`transactionLastUpdateTimestampMs`), bytes are base64, UUIDs are 22 URL-safe characters.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Convert: TypeAlias = "Callable[[Any], Any]"
 
 @cache
 def json_converter(topic: str, name: str, version: int) -> Convert:
-    """Return the function that turns a decoded key or value into what `json.dumps` takes.
+    """Return a function that converts a decoded key or value to a value for `json.dumps`.
 
     Args:
-        topic: The topic as the record classes' modules name it, such as `consumer_offsets`.
+        topic: The topic, as the modules of the record classes name it, such as `consumer_offsets`.
         name: The class, such as `OffsetCommitValue`.
-        version: The version whose fields are wanted.
+        version: The version that determines the fields.
 
     Raises:
-        KeyError: There is no such record or version.
+        KeyError: The record or the version is unknown.
     """
     message = RECORDS[f"{topic}.{name}"][1]
     table = load_table(FOLDER / "record" / topic / f"{message.module.rpartition('.')[2]}.msg")
@@ -38,7 +38,7 @@ def json_converter(topic: str, name: str, version: int) -> Convert:
 
 
 def camel_case(name: str) -> str:
-    """Write a field's name as Kafka does.
+    """Convert a field's name to Kafka's spelling.
 
     >>> camel_case("transaction_timeout_ms")
     'transactionTimeoutMs'
@@ -47,7 +47,7 @@ def camel_case(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-#: Kafka's schema lists these behind the field that they qualify; the wire, and our tables, have tags at the end.
+#: Tagged fields that Kafka's schema lists after the field they qualify. The wire, and our tables, list them last.
 _STANDS_BEHIND: Final = {
     "next_producer_id": "producer_id",
     "previous_producer_id": "producer_id",
@@ -104,7 +104,7 @@ def _single(slot: Slot) -> Convert | None:
 
 
 _ZEROS: Final[dict[str, Any]] = {"bool": False, "string": "", "bytes": b"", "float64": 0.0, "uuid": bytes(16)}
-#: Equal to no value: the field is always written.
+#: Equal to no value: the field is always included.
 _NEVER: Final = object()
 
 

@@ -1,8 +1,7 @@
 """Records of the KRaft metadata log (`__cluster_metadata`).
 
-A record's value is a frame version, which has always been 1, the record's type and its version, each an
-unsigned varint, and then its fields (`MetadataRecordSerde`). Its key is null. The classes are loaded when
-first used.
+A value consists of the frame version (always 1), the record's type, its version, and its fields. The first three are
+unsigned varints (`MetadataRecordSerde`). The key is null. Classes are imported on first use.
 """
 
 from __future__ import annotations
@@ -81,18 +80,18 @@ def decode_record(data: bytes) -> object:
     """Decode a record into the class of its type, such as `PartitionRecord`.
 
     Raises:
-        UnknownRecordError: The record's type or version is not known here.
+        UnknownRecordError: The record's type or version is unknown.
         WireError: The bytes are malformed.
     """
     return _decode(data)[0]
 
 
 def decode_whole_record(data: bytes) -> tuple[Any, int]:
-    """Decode a record that takes all of the bytes; returns it and its version.
+    """Decode a record that fills the buffer; return the record and its version.
 
     Raises:
-        UnknownRecordError: The record's type or version is not known here.
-        WireError: The bytes are malformed, or more than one record.
+        UnknownRecordError: The record's type or version is unknown.
+        WireError: The bytes are malformed, or contain more than one record.
     """
     message, version, end = _decode(data)
     if end != len(data):
@@ -116,11 +115,11 @@ def _decode(data: bytes) -> tuple[object, int, int]:
 
 
 def encode_record(record: object, version: int) -> bytes:
-    """Encode a record behind its prefix.
+    """Encode a record with its prefix.
 
     Raises:
-        UnknownRecordError: The version is not known here.
-        TypeError: The value is no metadata record.
+        UnknownRecordError: The version is unknown.
+        TypeError: The value is not a metadata record.
     """
     number, message = find_record(_TOPIC, record)
     prefix = unsigned_varint(_FRAME_VERSION) + unsigned_varint(number) + unsigned_varint(version)

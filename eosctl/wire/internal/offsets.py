@@ -1,10 +1,10 @@
-"""Records of `__consumer_offsets`: committed offsets and the state of groups of all kinds.
+"""Records of `__consumer_offsets`: committed offsets and the state of all types of groups.
 
-The first 16 bits of a key select the record type; types 0 and 1 are both committed offsets, written by
-Kafka before and since 0.9. A null value is a tombstone. What a transaction committed counts only once its
-commit marker follows in the same partition.
+The first 16 bits of a key select the record type. Types 0 and 1 are both committed offsets: 0 before Kafka 0.9, 1
+since. A null value is a tombstone. Offsets committed in a transaction take effect with its commit marker in the same
+partition.
 
-The classes are loaded when first used: a broker needs four of them, a decoder all.
+Classes are imported on first use: a broker needs four of them, a decoder all.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def decode_key(data: bytes) -> object:
     """Decode a key into the class of its record type, such as `OffsetCommitKey` or `GroupMetadataKey`.
 
     Raises:
-        UnknownRecordError: The record type is not known here.
+        UnknownRecordError: The record type is unknown.
         WireError: The bytes are malformed.
     """
     if data[:2] == _OLD_OFFSET_COMMIT:
@@ -165,12 +165,12 @@ def decode_value(key: object, data: bytes) -> object:
 
     Args:
         key: The decoded key.
-        data: The value's bytes; a tombstone has none.
+        data: The value's bytes. Do not pass tombstones.
 
     Raises:
-        UnknownRecordError: The version is not known here.
+        UnknownRecordError: The version is unknown.
         WireError: The bytes are malformed.
-        TypeError: The key is not one of this topic.
+        TypeError: The key does not belong to this topic.
     """
     record_type, _ = find_record(_TOPIC, key)
     value: object = value_decoders(_TOPIC, record_type).decode(data)
@@ -178,20 +178,20 @@ def decode_value(key: object, data: bytes) -> object:
 
 
 def encode_key(key: object) -> bytes:
-    """Encode a key behind its record type.
+    """Encode a key with its record type.
 
     Raises:
-        TypeError: The key is not one of this topic.
+        TypeError: The key does not belong to this topic.
     """
     return encode_record_key(*find_record(_TOPIC, key), key)
 
 
 def encode_value(value: object, version: int) -> bytes:
-    """Encode a value behind its version.
+    """Encode a value with its version.
 
     Raises:
-        UnknownRecordError: The version is not known here.
-        TypeError: The value is not one of this topic.
+        UnknownRecordError: The version is unknown.
+        TypeError: The value does not belong to this topic.
     """
     return encode_versioned(find_record(_TOPIC, value)[1], value, version)
 

@@ -1,7 +1,7 @@
-"""Which partition of an internal topic a key belongs to.
+"""The partition of an internal topic for a key.
 
-Both coordinators hash the transactional id or group id as Java does and take the remainder
-(`Utils.abs(id.hashCode()) % partitionCount`); a share group's state is keyed `group:topicId:partition`.
+Both coordinators hash the transactional id or group id as Java does and take the remainder (`Utils.abs(id.hashCode()) %
+partitionCount`). The state of share groups has the key `group:topicId:partition`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def java_hash_code(text: str) -> int:
 
 @lru_cache(maxsize=_REMEMBERED)
 def partition_for(key: str, partition_count: int) -> int:
-    """Choose the partition of a coordinator's topic.
+    """Return the partition of a coordinator's topic.
 
     Args:
         key: Transactional id, group id, or share-partition key.
         partition_count: Number of partitions of the topic.
 
     Returns:
-        The partition; Java's smallest integer, which has no absolute value, counts as 0.
+        The partition. Java's smallest integer, which has no absolute value, counts as 0.
     """
     code = java_hash_code(key)
     return 0 if code == -0x80000000 else abs(code) % partition_count

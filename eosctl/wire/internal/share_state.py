@@ -1,4 +1,4 @@
-"""Records of `__share_group_state`: what share groups have acknowledged (KIP-932)."""
+"""Records of `__share_group_state`: acknowledgements of share groups (KIP-932)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def decode_key(data: bytes) -> object:
     """Decode a key into the class of its record type, such as `ShareSnapshotKey`.
 
     Raises:
-        UnknownRecordError: The record type is not known here.
+        UnknownRecordError: The record type is unknown.
         WireError: The bytes are malformed.
     """
     key: object = _KEYS.decode(data)
@@ -39,12 +39,12 @@ def decode_value(key: object, data: bytes) -> object:
 
     Args:
         key: The decoded key.
-        data: The value's bytes; a tombstone has none.
+        data: The value's bytes. Do not pass tombstones.
 
     Raises:
-        UnknownRecordError: The version is not known here.
+        UnknownRecordError: The version is unknown.
         WireError: The bytes are malformed.
-        TypeError: The key is not one of this topic.
+        TypeError: The key does not belong to this topic.
     """
     record_type, _ = find_record(_TOPIC, key)
     value: object = value_decoders(_TOPIC, record_type).decode(data)
@@ -52,20 +52,20 @@ def decode_value(key: object, data: bytes) -> object:
 
 
 def encode_key(key: object) -> bytes:
-    """Encode a key behind its record type.
+    """Encode a key with its record type.
 
     Raises:
-        TypeError: The key is not one of this topic.
+        TypeError: The key does not belong to this topic.
     """
     return encode_record_key(*find_record(_TOPIC, key), key)
 
 
 def encode_value(value: object, version: int) -> bytes:
-    """Encode a value behind its version.
+    """Encode a value with its version.
 
     Raises:
-        UnknownRecordError: The version is not known here.
-        TypeError: The value is not one of this topic.
+        UnknownRecordError: The version is unknown.
+        TypeError: The value does not belong to this topic.
     """
     return encode_versioned(find_record(_TOPIC, value)[1], value, version)
 

@@ -1,7 +1,7 @@
-"""Records of `__transaction_state`: what the transaction coordinators remember.
+"""Records of `__transaction_state`: the state of the transaction coordinators.
 
-Value version 1 is written when the finalized `transaction.version` is 1 or higher; it adds tags that
-KIP-890 needs. A null value is a tombstone: the transactional id has expired.
+Value version 1 is written when the finalized `transaction.version` is 1 or higher; it adds tagged fields for KIP-890. A
+null value is a tombstone: the transactional id has expired.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
     "encode_value",
 ]
 
-#: The state behind each value of `transaction_status`, which is its index (`TransactionState.id`).
+#: The states, indexed by the value of `transaction_status` (`TransactionState.id`).
 TRANSACTION_STATES: Final = (
     TransactionState.EMPTY,
     TransactionState.ONGOING,
@@ -47,7 +47,7 @@ def decode_key(data: bytes) -> TransactionKey:
     """Decode a key.
 
     Raises:
-        WireError: The bytes are malformed, or the record is of an unknown type.
+        WireError: The bytes are malformed, or the record type is unknown.
     """
     return cast(TransactionKey, _KEYS.decode(data))
 
@@ -56,7 +56,7 @@ def decode_value(data: bytes) -> TransactionValue:
     """Decode a value of any version.
 
     Raises:
-        WireError: The bytes are malformed, or the version is not known.
+        WireError: The bytes are malformed, or the version is unknown.
     """
     return cast(TransactionValue, _VALUES.decode(data))
 
@@ -71,6 +71,6 @@ def encode_value(value: TransactionValue, version: int) -> bytes:
 
     Args:
         value: The state of a transactional id.
-        version: 0, or 1 where transaction.version is 1 or higher; 0 drops the tagged fields.
+        version: 0, or 1 where `transaction.version` is 1 or higher; 0 omits the tagged fields.
     """
     return encode_versioned(_VALUE, value, version)

@@ -1,7 +1,7 @@
-"""The prefix that Kafka's coordinators put before what they store: 16 bits of type or version.
+"""The 16-bit type or version at the start of every coordinator record.
 
-A key starts with its record type (before Kafka 4.1 it was called a key version), a value with its
-version. Unknown tags of a value are kept, so that a decoded record can be written again unchanged.
+A key starts with its record type (called the key version before Kafka 4.1), a value with its version. Unknown tagged
+fields of a value are kept, so that a decoded record can be written again unchanged.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _pack_prefix = Struct(">h").pack
 
 
 class UnknownRecordError(WireError):
-    """Report a record type or version that this release does not know; Kafka's own loaders skip such records."""
+    """A record type or version is unknown to this release. Kafka's own loaders skip such records."""
 
 
 class VersionDecoders(dict[bytes, Decode[msgspec.Struct]]):
-    """The decoders of a message by the two bytes of its version; each is loaded when first asked for."""
+    """The decoders of a message, by the two bytes of its version. Each is loaded on first use."""
 
     def __init__(self, message: Message) -> None:
         super().__init__()
@@ -37,17 +37,17 @@ class VersionDecoders(dict[bytes, Decode[msgspec.Struct]]):
         return decode
 
     def decode(self, data: bytes) -> msgspec.Struct:
-        """Decode what starts with its version.
+        """Decode a value that starts with its version.
 
         Raises:
-            UnknownRecordError: The version is not known here.
+            UnknownRecordError: The version is unknown.
             WireError: The bytes are malformed.
         """
         return self[data[:2]](data, 2)[0]
 
 
 class KeyDecoders(dict[bytes, Decode[msgspec.Struct]]):
-    """The decoders of a topic's keys by the two bytes of their record type."""
+    """The decoders of a topic's keys, by the two bytes of the record type."""
 
     def __init__(self, topic: str) -> None:
         super().__init__()
@@ -64,17 +64,17 @@ class KeyDecoders(dict[bytes, Decode[msgspec.Struct]]):
         """Decode a key.
 
         Raises:
-            UnknownRecordError: The record type is not known here.
+            UnknownRecordError: The record type is unknown.
             WireError: The bytes are malformed.
         """
         return self[data[:2]](data, 2)[0]
 
 
 def read_prefix(data: bytes, field: str) -> int:
-    """Read the type or version that a key or value starts with.
+    """Read the type or version at the start of a key or value.
 
     Raises:
-        WireError: There are fewer than two bytes.
+        WireError: The buffer has fewer than two bytes.
     """
     if len(data) < 2:
         raise WireError(f"{len(data)} bytes are too few", field, 0)
@@ -83,7 +83,7 @@ def read_prefix(data: bytes, field: str) -> int:
 
 @cache
 def record_kinds(topic: str) -> dict[int, tuple[Message, Message]]:
-    """Give key and value of each record type of a topic with coordinator records."""
+    """Return the key and the value message of each record type of a topic with coordinator records."""
     kinds: dict[int, list[Message]] = {}
     for name, (number, message) in RECORDS.items():
         if name.startswith(f"{topic}.") and number is not None:
@@ -93,7 +93,7 @@ def record_kinds(topic: str) -> dict[int, tuple[Message, Message]]:
 
 @cache
 def value_decoders(topic: str, record_type: int) -> VersionDecoders:
-    """Give the decoders of the values of one record type."""
+    """Return the decoders of the values of one record type."""
     return VersionDecoders(record_kinds(topic)[record_type][1])
 
 
@@ -102,7 +102,7 @@ def load_version(message: Message, version: int) -> tuple[Decode[msgspec.Struct]
     """Load the codec of one version of a record.
 
     Raises:
-        UnknownRecordError: This release does not know the version.
+        UnknownRecordError: The version is unknown to this release.
     """
     try:
         return load_message(message, version)
@@ -111,21 +111,21 @@ def load_version(message: Message, version: int) -> tuple[Decode[msgspec.Struct]
 
 
 def encode_versioned(message: Message, value: Any, version: int) -> bytes:
-    """Encode a value behind its version.
+    """Encode a value with its version.
 
     Raises:
-        UnknownRecordError: The version is not known here.
+        UnknownRecordError: The version is unknown.
     """
     return _pack_prefix(version) + load_version(message, version)[1](value)
 
 
 def encode_record_key(record_type: int, message: Message, key: Any) -> bytes:
-    """Encode a key behind its record type."""
+    """Encode a key with its record type."""
     return _pack_prefix(record_type) + load_version(message, 0)[1](key)
 
 
 def find_record(topic: str, value: object) -> tuple[int, Message]:
-    """Find record type and message of a decoded key, value or record.
+    """Return the record type and the message of a decoded key, value, or record.
 
     Raises:
         TypeError: The value does not belong to the topic.
@@ -142,10 +142,10 @@ def _find_record(topic: str, name: str) -> tuple[int, Message]:
 
 
 def find_record_class(topic: str, name: str) -> Any:
-    """Import the class of a record by its name; serves the fronts' lazy attributes.
+    """Import the class of a record by its name. The record modules use it for lazy attributes.
 
     Raises:
-        AttributeError: The topic has no such record.
+        AttributeError: The topic does not have this record.
     """
     if f"{topic}.{name}" not in RECORDS:
         raise AttributeError(name)

@@ -1,4 +1,4 @@
-"""Record batches: read and check headers, decode and encode records, set what a broker sets."""
+"""Record batches: check headers, encode and decode records, and set the fields that brokers set."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ _MAX_TIMESTAMP: Final = struct.Struct(">q")
 def decode_header(buffer: ByteSource, position: int = 0) -> BatchHeader:
     """Decode the header of the batch (of any magic) at a position.
 
+    The batch itself may be incomplete; `iter_headers` checks that.
+
     Raises:
-        WireError: When the header is cut off, its magic is unknown or its length is impossible. Whether all of the
-            batch's bytes are there is not looked at: see `iter_headers`.
+        WireError: The header is cut off, its magic is unknown, or its length is impossible.
     """
     try:
         fields = HEADER.unpack_from(buffer, position)
@@ -86,12 +87,12 @@ def _decode_unusual_header(buffer: ByteSource, position: int) -> BatchHeader:
 
 
 def iter_headers(buffer: ByteSource, position: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-    """Yield the position and header of each whole batch; a batch cut off by the end of the buffer ends it quietly.
+    """Yield the position and header of each complete batch, and stop at a batch that the buffer cuts off.
 
-    Fetch responses end in such partial batches as a matter of course.
+    Fetch responses regularly end in such partial batches.
 
     Raises:
-        WireError: At a header that no batch can have.
+        WireError: A header is malformed.
     """
     limit = len(buffer)
     while position + LOG_OVERHEAD_BYTES <= limit:
@@ -104,7 +105,7 @@ def iter_headers(buffer: ByteSource, position: int = 0) -> Iterator[tuple[int, B
 
 
 def check_crc(buffer: ByteSource, header: BatchHeader, position: int = 0) -> bool:
-    """Tell whether the batch at a position has the checksum that its header (decoded from there) names."""
+    """Return whether the batch at a position matches the checksum in its header."""
     end = position + LOG_OVERHEAD_BYTES + header.batch_length
     if end > len(buffer):
         return False
@@ -125,7 +126,7 @@ def decode_records(
         max_bytes: Most bytes that the records may decompress to.
 
     Raises:
-        WireError: When the batch is cut off, damaged, or would decompress to more than `max_bytes`.
+        WireError: The batch is cut off or damaged, or decompresses to more than `max_bytes`.
     """
     end = position + LOG_OVERHEAD_BYTES + header.batch_length
     if end > len(buffer):
@@ -139,7 +140,7 @@ def decode_records(
             section = decompress(header.attributes & CODEC_MASK, section, max_bytes)
         except WireError as error:
             raise WireError(error.what, error.field, origin + error.offset) from None
-        origin = 0  # positions inside decompressed records count from their own start
+        origin = 0  # Positions inside decompressed records are relative to their own start.
     return decode_section(
         section,
         header.records_count,
@@ -213,9 +214,9 @@ def encode_batch(
 def encode_entries(
     entries: Sequence[tuple[bytes, bytes | None]], timestamp: int, base_offset: int, partition_leader_epoch: int
 ) -> tuple[BatchHeader, bytes]:
-    """Encode keys and values as a coordinator writes its state: plain records of one time, without a producer.
+    """Encode keys and values as a coordinator writes its state: plain records with one timestamp, without a producer.
 
-    The bytes are those of `encode_batch` in half its time; three such batches are written for every transaction.
+    A faster equivalent of `encode_batch` for this case.
 
     Args:
         entries: At least one; a value of None is a tombstone.
@@ -237,15 +238,15 @@ def encode_entries(
 
 
 def encode_retained(header: BatchHeader, records: Sequence[Record], *, delete_horizon_ms: int | None = None) -> bytes:
-    """Encode what the log cleaner keeps of a batch: some of its records, or none.
+    """Encode the records of a batch that the log cleaner retains: some of them, or none.
 
-    Offsets, producer fields and sequence stay those of the original, so that readers and producer state see no
-    difference (KIP-98, KIP-534; Kafka's MemoryRecords.filterTo).
+    Offsets, producer fields, and sequence stay those of the original, so that readers and producer state are unaffected
+    (KIP-98, KIP-534; Kafka's `MemoryRecords.filterTo`).
 
     Args:
         header: Header of the original batch (magic 2).
-        records: The records that stay, with their absolute offsets, in order.
-        delete_horizon_ms: Time from which tombstones or the marker may go; it takes the base timestamp's place.
+        records: The retained records, with their absolute offsets, in order.
+        delete_horizon_ms: Time from which tombstones or the marker may be removed; replaces the base timestamp.
     """
     attributes = header.attributes
     if delete_horizon_ms is not None:
@@ -291,7 +292,7 @@ def encode_retained(header: BatchHeader, records: Sequence[Record], *, delete_ho
 
 
 def _assemble(base_offset: int, partition_leader_epoch: int, checked: bytes) -> bytes:
-    """Put the unchecked front of a batch before the bytes that its checksum covers."""
+    """Prepend the fields that the checksum does not cover."""
     return (
         _LENGTH_TO_CRC.pack(
             base_offset,
@@ -305,7 +306,7 @@ def _assemble(base_offset: int, partition_leader_epoch: int, checked: bytes) -> 
 
 
 def with_offset(batch: bytes, base_offset: int, partition_leader_epoch: int) -> bytes:
-    """Return the batch with the offset and leader epoch that the appending leader gives it.
+    """Return the batch with the offset and leader epoch that the appending leader assigns.
 
     Both fields lie outside the checksum, so nothing else changes.
     """
@@ -313,7 +314,10 @@ def with_offset(batch: bytes, base_offset: int, partition_leader_epoch: int) -> 
 
 
 def with_append_time(batch: bytes, append_time_ms: int) -> bytes:
-    """Return the batch as a leader stores it on a topic with LogAppendTime: flag, max timestamp and checksum set."""
+    """Return the batch as a leader stores it on a topic with LogAppendTime.
+
+    Sets the flag, the max timestamp, and the checksum.
+    """
     checked = bytearray(batch[CRC_START:])
     (attributes,) = _ATTRIBUTES.unpack_from(checked)
     _ATTRIBUTES.pack_into(checked, 0, attributes | LOG_APPEND_TIME)

@@ -1,6 +1,6 @@
-"""The records of a batch as columns: for printing logs, where a record need not become an object.
+"""The records of a batch as columns, for printing logs without an object per record.
 
-What is malformed is not explained here: `record.decode_section` knows every case and names it.
+Malformed input returns None; `record.decode_section` explains the error.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from typing import Final, NamedTuple
 from eosctl.wire.records.record import decode_headers
 from eosctl.wire.records.varint import ZIGZAG, decode_varint
 
-#: What the first byte of a two-byte varint adds to 64 times its second; of a negative number so little that no sum
-#: can make up for it.
+#: Offset of a two-byte varint's first byte, added to 64 times its second. Negative numbers get a value too small for
+#: any sum.
 _LOW: Final = tuple((n & 127) >> 1 if not n & 1 else -(1 << 40) for n in range(256))
 
 
 class Columns(NamedTuple):
-    """One entry a record in each column.
+    """The columns of a batch, with one entry per record.
 
     Attributes:
         offset_deltas: Distances from the batch's base offset.
-        timestamps: Milliseconds since the epoch; with LogAppendTime the batch's largest counts instead.
-        keys: The keys; empty when the content was not asked for.
-        values: The values in the same way.
+        timestamps: Milliseconds since the epoch. With LogAppendTime, use the batch's max timestamp instead.
+        keys: The keys; empty when the content was not requested.
+        values: The values; empty when the content was not requested.
     """
 
     offset_deltas: list[int]
@@ -34,25 +34,25 @@ class Columns(NamedTuple):
 def decode_columns(
     section: bytes, count: int, base_timestamp: int, *, with_content: bool, null: bytes
 ) -> Columns | None:
-    """Decode an uncompressed records section of a magic 2 batch into columns; None when it is malformed.
+    """Decode an uncompressed records section of a magic 2 batch into columns; return None when it is malformed.
 
     Args:
-        section: The records section, whole and nothing else.
-        count: How many records the batch header announces.
+        section: The records section and nothing else.
+        count: Number of records in the batch header.
         base_timestamp: The batch's base timestamp.
-        with_content: Whether keys and values are wanted; they are checked all the same.
-        null: What stands for a key or value that is null.
+        with_content: Whether to return keys and values; they are validated in both cases.
+        null: Replacement for a null key or value.
     """
     try:
         return _decode(section, count, base_timestamp, with_content, null)
-    except (IndexError, ValueError):  # WireError is one
+    except (IndexError, ValueError):  # WireError is a ValueError.
         return None
 
 
 def _decode(  # noqa: C901 - one hot loop
     section: bytes, count: int, base_timestamp: int, with_content: bool, null: bytes
 ) -> Columns | None:
-    """Decode a section; varints of one or two bytes are read in place, as in `record.decode_section`."""
+    """Decode a section; varints of one or two bytes are read inline, as in `record.decode_section`."""
     columns = Columns([], [], [], [])
     add_offset, add_timestamp = columns.offset_deltas.append, columns.timestamps.append
     add_key, add_value = columns.keys.append, columns.values.append
@@ -61,7 +61,7 @@ def _decode(  # noqa: C901 - one hot loop
         size = section[position]
         if size < 128:
             end = position + 1 + zigzag[size]
-            position += 2  # over the attributes too: no bit of them is in use
+            position += 2  # Skip the attributes as well; none of their bits is in use.
         elif (high := section[position + 1]) < 128:
             end = position + 2 + (high << 6) + low[size]
             position += 3

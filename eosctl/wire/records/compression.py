@@ -1,6 +1,6 @@
-"""The codecs of record batches, each in the framing that Kafka's Java client reads and writes.
+"""The compression codecs of record batches, in the framing of Kafka's Java client.
 
-Decompression is bounded: output never grows past a limit, whatever the input claims.
+Decompression is bounded: the output never exceeds a limit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import cramjam
 
 from eosctl.wire.errors import WireError
 
-#: Most bytes that one batch may decompress to unless the caller says otherwise; brokers default to batches of 1 MiB.
+#: Default limit of a batch's decompressed size in bytes; brokers default to batches of 1 MiB.
 MAX_DECOMPRESSED_BYTES: Final = 128 << 20
 
 
@@ -38,7 +38,7 @@ def decompress(codec: int, data: bytes, max_bytes: int = MAX_DECOMPRESSED_BYTES)
     """Decompress a records section.
 
     Raises:
-        WireError: When the codec is unknown, the data is damaged, or the output would pass `max_bytes`.
+        WireError: The codec is unknown, the data is damaged, or the output exceeds `max_bytes`.
     """
     decompressor = _DECOMPRESSORS.get(codec)
     if decompressor is None:
@@ -68,7 +68,7 @@ def _decompress_gzip(data: bytes, max_bytes: int) -> bytes:
     members: list[bytes] = []
     room = max_bytes
     rest = data
-    while not members or rest.startswith(_GZIP_MAGIC):  # like Java's reader, ignore what follows the last member
+    while not members or rest.startswith(_GZIP_MAGIC):  # Like Java's reader, ignore bytes after the last member.
         member = zlib.decompressobj(wbits=_GZIP_WINDOW)
         try:
             members.append(member.decompress(rest, room + 1))
@@ -101,14 +101,14 @@ def _compress_snappy(data: bytes) -> bytes:
 
 
 def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
-    if not data.startswith(_XERIAL_MAGIC):  # librdkafka and others send one raw block
+    if not data.startswith(_XERIAL_MAGIC):  # librdkafka and others send one raw block.
         if _snappy_size(data, 0) > max_bytes:
             raise _too_large("snappy", max_bytes)
         return _decompress_snappy_block(data, 0)
     parts: list[bytes] = []
     room, position = max_bytes, len(_XERIAL_HEADER)
     while position < len(data):
-        if data.startswith(_XERIAL_MAGIC, position):  # a second stream joined to the first
+        if data.startswith(_XERIAL_MAGIC, position):  # another stream appended to the first
             position += len(_XERIAL_HEADER)
             continue
         start = position + 4
@@ -125,7 +125,7 @@ def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
 
 
 def _snappy_size(block: bytes, offset: int) -> int:
-    """Size that a raw block claims to decompress to, refused when the format could not hold so much."""
+    """Return the decompressed size that a raw block declares; reject an impossible size."""
     try:
         size: int = cramjam.snappy.decompress_raw_len(block)
     except cramjam.DecompressionError as error:
@@ -146,20 +146,20 @@ def _decompress_snappy_block(block: bytes, offset: int) -> bytes:
 
 
 def _compress_lz4(data: bytes) -> bytes:
-    # Kafka's Java reader refuses linked blocks, which are the library's default.
+    # Kafka's Java reader rejects linked blocks, which are the library's default.
     compressor = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)
     compressor.compress(data)
     return bytes(compressor.finish())
 
 
 def _compress_zstd(data: bytes) -> bytes:
-    return bytes(cramjam.zstd.compress(data, 3))  # 3 is the default level of Kafka's compression.zstd.level
+    return bytes(cramjam.zstd.compress(data, 3))  # 3 is the default of Kafka's compression.zstd.level.
 
 
 def _decompress_frames(
     name: str, decompress_into: Callable[[bytes, bytearray], int], data: bytes, max_bytes: int
 ) -> bytes:
-    """Decompress frames whose size is not known, into a buffer that grows until it is large enough or the limit."""
+    """Decompress frames of unknown size into a buffer that grows up to the limit."""
     size = min(max_bytes, max(4 * len(data), 16 << 10))
     while True:
         output = bytearray(size)

@@ -1,4 +1,4 @@
-"""Control records: the markers that end transactions, and the other records that only brokers write."""
+"""Control records: transaction markers, and the other records that only brokers write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.wire.records.record import Record
 
 
 class ControlType(IntEnum):
-    """What a control record is for: the second field of its key (Kafka's ControlRecordType)."""
+    """The type of a control record: the second field of its key (Kafka's `ControlRecordType`)."""
 
     ABORT = 0
     COMMIT = 1
@@ -27,14 +27,14 @@ class ControlType(IntEnum):
 
 
 class EndTxnMarker(msgspec.Struct, frozen=True, gc=False):
-    """The end of a transaction in one partition (Kafka's EndTransactionMarker)."""
+    """The end of a transaction in one partition (Kafka's `EndTransactionMarker`)."""
 
     committed: bool
     coordinator_epoch: int
 
 
 class OtherControl(NamedTuple):
-    """A control record that ends no transaction; consumers skip the types they do not know."""
+    """A control record that is not a transaction marker. Consumers skip unknown types."""
 
     type: int
     value: bytes | None
@@ -44,7 +44,7 @@ _crc32c: Final = google_crc32c.value
 _KEY: Final = struct.Struct(">hh")
 _MARKER: Final = struct.Struct(">hi")
 _LENGTH_TO_CRC: Final = struct.Struct(">qiibI")
-#: From the attributes to the end of a batch that holds one marker: it always takes the same bytes.
+#: Number of bytes from the attributes to the end of a batch with one marker; always the same.
 _MARKER_BATCH: Final = struct.Struct(">hiqqqhii5shhbhib")
 #: Length 16, attributes 0, timestamp delta 0, offset delta 0, key length 4: as varints.
 _RECORD_FRONT: Final = bytes((32, 0, 0, 0, 8))
@@ -66,9 +66,9 @@ def encode_marker_batch(
     """Encode the batch of 78 bytes that ends a transaction in one partition.
 
     Args:
-        marker: Outcome and epoch of the coordinator that decided it.
+        marker: Outcome, and epoch of the coordinator that decided it.
         producer_id: Producer id of the transaction.
-        producer_epoch: Its epoch; under transaction version 2 the bumped one.
+        producer_epoch: Its epoch; under transaction version 2 the bumped epoch.
         timestamp: Milliseconds since the epoch.
         base_offset: Offset of the marker, when known.
         partition_leader_epoch: Epoch of the appending leader, when known.
@@ -99,10 +99,10 @@ def encode_marker_batch(
 def decode_control(record: Record) -> EndTxnMarker | OtherControl:
     """Decode a record of a control batch.
 
-    Marker values of a later version are read as version 0, as Kafka does; a negative one is an error.
+    Marker values of a later version are decoded as version 0, as Kafka does.
 
     Raises:
-        WireError: When key or value are too short, or their version is negative.
+        WireError: The key or value is too short, or its version is negative.
     """
     key, value = record.key, record.value
     if key is None or len(key) < _KEY.size:

@@ -1,4 +1,4 @@
-"""The header of a record batch: all that a broker looks at."""
+"""The header of a record batch. A broker reads nothing else of most batches."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-#: Whatever batches are read from.
+#: The buffer types that batches are read from.
 ByteSource = bytes | bytearray | memoryview | mmap
 
-#: Base offset and batch length, which every magic has in front.
+#: Base offset and batch length, the first fields of every magic.
 LOG_OVERHEAD_BYTES: Final = 12
-#: Where the magic byte stands, whatever the magic.
+#: Position of the magic byte, for every magic.
 MAGIC_POSITION: Final = 16
 #: Size of a magic 2 header: the records section begins here.
 HEADER_BYTES: Final = 61
-#: First byte that a magic 2 checksum covers; base offset, length and leader epoch lie before it.
+#: First byte that a magic 2 checksum covers, after base offset, length, and leader epoch.
 CRC_START: Final = 21
 
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
@@ -33,10 +33,10 @@ _MAX_SEQUENCE: Final = 0x7FFF_FFFF
 
 
 class BatchHeader(msgspec.Struct, frozen=True, gc=False):
-    """The fields of a batch header in their order on the wire (Kafka's DefaultRecordBatch).
+    """The fields of a batch header in wire order (Kafka's `DefaultRecordBatch`).
 
-    For legacy messages (magic 0 and 1) the fields they lack hold -1, `records_count` is 1 and `base_offset` is the
-    offset in front of the message: of a compressed one, that is the offset of its last inner message.
+    For legacy messages (magic 0 and 1), absent fields are -1, `records_count` is 1, and `base_offset` is the offset in
+    front of the message. For a compressed message that is the offset of its last inner message.
     """
 
     base_offset: int
@@ -54,57 +54,57 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
     records_count: int
 
     def placed(self, base_offset: int, partition_leader_epoch: int) -> BatchHeader:
-        """Return the header of the batch with the offset and leader epoch that the appending leader gives it."""
+        """Return the header with the offset and leader epoch that the appending leader assigns."""
         return replace(self, base_offset=base_offset, partition_leader_epoch=partition_leader_epoch)
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last record that the batch held when it was written; compaction does not lower it."""
+        """Return the offset of the batch's last record at the time of writing; compaction does not lower it."""
         return self.base_offset + self.last_offset_delta
 
     @property
     def next_offset(self) -> int:
-        """First offset after the batch."""
+        """Return the first offset after the batch."""
         return self.base_offset + self.last_offset_delta + 1
 
     @property
     def size_bytes(self) -> int:
-        """Size of the whole batch, header included."""
+        """Return the size of the whole batch in bytes, header included."""
         return LOG_OVERHEAD_BYTES + self.batch_length
 
     @property
     def codec(self) -> int:
-        """Codec number; compare it with Compression."""
+        """Return the codec number; compare it with `Compression`."""
         return self.attributes & CODEC_MASK
 
     @property
     def is_log_append_time(self) -> bool:
-        """Whether the records' timestamp is the batch's `max_timestamp`, set by the broker."""
+        """Return whether the records' timestamp is the batch's `max_timestamp`, set by the broker."""
         return self.attributes & LOG_APPEND_TIME != 0
 
     @property
     def is_transactional(self) -> bool:
-        """Whether the batch belongs to a transaction, as data or as its marker."""
+        """Return whether the batch belongs to a transaction, as data or as its marker."""
         return self.attributes & TRANSACTIONAL != 0
 
     @property
     def is_control(self) -> bool:
-        """Whether the batch holds control records."""
+        """Return whether the batch holds control records."""
         return self.attributes & CONTROL != 0
 
     @property
     def has_delete_horizon(self) -> bool:
-        """Whether the cleaner has put a delete horizon in the place of the base timestamp (KIP-534)."""
+        """Return whether the cleaner has replaced the base timestamp with a delete horizon (KIP-534)."""
         return self.attributes & DELETE_HORIZON != 0
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """Time from which the cleaner may drop the batch's tombstones or marker."""
+        """Return the time from which the cleaner may drop the batch's tombstones or marker."""
         return self.base_timestamp if self.has_delete_horizon else None
 
     @property
     def last_sequence(self) -> int:
-        """Sequence of the last record, -1 without sequence; the successor of 2147483647 is 0."""
+        """Return the sequence of the last record, -1 without a sequence. Sequences wrap from 2147483647 to 0."""
         if self.base_sequence < 0:
             return -1
         return (self.base_sequence + self.last_offset_delta) & _MAX_SEQUENCE

@@ -1,7 +1,7 @@
-"""Messages of magic 0 and 1, which segments from before Kafka 0.11 still hold; brokers no longer write them.
+"""Messages of magic 0 and 1, found in segments from before Kafka 0.11. Current brokers no longer write them.
 
-A compressed message is a wrapper: its value is a compressed set of inner messages, and its own offset is that of
-the last of them. Inner offsets are absolute in magic 0 and relative (0, 1, 2 ...) in magic 1.
+The value of a compressed message is a compressed set of inner messages; the message's own offset is that of the last
+inner message. Inner offsets are absolute in magic 0 and relative (0, 1, 2 ...) in magic 1.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _SIZE: Final = struct.Struct(">i")
 
 
 def decode_header(buffer: ByteSource, position: int) -> BatchHeader:
-    """Decode the head of a message of magic 0 or 1 in the shape of a batch header.
+    """Decode the header of a message of magic 0 or 1 into a `BatchHeader`.
 
     Raises:
-        WireError: When the message's head is cut off or its length impossible.
+        WireError: The header is cut off or its length is impossible.
     """
     try:
         offset, length, crc, magic, attributes = _FIXED.unpack_from(buffer, position)
@@ -42,15 +42,15 @@ def decode_header(buffer: ByteSource, position: int) -> BatchHeader:
 
 
 def check_crc(buffer: ByteSource, header: BatchHeader, position: int) -> bool:
-    """Tell whether the CRC-32 (IEEE, from the magic byte on) of the message at a position is right."""
+    """Return whether the CRC-32 (IEEE, from the magic byte on) of the message at a position is correct."""
     return zlib.crc32(buffer[position + _CRC_END : position + header.size_bytes]) == header.crc
 
 
 def decode_records(buffer: ByteSource, header: BatchHeader, position: int, *, max_bytes: int) -> list[Record]:
-    """Decode the message at a position, or the messages in it when it is a compressed wrapper.
+    """Decode the message at a position, or the inner messages of a compressed message.
 
     Raises:
-        WireError: When the message or one inside it is damaged, or it decompresses to more than `max_bytes`.
+        WireError: The message or an inner message is damaged, or it decompresses to more than `max_bytes`.
     """
     if not header.attributes & CODEC_MASK:
         return [_decode_message(buffer, header, position)]
@@ -79,8 +79,8 @@ def _decode_inner(message_set: bytes, wrapper: BatchHeader) -> list[Record]:
         position += header.size_bytes
     if not inner:
         raise WireError("a compressed message holds no messages", "value", 0)
-    # The wrapper carries the offset of its last inner message, so magic 1's relative offsets are counted from there;
-    # some producers leave it 0.
+    # The wrapper carries the offset of its last inner message, so relative offsets of magic 1 are counted from there.
+    # Some producers leave it 0.
     shift = wrapper.base_offset - inner[-1].offset if wrapper.magic and wrapper.base_offset else 0
     append_time = wrapper.max_timestamp if wrapper.magic and wrapper.attributes & LOG_APPEND_TIME else None
     return [
@@ -114,9 +114,9 @@ def _decode_bytes(buffer: ByteSource, position: int, end: int, field: str) -> tu
 
 
 def with_right_lz4_header(frame: bytes) -> bytes:
-    """Return an LZ4 frame with the header checksum that the standard asks for.
+    """Return an LZ4 frame with the header checksum of the LZ4 standard.
 
-    Magic 0 producers computed it over the frame's magic number too (KAFKA-3160).
+    Producers of magic 0 included the frame's magic number in the checksum (KAFKA-3160).
     """
     if len(frame) < 7:
         raise WireError("an LZ4 frame header takes 7 bytes", "value", 0)
@@ -130,7 +130,7 @@ _WORD: Final = 0xFFFF_FFFF
 
 
 def _xxh32_short(data: bytes) -> int:
-    """Hash fewer than 16 bytes with XXH32, seed 0: all that a frame header needs."""
+    """Hash fewer than 16 bytes, the size of a frame header, with XXH32 and seed 0."""
     digest = (_PRIMES[4] + len(data)) & _WORD
     words = len(data) // 4 * 4
     for start in range(0, words, 4):

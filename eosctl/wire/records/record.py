@@ -1,4 +1,4 @@
-"""One record of a batch, and the records section in which records follow each other."""
+"""Records of a batch, and the records section that contains them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Headers = tuple[tuple[str, bytes | None], ...]
 _ONE_BYTE: Final = len(LENGTHS)
 _NULL: Final = encode_varint(-1)
 _NO_HEADERS: Final = encode_varint(0)
-#: Attributes, timestamp delta and offset delta of the record that the batch's base values are taken from.
+#: Attributes, timestamp delta, and offset delta of a batch's first record.
 _FIRST_RECORD: Final = bytes(3)
 
 
 class Record(NamedTuple):
-    """One record with its absolute offset and its timestamp in milliseconds since the epoch."""
+    """A record with its absolute offset and its timestamp in milliseconds since the epoch."""
 
     offset: int
     timestamp: int
@@ -29,7 +29,7 @@ class Record(NamedTuple):
 
 
 def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> bytes:
-    """Encode one record of a magic 2 batch, given its distance from the batch's base offset and timestamp."""
+    """Encode a record of a magic 2 batch, given its deltas from the batch's base offset and timestamp."""
     _, _, key, value, headers = record
     if timestamp_delta or offset_delta:
         parts = [b"\0", encode_varint(timestamp_delta), encode_varint(offset_delta)]
@@ -56,7 +56,7 @@ def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> by
 
 
 def encode_records(records: Sequence[Record], base_timestamp: int) -> bytes:
-    """Encode an uncompressed records section; the records get the offset deltas 0, 1, 2 ..."""
+    """Encode an uncompressed records section; offset deltas are 0, 1, 2 ..."""
     return b"".join(
         [encode_record(record, delta, record.timestamp - base_timestamp) for delta, record in enumerate(records)]
     )
@@ -89,15 +89,15 @@ def decode_section(
     """Decode an uncompressed records section of a magic 2 batch.
 
     Args:
-        section: The records section, whole and nothing else.
-        count: How many records the batch header announces.
+        section: The records section and nothing else.
+        count: Number of records in the batch header.
         base_offset: The batch's base offset.
-        base_timestamp: The batch's base timestamp (the delete horizon in batches that the cleaner has marked).
-        append_timestamp: The batch's max timestamp where the topic uses LogAppendTime; it replaces the records' own.
-        origin: Position of the section in the caller's buffer, added to the offsets that errors name.
+        base_timestamp: The batch's base timestamp, or the delete horizon in batches that the cleaner has marked.
+        append_timestamp: The batch's max timestamp on topics with LogAppendTime; it replaces the records' own.
+        origin: Position of the section in the caller's buffer, added to the offsets in errors.
 
     Raises:
-        WireError: When the section is malformed or holds another number of records than announced.
+        WireError: The section is malformed, or the number of records differs from the header.
     """
     records: list[Record] = []
     try:
@@ -124,8 +124,8 @@ def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of
 ) -> int:
     """Append up to `count` records of the section and return the position after the last.
 
-    Varints of one byte (and of two, where they are common) are read in place. Slices are not checked where they are
-    taken: one that runs past the end leaves a record that does not end where its length says.
+    Varints of one byte (and of two, where they are common) are read inline. Slices are not bounds-checked individually:
+    a slice past the end leaves a record whose end differs from its length.
     """
     append, new, zigzag, limit = records.append, tuple.__new__, ZIGZAG, len(section)
     position = 0
@@ -134,7 +134,7 @@ def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of
         size = section[position]
         if size < 128:
             end = position + 1 + zigzag[size]
-            position += 2  # over the attributes too: no bit of them is in use
+            position += 2  # Skip the attributes as well; none of their bits is in use.
         elif (high := section[position + 1]) < 128 and not size & 1:
             end = position + 2 + (high << 6 | (size & 127) >> 1)
             position += 3
@@ -218,12 +218,12 @@ def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of
 
 
 def decode_headers(section: bytes, position: int, end: int) -> tuple[Headers, int]:
-    """Decode the headers of one record, whose record ends at `end`.
+    """Decode the headers of a record that ends at `end`.
 
-    Header keys that are not valid UTF-8 get replacement characters, as Java clients show them.
+    Invalid UTF-8 in header keys becomes replacement characters, as in Java clients.
     """
     count, position = decode_varint(section, position)
-    # A header takes at least two bytes: a larger count is refused before anything is read.
+    # A header takes at least two bytes, so a larger count is rejected before anything is read.
     if not 0 <= count <= (end - position) // 2:
         raise WireError(f"{count} headers in {end - position} bytes", "headers", position)
     headers: list[tuple[str, bytes | None]] = []

@@ -1,6 +1,6 @@
-"""Zigzag variable-length integers, as they stand inside record batches.
+"""Zigzag variable-length integers, as used inside record batches.
 
-(The compact lengths of flexible messages are another thing: unsigned, and part of the message codec.)
+The compact lengths of flexible messages are unsigned varints, in `eosctl.wire.runtime`.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from typing import Final
 
 from eosctl.wire.errors import WireError
 
-#: A 64-bit number never takes more than ten groups of seven bits.
+#: A 64-bit number takes at most ten groups of seven bits.
 MAX_VARINT_BYTES: Final = 10
 
-#: The signed value of every one-byte varint: the fast path of the record decoder.
+#: Signed values of all one-byte varints: the fast path of the record decoder.
 ZIGZAG: Final = tuple((n >> 1) ^ -(n & 1) for n in range(128))
 
 _SHORT: Final = tuple(
     bytes((n,)) if n < 128 else bytes((n & 0x7F | 0x80, n >> 7)) for n in range(1024)
-)  # by zigzag value: deltas and the lengths of small keys and values
+)  # By zigzag value: deltas, and lengths of small keys and values.
 
 
 def encode_varint(value: int) -> bytes:
-    """Encode a signed number (32 or 64 bits alike) as a zigzag varint."""
+    """Encode a signed number of 32 or 64 bits as a zigzag varint."""
     rest = value << 1 if value >= 0 else (-value << 1) - 1
     if rest < 1024:
         return _SHORT[rest]
@@ -35,7 +35,7 @@ def encode_varint(value: int) -> bytes:
     return bytes(groups)
 
 
-#: The encodings of small lengths: the fast path of the record encoder.
+#: Encodings of small lengths: the fast path of the record encoder.
 LENGTHS: Final = tuple(encode_varint(n) for n in range(512))
 
 
@@ -46,8 +46,8 @@ def decode_varint(buffer: bytes, position: int) -> tuple[int, int]:
         The signed value and the position after it.
 
     Raises:
-        IndexError: When the buffer ends inside the number; the caller knows what it was reading.
-        WireError: When the number is longer than 64 bits can be.
+        IndexError: The buffer ends inside the number.
+        WireError: The number is longer than 64 bits allow.
     """
     value = shift = 0
     for index in range(position, position + MAX_VARINT_BYTES):

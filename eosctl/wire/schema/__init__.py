@@ -1,1 +1,1 @@
-"""Message tables: one small text file for each API and each record of an internal topic."""
+"""Message tables: one text file for each API and each record of an internal topic."""

@@ -1,4 +1,4 @@
-"""What the generated codec depends on, as one number that a checkout compares in about a millisecond."""
+"""A digest of the generated codec's sources, by which a checkout detects an outdated codec."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.wire.schema.table import FOLDER
 
 
 def source_digest(generator: Path) -> str:
-    """Return the SHA-256, in hex, of the message tables and of the code that reads and translates them.
+    """Return the SHA-256, in hex, of the message tables and of the generator's code.
 
     Args:
         generator: The folder of `scripts/generate_wire`.

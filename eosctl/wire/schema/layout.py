@@ -1,4 +1,4 @@
-"""What a message looks like in one version: its fields in the order of the wire."""
+"""The layout of a message in one version: its fields in wire order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eosctl.wire.schema.table import Field, Section, VersionRange
 
 
 class Slot(NamedTuple):
-    """One field as one version has it.
+    """A field in one version.
 
     Attributes:
         field: The field of the table.
@@ -22,17 +22,17 @@ class Slot(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A message in one version. Two versions with equal layouts have the same bytes."""
+    """The layout of a message in one version. Versions with equal layouts have the same encoding."""
 
     flexible: bool
     slots: tuple[Slot, ...]
 
 
 def layout_of(section: Section, version: int) -> Layout:
-    """Lay a message out for one version.
+    """Return the layout of a message in one version.
 
     Raises:
-        KeyError: The table has no such version.
+        KeyError: The table does not have this version.
     """
     if version not in section.versions:
         raise KeyError(version)
@@ -40,7 +40,7 @@ def layout_of(section: Section, version: int) -> Layout:
 
 
 def layouts(section: Section) -> list[tuple[VersionRange, Layout]]:
-    """List the different layouts of a message with the versions that share each."""
+    """Return the distinct layouts of a message, each with the versions that share it."""
     found: list[tuple[VersionRange, Layout]] = []
     for version in range(section.versions.first, section.versions.last + 1):
         layout = layout_of(section, version)
@@ -52,7 +52,7 @@ def layouts(section: Section) -> list[tuple[VersionRange, Layout]]:
 
 
 def _slots(fields: tuple[Field, ...], version: int) -> tuple[Slot, ...]:
-    """Choose a version's fields: the plain ones as listed, then the tagged ones by number."""
+    """Return the fields of a version: untagged fields in table order, then tagged fields by number."""
     present = [field for field in fields if version in field.versions]
     present.sort(key=lambda field: -1 if field.tag is None else field.tag)
     return tuple(

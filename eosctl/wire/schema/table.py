@@ -1,6 +1,6 @@
-"""The table language: what a `.msg` file says, as values.
+"""Parser of the `.msg` message tables.
 
-A file opens with its subject and goes on with one section for each message::
+A file starts with a header, followed by one section for each message::
 
     api EndTxn 26
     kafka 3.9  0-4
@@ -10,10 +10,9 @@ A file opens with its subject and goes on with one section for each message::
       transactional_id  string
       producer_id       int64
 
-A line is a field: name, type, the versions that have it (left out: all that its struct has), and then,
-where they apply, `tag N` and `= default`. `[X]` is an array; `?` behind the type says that it may be
-null, `?3+` that it may be from version 3 on. A type with a capital letter is a struct, and the deeper
-lines below it are its fields. A default that is not written is the type's zero.
+Each line is a field: name, type, and versions (by default, all versions of its struct), optionally followed by `tag N`
+and `= default`. `[X]` is an array. `?` after the type makes it nullable, `?3+` from version 3 on. A capitalized type is
+a struct; the indented lines below it are its fields. Without a default, the type's zero applies.
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ class VersionRange(NamedTuple):
 
 
 class Field(NamedTuple):
-    """One field of a struct over all versions.
+    """A field of a struct, over all versions.
 
     Attributes:
         name: The field's name, Kafka's own in snake case.
-        type: A primitive's name, or a struct's name.
+        type: The name of a primitive type or a struct.
         is_array: Whether the field is an array of that type.
         versions: The versions that have the field.
         nullable: The versions in which it may be null.
-        tag: The tag's number where the field is tagged.
-        default: The default as written, where it is not the type's zero.
+        tag: The tag's number if the field is tagged.
+        default: The default as written, if it differs from the type's zero.
         has_default: Whether a default is written.
-        fields: A struct's own fields.
+        fields: The fields of a struct.
     """
 
     name: str
@@ -65,12 +64,12 @@ class Field(NamedTuple):
 
     @property
     def is_struct(self) -> bool:
-        """Tell whether the type is a struct."""
+        """Return whether the type is a struct."""
         return self.type not in PRIMITIVES
 
 
 class Section(NamedTuple):
-    """One message: `request` and `response` of an API, `key` and `value` of a record, or `record`."""
+    """A message: `request` and `response` of an API, `key` and `value` of a record, or `record`."""
 
     name: str
     versions: VersionRange
@@ -78,18 +77,18 @@ class Section(NamedTuple):
     fields: tuple[Field, ...]
 
     def is_flexible(self, version: int) -> bool:
-        """Tell whether a version uses compact lengths and tags (KIP-482)."""
+        """Return whether a version uses compact lengths and tagged fields (KIP-482)."""
         return self.flexible_from is not None and version >= self.flexible_from
 
 
 class Table(NamedTuple):
-    """All that one file says.
+    """The content of a table file.
 
     Attributes:
         kind: `api` or `record`.
         name: Kafka's name, such as `EndTxn`.
-        number: The API key, or the record's type; None where Kafka gives none.
-        served: For an API, the stable versions each release of Kafka serves.
+        number: The API key, or the record's type; None if Kafka does not define one.
+        served: For an API, the stable versions that each release of Kafka serves.
         sections: The messages.
     """
 
@@ -100,16 +99,16 @@ class Table(NamedTuple):
     sections: tuple[Section, ...]
 
     def section(self, name: str) -> Section:
-        """Find a section by its name."""
+        """Return a section by its name."""
         return next(section for section in self.sections if section.name == name)
 
 
 class TableError(ValueError):
-    """Report a table that does not follow the language, with file and line."""
+    """A table does not follow the language; the message contains file and line."""
 
 
 def load_table(path: Path) -> Table:
-    """Read one table.
+    """Read a table file.
 
     Raises:
         TableError: The file does not follow the language.
@@ -118,7 +117,7 @@ def load_table(path: Path) -> Table:
 
 
 def parse_table(text: str, source: str = "table") -> Table:
-    """Parse the text of one table.
+    """Parse the text of a table.
 
     Raises:
         TableError: The text does not follow the language.
@@ -160,7 +159,7 @@ class _Line(NamedTuple):
 
 
 def _parse_fields(lines: list[_Line], at: int, versions: VersionRange) -> tuple[tuple[Field, ...], int]:
-    """Read the fields below line `at - 1`; return them and the line after."""
+    """Parse the fields below line `at - 1`; return them and the line after."""
     outer = lines[at - 1].indent
     fields: list[Field] = []
     while at < len(lines) and lines[at].indent > outer:
@@ -200,7 +199,7 @@ def _parse_field(words: list[str], outer: VersionRange) -> Field:
 
 
 def _version_range(text: str, last: int | None = None) -> VersionRange:
-    """Parse `3`, `0-5`, or, where the last version is known, `3+`."""
+    """Parse `3`, `0-5`, or, when the last version is known, `3+`."""
     if text.endswith("+"):
         if last is None:
             raise ValueError(f"{text} has no end here")

@@ -1,1 +1,1 @@
-"""Kafka's files on disk: segments, indexes, snapshots, checkpoints."""
+"""Kafka's files on disk: segments, indexes, snapshots, and checkpoints."""

@@ -1,4 +1,4 @@
-"""Replace a small file so that a reader sees the old content or the new one, never a part."""
+"""Replace a small file atomically: a reader sees the old content or the new content."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ def replace_file(path: Path, content: bytes, *, sync: bool = False) -> None:
     """Write a file under a temporary name and rename it, as Kafka does with its checkpoints.
 
     Args:
-        path: The file; its directory is made if absent.
-        content: All of its new content.
+        path: The file. Its directory is created if absent.
+        content: The new content.
         sync: Whether to wait until content and name are on the disk (fsync).
     """
     temporary = path.with_name(f"{path.name}.tmp")

@@ -1,4 +1,4 @@
-"""Checkpoint files: small tables of offsets, one version line, one count line, then one line an entry."""
+"""Checkpoint files: a version line, a count line, and one line for each offset."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ VERSION: Final = 0
 
 
 class EpochStart(NamedTuple):
-    """A leader epoch and the first offset that was appended in it."""
+    """A leader epoch and its start offset."""
 
     epoch: int
     start_offset: int
 
 
 def encode_offset_checkpoint(offsets: Mapping[TopicPartition, int]) -> str:
-    """Encode a recovery-point, high-watermark (replication), log-start or cleaner checkpoint."""
+    """Encode a recovery-point, high-watermark (replication), log-start, or cleaner checkpoint."""
     return _encode([f"{partition.topic} {partition.partition} {offset}" for partition, offset in offsets.items()])
 
 
@@ -44,10 +44,10 @@ def write_epoch_checkpoint(path: Path, epochs: Iterable[EpochStart], *, sync: bo
 
 
 def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
-    """Read an offset checkpoint; an absent or empty file holds no entries, as for Kafka.
+    """Read an offset checkpoint. An absent or empty file has no entries, as in Kafka.
 
     Raises:
-        DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
+        DamagedFile: Version, count, or an entry is wrong; `offset` is the line, counted from 1.
     """
     offsets: dict[TopicPartition, int] = {}
     for line_number, (topic, *numbers) in _read_entries(path, 3):
@@ -57,16 +57,16 @@ def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
 
 
 def read_epoch_checkpoint(path: Path) -> list[EpochStart]:
-    """Read a leader-epoch checkpoint; an absent or empty file holds no entries, as for Kafka.
+    """Read a leader-epoch checkpoint. An absent or empty file has no entries, as in Kafka.
 
     Raises:
-        DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
+        DamagedFile: Version, count, or an entry is wrong; `offset` is the line, counted from 1.
     """
     return [EpochStart(*_numbers(path, line_number, fields)) for line_number, fields in _read_entries(path, 2)]
 
 
 class CheckpointEntry(NamedTuple):
-    """An offset of a partition as a checkpoint names it."""
+    """A partition's offset in a checkpoint."""
 
     topic: str
     partition: int
@@ -74,10 +74,10 @@ class CheckpointEntry(NamedTuple):
 
 
 def read_any_checkpoint(path: Path) -> list[EpochStart] | list[CheckpointEntry]:
-    """Read a checkpoint of either shape; the first entry tells which it is.
+    """Read a checkpoint of either format, determined by the first entry.
 
     Raises:
-        DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
+        DamagedFile: Version, count, or an entry is wrong; `offset` is the line, counted from 1.
     """
     lines = read_regular(path).split(b"\n", 3)
     if path.name == LEADER_EPOCH_CHECKPOINT or (len(lines) > 2 and len(lines[2].split(b" ")) == 2):
@@ -96,7 +96,7 @@ def _read_entries(path: Path, width: int) -> list[tuple[int, list[str]]]:
         return []
     except UnicodeDecodeError as error:
         raise DamagedFile(path, "not UTF-8 text", 1) from error
-    if not any(line.strip("0") for line in lines):  # a broker makes the file empty, and fills it some time later
+    if not any(line.strip("0") for line in lines):  # A broker creates the file empty and fills it later.
         return []
     if len(lines) < 2:
         raise DamagedFile(path, f"{len(lines)} lines; a version and a count were expected", len(lines) + 1)

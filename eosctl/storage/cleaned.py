@@ -1,4 +1,4 @@
-"""The segment that the log cleaner writes: under `.cleaned` names until it is whole."""
+"""The segment that the log cleaner writes, under `.cleaned` names until it is complete."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ _WRITE_BYTES: Final = 1 << 20
 
 
 class CleanedSegment:
-    """Writes one segment beside those that it will replace; `SegmentedLog.replace_segments` puts it in their place."""
+    """Writer of a segment that replaces others; `SegmentedLog.replace_segments` swaps it in."""
 
     __slots__ = ("_file", "_index_interval_bytes", "segment")
 
     def __init__(self, directory: str, base_offset: int, created_ms: int, index_interval_bytes: int) -> None:
-        """Begin the segment's `.log.cleaned`.
+        """Create the segment's `.log.cleaned`.
 
         Args:
             directory: The partition directory.
             base_offset: First offset that the segment may hold.
-            created_ms: When the newest of its predecessors was begun, in milliseconds since the epoch.
+            created_ms: Creation time of the newest replaced segment, in milliseconds since the epoch.
             index_interval_bytes: Bytes of log between two index entries (`index.interval.bytes`).
 
         Raises:
-            OSError: When the file cannot be written.
+            OSError: The file cannot be written.
         """
         self.segment = Segment(directory, base_offset, created_ms)
         self._index_interval_bytes = index_interval_bytes
         self._file: BinaryIO = self._path(Suffix.LOG).open("wb", buffering=_WRITE_BYTES)
 
     def append(self, batch: bytes, header: BatchHeader) -> None:
-        """Add a batch behind the last one."""
+        """Append a batch."""
         self.segment.add(len(batch), header.last_offset, header.max_timestamp, self._index_interval_bytes)
         self._file.write(batch)
 
     def append_aborted_txn(self, txn: AbortedTxn) -> None:
-        """Add an aborted transaction whose data is still there."""
+        """Add an aborted transaction whose data is still in the log."""
         self.segment.aborted_txns.append(txn)
 
     def finish(self) -> Segment:
-        """Write what is left and the indexes; returns the segment, still under its `.cleaned` names."""
+        """Write the remaining data and the indexes; return the segment, still under its `.cleaned` names."""
         segment = self.segment
         self._file.close()
         segment.time_index.append_if_later(segment.max_timestamp, segment.max_timestamp_offset)
@@ -57,7 +57,7 @@ class CleanedSegment:
         return segment
 
     def discard(self) -> None:
-        """Delete what was written."""
+        """Delete the written files."""
         self._file.close()
         for suffix in Suffix:
             with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""A bounded set of open files: a broker has more logs than a process may have descriptors."""
+"""A bounded set of open files: a broker has more logs than a process may have file descriptors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FLAGS: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
 class Descriptors:
-    """Open files by path; the one unused for longest is closed when there are too many."""
+    """Open files by path; closes the least recently used file when the capacity is exceeded."""
 
     __slots__ = ("_capacity", "_open")
 
@@ -20,7 +20,7 @@ class Descriptors:
         self._open: OrderedDict[str, int] = OrderedDict()
 
     def __del__(self) -> None:
-        # As a file object does: who drops a log without closing it, as a simulated crash does, leaks no descriptor.
+        # Like a file object: dropping a log without closing it, as a simulated crash does, leaks no descriptor.
         self.close()
 
     def __len__(self) -> int:
@@ -29,18 +29,18 @@ class Descriptors:
     def open(self, path: str, *, create: bool = False) -> int:
         """Return a descriptor that reads anywhere and appends.
 
-        The descriptor belongs to this object and is good until the next call.
+        The descriptor belongs to this object and is valid until the next call.
 
         Args:
             path: The file.
-            create: Whether to make the file, and its directory, where they are absent.
+            create: Whether to create the file and its directory if they are absent.
 
         Raises:
-            OSError: When the file cannot be opened or made.
+            OSError: The file cannot be opened or created.
         """
         descriptor = self._open.get(path)
         if descriptor is not None:
-            if len(self._open) >= self._capacity:  # the order matters from then on, and costs nothing before
+            if len(self._open) >= self._capacity:  # Track the order only once the set is full.
                 self._open.move_to_end(path)
             return descriptor
         while len(self._open) >= self._capacity:
@@ -57,7 +57,7 @@ class Descriptors:
         return descriptor
 
     def forget(self, path: str) -> None:
-        """Close a file if it is open: before it is deleted, renamed or no longer needed."""
+        """Close a file if it is open, before it is deleted, renamed, or no longer needed."""
         descriptor = self._open.pop(path, None)
         if descriptor is not None:
             os.close(descriptor)

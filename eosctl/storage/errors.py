@@ -1,4 +1,4 @@
-"""Errors of the storage room."""
+"""Errors of the storage package."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 class DamagedFile(ValueError):  # noqa: N818 - it names what is wrong with the world, not with the program
-    """Report a file that does not hold what its name promises.
+    """A file does not hold what its name promises.
 
     Attributes:
         path: The file.
-        what: What is wrong, in words.
-        offset: Position in bytes (of text files: the line, counted from 1) where it was noticed.
+        what: The problem, in words.
+        offset: Position of the problem in bytes; for text files the line, counted from 1.
     """
 
     def __init__(self, path: Path, what: str, offset: int = 0) -> None:
@@ -25,7 +25,7 @@ class DamagedFile(ValueError):  # noqa: N818 - it names what is wrong with the w
 
 
 class OffsetOutOfRange(LookupError):  # noqa: N818 - Kafka's name for it
-    """Report a read outside the offsets that a log holds."""
+    """A read outside the offsets of a log."""
 
     def __init__(self, offset: int, log_start_offset: int, log_end_offset: int) -> None:
         super().__init__(offset, log_start_offset, log_end_offset)

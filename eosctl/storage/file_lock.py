@@ -1,4 +1,4 @@
-"""Whether a process holds the lock of a directory: brokers and Kafka Streams lock a file `.lock` in theirs."""
+"""The lock of a directory: brokers and Kafka Streams lock a file `.lock` in their directories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FLOCK: Final = struct.Struct("@hhlli0l")
 
 
 class LockState(StrEnum):
-    """Whether a running program holds a directory."""
+    """Whether a running program holds the lock of a directory."""
 
     HELD = "held"
     FREE = "free"
@@ -26,7 +26,10 @@ class LockState(StrEnum):
 
 
 def look_at_lock(path: Path) -> tuple[LockState, int | None]:
-    """Ask who holds a file's lock without taking it; the process id as far as it can be seen from here."""
+    """Find the holder of a file's lock without taking the lock.
+
+    The process id is None when the holder cannot be seen from this process.
+    """
     if not path.exists():
         return LockState.ABSENT, None
     if sys.platform != "linux" or sys.maxsize < 1 << 32:
@@ -34,7 +37,7 @@ def look_at_lock(path: Path) -> tuple[LockState, int | None]:
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             answer = fcntl.fcntl(file, fcntl.F_GETLK, _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0))
-    except OSError:  # not ours to read, or a file system without locks
+    except OSError:  # The file is not readable, or the file system has no locks.
         return LockState.UNKNOWN, None
     kind, _, _, _, pid = _FLOCK.unpack(answer)
     return (LockState.FREE, None) if kind == fcntl.F_UNLCK else (LockState.HELD, pid if pid > 0 else None)

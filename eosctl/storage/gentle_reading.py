@@ -1,7 +1,7 @@
-"""Reading the logs of a running broker without being in its way: no faster than told, and leaving its page cache alone.
+"""Read the logs of a running broker at a bounded rate and without displacing its page cache.
 
-A page that was in the cache before stays there, since the broker may be serving it; what had to be brought in for us is
-given up at once. Linux tells the one from the other (`preadv2` with RWF_NOWAIT reads only what is cached).
+Pages that were cached before stay cached, since the broker may be serving them. Pages read from disk for this reader
+are dropped immediately. Linux distinguishes the two: `preadv2` with RWF_NOWAIT reads only cached pages.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Callable
 from typing import Final
 
 Read = Callable[[int, int, int], bytes]
-"""As `os.pread`: descriptor, size, position."""
+"""The signature of `os.pread`: descriptor, size, position."""
 
-#: Shorter pauses are saved up: sleeping is no more exact than this.
+#: Shorter pauses accumulate: sleep is not more precise than this.
 _SHORTEST_PAUSE_S: Final = 0.01
 
 
 class GentleReader:
-    """Reads at a bounded rate.
+    """Reads files at a bounded rate.
 
     Args:
         bytes_per_s: The rate.
         now: A monotonic clock, in seconds.
-        sleep: Waits, given seconds.
+        sleep: Waits for a number of seconds.
     """
 
     def __init__(self, bytes_per_s: int, now: Callable[[], float], sleep: Callable[[float], None]) -> None:
@@ -34,7 +34,7 @@ class GentleReader:
         self._free_at = now()
 
     def read(self, descriptor: int, size: int, position: int) -> bytes:
-        """Read as `os.pread` does, as soon as the rate allows it."""
+        """Read as `os.pread` does, once the rate allows it."""
         wait_s = self._free_at - self._now()
         if wait_s > _SHORTEST_PAUSE_S:
             self._sleep(wait_s)
@@ -51,11 +51,11 @@ def _read_without_caching(descriptor: int, size: int, position: int) -> bytes:
         cached = os.preadv(descriptor, [buffer], position, os.RWF_NOWAIT)
     except BlockingIOError:
         cached = 0
-    except OSError:  # a file system that cannot tell
+    except OSError:  # The file system does not support RWF_NOWAIT.
         return os.pread(descriptor, size, position)
     if cached == size:
         return bytes(buffer)
-    # Without this the kernel reads ahead, and what it brought in would look like the broker's own.
+    # Without this, the kernel reads ahead, and the extra pages look like the broker's own.
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
     rest = os.pread(descriptor, size - cached, position + cached)
     os.posix_fadvise(descriptor, position + cached, len(rest), os.POSIX_FADV_DONTNEED)

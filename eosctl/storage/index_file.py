@@ -1,4 +1,4 @@
-"""The bytes of an offset or time index file, and which of them are entries."""
+"""The bytes of an offset or time index file, separated into entries and padding."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class IndexFile(NamedTuple):
 
     Attributes:
         entries: Whole entries, in the file's encoding.
-        zero_bytes: Size of the zeros after them. A broker preallocates the active segment's index, and the zeros stay
-            when it is killed.
-        stray_bytes: How many bytes at the very end are not a whole entry.
+        zero_bytes: Size of the zero padding after them. A broker preallocates the active segment's index, and the
+            padding remains when it is killed.
+        stray_bytes: Bytes of an incomplete entry at the end.
     """
 
     entries: bytes
@@ -24,13 +24,13 @@ class IndexFile(NamedTuple):
 
 
 def read_index_file(path: Path, entry_bytes: int) -> IndexFile:
-    """Read an index file whose entries take `entry_bytes` each.
+    """Read an index file with entries of `entry_bytes` each.
 
-    No entry is all zeros: the first of an offset index lies behind at least one batch, and the first of a time index
-    has a timestamp, which is 0 for no record of this century.
+    An entry is never all zeros: the first entry of an offset index points behind at least one batch, and the first
+    entry of a time index has a timestamp, which is not 0 for current records.
 
     Raises:
-        OSError: When the file cannot be read.
+        OSError: The file cannot be read.
     """
     data = read_regular(path)
     stray_bytes = len(data) % entry_bytes

@@ -1,4 +1,4 @@
-"""The files that a command line names: files as they are, directories and patterns for what is in them."""
+"""Find the files that a command line names: files, directories, and glob patterns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 def is_segment_file(suffix: Suffix) -> Callable[[Path], bool]:
-    """Return the test for live files of one kind."""
+    """Return a predicate for live files of one kind."""
 
     def matches(path: Path) -> bool:
         name = parse_segment_file(path.name)
@@ -27,15 +27,14 @@ def is_segment_file(suffix: Suffix) -> Callable[[Path], bool]:
 
 
 def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Iterator[Path]:
-    """Yield the files that arguments name, in the order of the arguments and sorted within a directory.
+    """Yield the files that arguments name, in argument order and sorted within a directory.
 
     Args:
-        arguments: Files, directories (searched to any depth) and patterns. A file that is named is taken, whatever it
-            is called.
-        matches: Which files of a directory are wanted.
+        arguments: Files, directories (searched recursively), and glob patterns. A file is included whatever its name.
+        matches: Predicate for the files of a directory.
 
     Raises:
-        FileNotFoundError: When an argument names nothing.
+        FileNotFoundError: An argument matches nothing.
     """
     for argument in arguments:
         found = [Path(argument)] if Path(argument).exists() else [Path(name) for name in sorted(glob.glob(argument))]  # noqa: PTH207 - the pattern may be absolute
@@ -49,14 +48,14 @@ def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Ite
 
 
 def base_offset_of(path: Path) -> int:
-    """Return the offset in a file's name, 0 when there is none (a copy under another name)."""
+    """Return the offset in a file's name, or 0 if the name has none (a copy under another name)."""
     digits = path.name[:20]
     return int(digits) if len(digits) == 20 and digits.isascii() and digits.isdigit() else 0
 
 
 @contextmanager
 def spooled(stream: BinaryIO | None = None) -> Iterator[Path]:
-    """Copy a stream (standard input) to a temporary file, since files are read at more than one place."""
+    """Copy a stream (standard input) to a temporary file, since readers need random access."""
     source = sys.stdin.buffer if stream is None else stream
     with tempfile.NamedTemporaryFile(prefix="eosctl-", suffix=".spool") as file:
         while piece := source.read(_PIECE_BYTES):

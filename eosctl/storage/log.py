@@ -1,4 +1,4 @@
-"""One partition's log: segments in a directory, buffered appends, reads from memory or file."""
+"""A partition's log: segments in a directory, buffered appends, and reads from memory or file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eosctl.storage.txn_index import AbortedTxn, collect_aborted_txns
 from eosctl.wire.records.batch import iter_headers
 from eosctl.wire.records.header import BatchHeader
 
-#: With more in memory, what is in no file is written without waiting for `flush`.
+#: When more unwritten bytes than this are in memory, they are written without waiting for `flush`.
 _MAX_BUFFERED_BYTES: Final = 4 << 20
 _SCAN_BYTES: Final = 1 << 20
 _BASE_OFFSET: Final = attrgetter("base_offset")
@@ -29,15 +29,15 @@ _BASE_OFFSET: Final = attrgetter("base_offset")
 class SegmentedLog:
     """A partition directory of magic 2 batches in Kafka's layout.
 
-    Nothing is on disk before the first `flush` after the first append. Appends wait in memory until then; reads see
-    them at once. An OSError from any method means that the directory is lost to this process: close the log with
-    `clean=False` and open it again.
+    Nothing is on disk before the first `flush` after the first append. Appends stay in memory until then; reads see
+    them immediately. After an OSError from any method, this process cannot use the directory any more: close the log
+    with `clean=False` and open it again.
 
     Attributes:
         directory: The partition directory.
-        config: May be replaced at any time; it holds for what is appended afterwards.
+        config: May be replaced at any time; it applies to later appends.
         log_start_offset: First offset that may be read.
-        log_end_offset: Offset that the next batch gets.
+        log_end_offset: Offset of the next batch.
     """
 
     __slots__ = (
@@ -61,13 +61,13 @@ class SegmentedLog:
         log_start_offset: int = 0,
         log_end_offset: int | None = None,
     ) -> None:
-        """Describe a log; use `open_log` for a directory that exists.
+        """Create a log from known segments; use `open_log` for an existing directory.
 
         Args:
-            directory: The partition directory, made when the first batch is written.
+            directory: The partition directory, created when the first batch is written.
             config: When to roll and what to index.
-            descriptors: Where the log's files are opened; shared by many logs.
-            segments: Segments found on disk, in order of their offsets.
+            descriptors: Open files, shared by many logs.
+            segments: Segments found on disk, in offset order.
             log_start_offset: First offset that may be read.
             log_end_offset: Offset after the last batch of the segments.
         """
@@ -78,12 +78,12 @@ class SegmentedLog:
         self._descriptors = descriptors
         self._segments = list(segments)
         self._tail = Tail(self.log_end_offset)
-        self._unwritten_count = 0  # of the tail's batches, newest ones, that are in no file yet
+        self._unwritten_count = 0  # Bytes of the newest batches in the tail that are not written to a file yet.
 
     # --- appending -------------------------------------------------------------------------------------------------
 
     def append(self, batch: bytes, header: BatchHeader, now_ms: int = -1) -> int | None:
-        """Append a batch that has its offset and leader epoch already.
+        """Append a batch that already has its offset and leader epoch.
 
         Args:
             batch: The whole batch.
@@ -91,11 +91,11 @@ class SegmentedLog:
             now_ms: Now, in milliseconds since the epoch; decides about rolling when batches have no timestamps.
 
         Returns:
-            The base offset of the new segment when the batch began one after another, else None. The caller then
-            writes a producer snapshot of the state before this batch, as Kafka does.
+            The base offset of the new segment if the batch started one, else None. The caller then writes a producer
+            snapshot of the state before this batch, as Kafka does.
 
         Raises:
-            ValueError: When the batch's offset lies below the log's end.
+            ValueError: The batch's offset is below the log end offset.
         """
         base_offset, max_timestamp = header.base_offset, header.max_timestamp
         if base_offset < self.log_end_offset:
@@ -119,11 +119,11 @@ class SegmentedLog:
         return rolled
 
     def append_aborted_txn(self, txn: AbortedTxn) -> None:
-        """Add an aborted transaction, whose marker was appended just now, to the active segment's index."""
+        """Add an aborted transaction to the active segment's index, directly after its marker was appended."""
         self._segments[-1].aborted_txns.append(txn)
 
     def roll(self, base_offset: int | None = None, now_ms: int = -1) -> None:
-        """Close the active segment and begin a new one, at the log's end unless a later offset is given."""
+        """Close the active segment and create a new one, at the log end offset unless a later offset is given."""
         self.flush()
         if self._segments:
             self._segments[-1].seal()
@@ -135,14 +135,14 @@ class SegmentedLog:
 
     @property
     def has_unwritten(self) -> bool:
-        """Whether `flush` has anything to do."""
+        """Return whether `flush` has anything to write."""
         return self._unwritten_count > 0
 
     def flush(self, *, sync: bool = False) -> None:
-        """Hand what was appended to the operating system.
+        """Write buffered appends to the operating system.
 
         Args:
-            sync: Whether to wait until the log is on the disk too (fsync), which Kafka by default does not.
+            sync: Whether to also wait until the log is on the disk (fsync). Kafka does not by default.
         """
         if self._unwritten_count:
             active, tail = self._segments[-1], self._tail
@@ -162,14 +162,14 @@ class SegmentedLog:
             os.fsync(self._descriptors.open(self._segments[-1].log_path, create=True))
 
     def close(self, *, clean: bool) -> None:
-        """Let go of the files.
+        """Close the files.
 
         Args:
-            clean: Whether to write everything and complete the indexes, as a broker does that is stopped. Otherwise
-                nothing is written and the directory is left as a killed broker leaves it.
+            clean: Whether to write everything and complete the indexes, as a broker does in a clean shutdown. Otherwise
+                nothing is written and the directory stays as a killed broker leaves it.
         """
         if clean and self._segments:
-            self._descriptors.open(self._segments[-1].log_path, create=True)  # an empty segment has its files too
+            self._descriptors.open(self._segments[-1].log_path, create=True)  # An empty segment has files too.
             self.flush()
             self._segments[-1].seal()
         for segment in self._segments:
@@ -178,18 +178,18 @@ class SegmentedLog:
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def read(self, offset: int, max_bytes: int, upper_bound: int | None = None) -> bytes:
-        """Read whole batches from the one that holds an offset on.
+        """Read whole batches, starting with the batch that contains an offset.
 
         Args:
-            offset: First offset wanted.
-            max_bytes: Most bytes to return; the first batch is returned even when it is larger.
+            offset: First offset to read.
+            max_bytes: Maximum number of bytes; the first batch is returned even when it is larger.
             upper_bound: Read only batches that end below this offset: the high watermark or last stable offset.
 
         Returns:
-            Batches joined together; empty at the log's end. Fewer than would fit when they lie in different files.
+            Concatenated batches; empty at the log end offset. Fewer than would fit when they lie in different files.
 
         Raises:
-            OffsetOutOfRange: When the offset is not one of the log's, nor its end.
+            OffsetOutOfRange: The offset is outside the log and not its end.
         """
         if offset >= self._tail.first_offset:
             if offset > self.log_end_offset:
@@ -208,7 +208,7 @@ class SegmentedLog:
         return b""
 
     def batches(self, start_offset: int, end_offset: int | None = None) -> Iterator[tuple[BatchHeader, bytes]]:
-        """Yield header and bytes of each batch from the one that holds an offset on, up to an offset or the end."""
+        """Yield header and bytes of each batch, from the one that contains an offset up to an offset or the end."""
         end_offset = self.log_end_offset if end_offset is None else end_offset
         while start_offset < end_offset:
             data = self.read(start_offset, _SCAN_BYTES)
@@ -221,7 +221,7 @@ class SegmentedLog:
                 start_offset = header.next_offset
 
     def offset_for_time(self, timestamp: int) -> TimestampedOffset | None:
-        """Find the first record whose timestamp (milliseconds since the epoch) is not below the given one."""
+        """Find the first record with at least the given timestamp (milliseconds since the epoch)."""
         self.flush()
         for segment in self._segments:
             if segment.max_timestamp >= timestamp and segment.size_bytes:
@@ -232,19 +232,19 @@ class SegmentedLog:
         return None
 
     def offset_of_max_timestamp(self) -> TimestampedOffset | None:
-        """Find the first record that carries the largest timestamp of the log."""
+        """Find the first record with the largest timestamp of the log."""
         largest = max([segment.max_timestamp for segment in self._segments if segment.size_bytes], default=-1)
         return None if largest < 0 else self.offset_for_time(largest)
 
     def bound_of_read(self, offset: int, end: int) -> int:
-        """Return up to where Kafka takes a read of batches to have gone at most, as it knows positions by its index.
+        """Return the upper bound that Kafka assumes for a read, derived from the offset index.
 
         Args:
-            offset: First offset that was read.
-            end: Offset after the last that was read.
+            offset: First offset of the read.
+            end: Offset after the last record of the read.
 
         Returns:
-            The offset of the next index entry, or the end of the segment (``LogSegment.fetchUpperBoundOffset``).
+            The offset of the next index entry, or the end of the segment (`LogSegment.fetchUpperBoundOffset`).
         """
         index = self._floor(offset)
         entry = self._segments[index].offset_index.first_from(end)
@@ -253,11 +253,11 @@ class SegmentedLog:
         return self._segments[index + 1].base_offset if index + 1 < len(self._segments) else self.log_end_offset
 
     def aborted_txns(self, fetch_offset: int, upper_bound: int) -> list[AbortedTxn]:
-        """Collect the aborted transactions that a read_committed reader of an offset range must know.
+        """Return the aborted transactions that a read_committed consumer of an offset range must know.
 
         Args:
-            fetch_offset: First offset that is read.
-            upper_bound: Offset after the last that is read.
+            fetch_offset: First offset of the range.
+            upper_bound: Offset after the last of the range.
         """
         found: list[AbortedTxn] = []
         for index in range(self._floor(fetch_offset), len(self._segments)):
@@ -271,27 +271,28 @@ class SegmentedLog:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all segments' batches, written or not."""
+        """Return the bytes of all segments' batches, written or not."""
         return sum([segment.size_bytes for segment in self._segments])
 
     @property
     def segments(self) -> Sequence[Segment]:
-        """The segments in order of their offsets; for retention and compaction, which decide by their facts."""
+        """Return the segments in offset order, for retention and compaction."""
         return self._segments
 
     def _floor(self, offset: int) -> int:
-        """Index of the segment that an offset lies in."""
+        """Return the index of the segment that contains an offset."""
         return max(bisect_right(self._segments, offset, key=_BASE_OFFSET) - 1, 0)
 
     # --- removing --------------------------------------------------------------------------------------------------
 
     def retire_segments(self, count: int, now_ms: int = -1) -> list[Path]:
-        """Take the oldest segments out of the log; their files are renamed to `.deleted`, as Kafka does.
+        """Remove the oldest segments from the log and rename their files to `.deleted`, as Kafka does.
 
-        When all go, a new segment begins at the log's end first. The log start offset rises to what is left.
+        If all segments are removed, a new segment is created at the log end offset first. The log start offset rises to
+        the first remaining offset.
 
         Args:
-            count: How many.
+            count: How many segments to remove.
             now_ms: Now, in milliseconds since the epoch.
 
         Returns:
@@ -299,23 +300,24 @@ class SegmentedLog:
         """
         if count >= len(self._segments):
             self.roll(now_ms=now_ms)
-            self._descriptors.open(self._segments[-1].log_path, create=True)  # it alone tells where the log ends
+            # Only this snapshot records the log end offset.
+            self._descriptors.open(self._segments[-1].log_path, create=True)
         retired = self._segments[:count]
         del self._segments[:count]
         self.log_start_offset = max(self.log_start_offset, self._segments[0].base_offset)
         return self._retire(retired)
 
     def replace_segments(self, replaced: Sequence[Segment], cleaned: Segment) -> list[Path]:
-        """Put a segment whose files are named `.cleaned` in the place of neighbours of this log.
+        """Replace adjacent segments of this log with a segment whose files are named `.cleaned`.
 
-        A crash at any point leaves the old segments or the new one: only when all of the new files are named `.swap`
-        do the old ones go, and what is named `.swap` counts at the next start (Kafka's LocalLog.replaceSegments).
+        A crash at any point leaves the old segments or the new one: the old ones are removed only when all new files
+        are named `.swap`, and `.swap` files are completed at the next start (Kafka's `LocalLog.replaceSegments`).
 
         Returns:
             The old files, renamed to `.deleted`; the caller deletes them after `file.delete.delay.ms`.
 
         Raises:
-            ValueError: When a segment is not in the log any more, or the active one is among them.
+            ValueError: A segment is no longer in the log, or is the active one.
         """
         first = next((index for index, found in enumerate(self._segments) if found is replaced[0]), -1)
         last = first + len(replaced)
@@ -337,13 +339,13 @@ class SegmentedLog:
         return retired
 
     def advance_log_start_offset(self, offset: int) -> None:
-        """Raise the log start offset (DeleteRecords, or a leader that has deleted); it never sinks."""
+        """Raise the log start offset (DeleteRecords, or deletion by the leader); it never decreases."""
         self.log_start_offset = max(self.log_start_offset, min(offset, self.log_end_offset))
 
     def truncate_to(self, offset: int) -> None:
-        """Drop everything at and above an offset; a batch that the offset lies in goes as a whole.
+        """Remove all batches that contain or follow an offset.
 
-        Afterwards the log ends at the offset, as Kafka's does. Producer snapshots above it are deleted.
+        The log then ends at the offset, as in Kafka. Producer snapshots above it are deleted.
         """
         if offset >= self.log_end_offset:
             return
@@ -359,7 +361,10 @@ class SegmentedLog:
         self._end_at(offset, snapshots_up_to=offset)
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
-        """Drop everything and go on at an offset (a follower whose leader no longer has what it needs)."""
+        """Remove all batches and restart at an offset.
+
+        A follower does this when its leader no longer has the offsets that it needs.
+        """
         for segment in self._segments:
             self._delete(segment)
         self._segments.clear()

@@ -1,4 +1,4 @@
-"""The files that describe a log directory: `meta.properties` and `.kafka_cleanshutdown`."""
+"""The files `meta.properties` and `.kafka_cleanshutdown` of a log directory."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _PROPERTY: Final = re.compile(r"\s*([^=:\s]+)\s*[=:]?\s*(.*?)\s*")
 
 @dataclass(frozen=True, slots=True)
 class MetaProperties:
-    """To which cluster, node and directory a log directory belongs.
+    """The cluster, node, and directory id of a log directory.
 
-    Version 1 is KRaft's; version 0, of ZooKeeper brokers, has no directory id and may lack the cluster id.
+    Version 1 belongs to KRaft. Version 0, written by ZooKeeper brokers, has no directory id and may lack the cluster
+    id.
     """
 
     node_id: int
@@ -33,8 +34,8 @@ def read_meta_properties(log_dir: Path) -> MetaProperties:
     """Read a log directory's `meta.properties`.
 
     Raises:
-        DamagedFile: When a needed property is missing or the version unknown.
-        OSError: When the file cannot be read.
+        DamagedFile: A required property is missing, or the version is unknown.
+        OSError: The file cannot be read.
     """
     path = log_dir / META_PROPERTIES
     properties: dict[str, str] = {}
@@ -63,16 +64,16 @@ def write_meta_properties(log_dir: Path, properties: MetaProperties, *, sync: bo
 
 
 def write_clean_shutdown(log_dir: Path, broker_epoch: int) -> None:
-    """Leave the file that says that every log of the directory was closed properly (KIP-966's broker epoch in it)."""
+    """Write `.kafka_cleanshutdown` with the broker epoch (KIP-966), after all logs of the directory are closed."""
     content = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
     replace_file(log_dir / CLEAN_SHUTDOWN, content.encode())
 
 
 def take_clean_shutdown(log_dir: Path) -> int | None:
-    """Remove the file of a clean shutdown, so that a crash from now on is seen as one.
+    """Remove `.kafka_cleanshutdown`, so that a later crash is recognized.
 
     Returns:
-        The broker epoch in it (-1 when the file does not tell), or None when the directory was not closed properly.
+        The broker epoch in the file (-1 when it has none), or None when the directory was not closed cleanly.
     """
     path = log_dir / CLEAN_SHUTDOWN
     try:
@@ -82,5 +83,5 @@ def take_clean_shutdown(log_dir: Path) -> int | None:
         return None
     try:
         return int(json.loads(content)["brokerEpoch"])
-    except (ValueError, KeyError, TypeError):  # Kafka before 3.7 writes an empty file
+    except (ValueError, KeyError, TypeError):  # Kafka before 3.7 writes an empty file.
         return -1

@@ -19,13 +19,13 @@ CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 
 METADATA_TOPIC: Final = "__cluster_metadata"
 BOOTSTRAP_SNAPSHOT: Final = "bootstrap.checkpoint"
-"""What ``kafka-storage format`` leaves in a data directory: records that begin the metadata log."""
+"""Written by `kafka-storage format` into a data directory: the first records of the metadata log."""
 
 _MAX_DIRECTORY_NAME: Final = 255
 
 
 class Suffix(StrEnum):
-    """What a file named after a base offset holds."""
+    """The content of a file named after a base offset."""
 
     LOG = ".log"
     OFFSET_INDEX = ".index"
@@ -35,7 +35,7 @@ class Suffix(StrEnum):
 
 
 class FileState(StrEnum):
-    """A further suffix that says that a file is not in use, or not yet."""
+    """An additional suffix of a file that is not in use, or not yet."""
 
     LIVE = ""
     DELETED = ".deleted"
@@ -46,7 +46,7 @@ class FileState(StrEnum):
 class SegmentFile(NamedTuple):
     """A file of a partition directory that is named after an offset.
 
-    For a producer snapshot the offset is the end of what it covers, for all others the segment's base offset.
+    For a producer snapshot this is the end of the covered offsets, for all others the segment's base offset.
     """
 
     offset: int
@@ -55,7 +55,7 @@ class SegmentFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file's name."""
+        """Return the file's name."""
         return f"{self.offset:020d}{self.suffix}{self.state}"
 
 
@@ -70,24 +70,24 @@ def segment_file_name(offset: int, suffix: Suffix) -> str:
 
 
 def parse_segment_file(name: str) -> SegmentFile | None:
-    """Parse a file name; None when it is not one of a segment's files."""
+    """Parse a file name; return None if it does not belong to a segment."""
     match = _SEGMENT_FILE.fullmatch(name)
     if match is None:
         return None
     return SegmentFile(int(match[1]), Suffix(match[2]), FileState(match[3]))
 
 
-# With its end offset and epoch; Kafka adds a random number to the name of one that is being written.
+# End offset and epoch; Kafka adds a random number while it writes the file.
 _METADATA_SNAPSHOT: Final = re.compile(r"\d{20}-\d{10}(?:-?\d*)\.checkpoint(?:\.part|\.deleted)?", re.ASCII)
 
 
 def is_metadata_snapshot(name: str) -> bool:
-    """Return whether a file's name is that of a snapshot of the metadata log, in use or not."""
+    """Return whether a file name belongs to a snapshot of the metadata log, in use or not."""
     return name == BOOTSTRAP_SNAPSHOT or _METADATA_SNAPSHOT.fullmatch(name) is not None
 
 
 class DirectoryState(StrEnum):
-    """What a broker is about to do with a partition directory."""
+    """The pending operation on a partition directory."""
 
     LIVE = ""
     DELETE = "-delete"
@@ -96,7 +96,7 @@ class DirectoryState(StrEnum):
 
 
 class PartitionDirectory(NamedTuple):
-    """A partition directory by its name; `unique` tells directories in transition apart."""
+    """A partition directory by its name; `unique` distinguishes directories in transition."""
 
     topic: str
     partition: int
@@ -105,7 +105,7 @@ class PartitionDirectory(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The directory's name; Kafka shortens the topic where it would pass 255 bytes."""
+        """Return the directory's name; Kafka shortens the topic if the name would exceed 255 bytes."""
         if self.state is DirectoryState.LIVE:
             return f"{self.topic}-{self.partition}"
         end = f"-{self.partition}.{self.unique}{self.state}"
@@ -124,7 +124,7 @@ def partition_directory_name(topic: str, partition: int) -> str:
 
 
 def parse_partition_directory(name: str) -> PartitionDirectory | None:
-    """Parse a directory name; None when it is no partition's."""
+    """Parse a directory name; return None if it does not belong to a partition."""
     if match := _PASSING_DIRECTORY.fullmatch(name):
         return PartitionDirectory(match[1], int(match[2]), DirectoryState(match[4]), match[3])
     if match := _LIVE_DIRECTORY.fullmatch(name):

@@ -1,7 +1,7 @@
-"""The offset index of a segment: where in the log the search for an offset starts.
+"""The offset index of a segment, which maps offsets to positions in the log.
 
 An entry (a batch's last offset, the batch's position) is added whenever more than `index.interval.bytes` have been
-appended since the last one.
+appended since the last entry.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ class OffsetEntry(NamedTuple):
 
 
 def decode_offset_entries(data: bytes, base_offset: int) -> Iterator[OffsetEntry]:
-    """Decode entries as they stand in a file, in order or not."""
+    """Decode the entries of a file, sorted or not."""
     for relative_offset, position in _ENTRY.iter_unpack(data):
         yield OffsetEntry(base_offset + relative_offset, position)
 
 
 class OffsetIndex:
-    """The entries of one segment's offset index, held in memory in the encoding of the file."""
+    """The offset index of a segment, in memory in the file's encoding."""
 
     __slots__ = ("base_offset", "entries")
 
     def __init__(self, base_offset: int, entries: bytes = b"") -> None:
-        """Take over entries in ascending order, without preallocated zeros."""
+        """Create an index from entries in ascending order, without preallocated zeros."""
         self.base_offset = base_offset
         self.entries = bytearray(entries)
 
@@ -47,15 +47,15 @@ class OffsetIndex:
 
     @property
     def last(self) -> OffsetEntry:
-        """The last entry; of an empty index the segment's start."""
+        """Return the last entry; for an empty index, the segment's start."""
         return self[len(self) - 1] if self.entries else OffsetEntry(self.base_offset, 0)
 
     def append(self, offset: int, position: int) -> None:
-        """Add an entry behind the last one."""
+        """Append an entry."""
         self.entries += _ENTRY.pack(offset - self.base_offset, position)
 
     def lookup(self, offset: int) -> OffsetEntry:
-        """Find the last entry whose offset is not above the given one; the segment's start when there is none."""
+        """Find the last entry at or below an offset; the segment's start if there is none."""
         count = self._count_up_to(offset)
         return self[count - 1] if count else OffsetEntry(self.base_offset, 0)
 
@@ -65,7 +65,7 @@ class OffsetIndex:
         return self[count] if count < len(self) else None
 
     def last_within(self, position: int, upper_bound: int | None) -> OffsetEntry:
-        """Find the last entry up to a position whose batch ends below an offset bound; else the segment's start."""
+        """Find the last entry up to a position whose batch ends below an offset bound, or the segment's start."""
         entries, limit = self.entries, None if upper_bound is None else upper_bound - self.base_offset
         low, high = 0, len(self)
         while low < high:
@@ -78,7 +78,7 @@ class OffsetIndex:
         return self[low - 1] if low else OffsetEntry(self.base_offset, 0)
 
     def truncate_to(self, offset: int) -> None:
-        """Drop the entries at and above an offset."""
+        """Remove the entries at and above an offset."""
         del self.entries[self._count_up_to(offset - 1) * ENTRY_BYTES :]
 
     def _count_up_to(self, offset: int) -> int:

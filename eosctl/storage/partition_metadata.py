@@ -1,4 +1,4 @@
-"""The file `partition.metadata`, which ties a partition directory to its topic's id."""
+"""The file `partition.metadata`, which assigns a partition directory to a topic id."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def read_partition_metadata(path: Path) -> bytes:
     """Read the topic id of 16 bytes.
 
     Raises:
-        DamagedFile: When the file does not hold a version that is known and a valid topic id.
-        OSError: When it cannot be read.
+        DamagedFile: The version is unknown or the topic id is invalid.
+        OSError: The file cannot be read.
     """
     fields: dict[str, str] = {}
     for number, line in enumerate(read_regular(path).decode(errors="replace").splitlines(), 1):

@@ -1,8 +1,7 @@
-"""Replay batches to know the producers and open transactions of a partition at an offset.
+"""Replay batches to reconstruct the producers and open transactions of a partition at an offset.
 
-These are the rules by which a follower or a recovering broker follows a log that was checked when it was first
-appended (Kafka's ProducerStateManager and ProducerAppendInfo with origin replication). What a log must not contain
-is not refused here: callers that judge compare before they apply.
+The rules are those of a follower or a recovering broker (Kafka's `ProducerStateManager`, and `ProducerAppendInfo` with
+origin replication). Invalid sequences are not rejected here: callers that judge a log compare before they apply.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from eosctl.wire.records.header import BatchHeader, ByteSource
 
 
 class CompletedTxn(NamedTuple):
-    """A transaction that a marker has ended: its first record, its marker, its outcome."""
+    """A transaction that a marker has ended: its first offset, its marker, and its outcome."""
 
     producer_id: int
     first_offset: int
@@ -28,19 +27,19 @@ class CompletedTxn(NamedTuple):
     committed: bool
 
     def as_aborted(self) -> AbortedTxn:
-        """Return the entry that the transaction index gets when the outcome was an abort."""
+        """Return the transaction index entry of an aborted transaction."""
         return AbortedTxn(self.producer_id, self.first_offset, self.last_offset, self.last_stable_offset)
 
 
 class ProducerReplay:
-    """Producer state that follows a log batch by batch."""
+    """Producer state, updated batch by batch."""
 
     __slots__ = ("_open", "producers")
 
     def __init__(self, entries: Iterable[ProducerSnapshotEntry] = ()) -> None:
-        """Start from a snapshot, or from nothing at the start of a log."""
+        """Start from the entries of a snapshot, or empty at the start of a log."""
         self.producers: dict[int, ProducerSnapshotEntry] = {entry.producer_id: entry for entry in entries}
-        # Open transactions by producer id. New ones begin at ever higher offsets, so the first is the earliest.
+        # Open transactions by producer id. Later ones start at higher offsets, so the first is the earliest.
         began = sorted(
             (entry for entry in self.producers.values() if entry.current_txn_first_offset >= 0),
             key=attrgetter("current_txn_first_offset"),
@@ -49,34 +48,34 @@ class ProducerReplay:
 
     @property
     def first_open_offset(self) -> int | None:
-        """First offset of the earliest open transaction."""
+        """Return the first offset of the earliest open transaction."""
         return next(iter(self._open.values()), None)
 
     @property
     def open_transactions(self) -> dict[int, int]:
-        """First offset of each open transaction by producer id, earliest first."""
+        """Return the first offset of each open transaction by producer id, earliest first."""
         return dict(self._open)
 
     def apply(self, header: BatchHeader, buffer: ByteSource, position: int = 0) -> CompletedTxn | None:
-        """Follow one batch.
+        """Apply a batch.
 
         Args:
             header: The batch's header.
-            buffer: Bytes that hold the batch; looked at for control batches only.
+            buffer: Bytes that contain the batch; read only for control batches.
             position: Where the batch starts.
 
         Returns:
             The transaction that the batch has ended, if any.
 
         Raises:
-            WireError: When a control batch cannot be decoded.
+            WireError: A control batch cannot be decoded.
         """
         if header.producer_id < 0:
             return None
         if not header.is_control:
             self._apply_data(header)
             return None
-        # The cleaner leaves empty control batches behind for the sake of the producer's epoch.
+        # The cleaner keeps empty control batches to preserve the producer's epoch.
         for record in decode_records(buffer, header, position):
             marker = decode_control(record)
             if isinstance(marker, EndTxnMarker):
@@ -105,7 +104,7 @@ class ProducerReplay:
     ) -> CompletedTxn | None:
         producer_id, epoch = header.producer_id, header.producer_epoch
         known = self.producers.get(producer_id)
-        if known is None or known.producer_epoch != epoch:  # a new epoch starts its sequences afresh
+        if known is None or known.producer_epoch != epoch:  # A new epoch restarts its sequences.
             last_sequence, last_offset, offset_delta = -1, -1, 0
         else:
             last_sequence, last_offset, offset_delta = known.last_sequence, known.last_offset, known.offset_delta

@@ -1,6 +1,6 @@
-"""Producer snapshots: what a partition knows about its producers at an offset.
+"""Producer snapshots: the producer state of a partition at an offset.
 
-A file `<offset>.snapshot` covers everything below its offset. Of each producer it keeps the last batch only.
+A file `<offset>.snapshot` covers all offsets below its own. It keeps only the last batch of each producer.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _MAX_SEQUENCE: Final = 0x7FFF_FFFF
 
 
 class ProducerSnapshotEntry(NamedTuple):
-    """One producer's state in a partition, with the fields in the order of the file.
+    """A producer's state in a partition, in the field order of the file.
 
     Attributes:
         producer_id: The producer id.
         producer_epoch: Its latest epoch.
         last_sequence: Sequence of the last record of its last batch, -1 when only a marker is known.
-        last_offset: Offset of that record, -1 likewise.
+        last_offset: Offset of that record, -1 when only a marker is known.
         offset_delta: Distance of that record from the first of its batch.
         timestamp: Max timestamp of the last batch, or of the last marker (milliseconds since the epoch).
         coordinator_epoch: Epoch of the coordinator that wrote the last marker, -1 before the first.
@@ -52,12 +52,12 @@ class ProducerSnapshotEntry(NamedTuple):
 
     @property
     def first_offset(self) -> int:
-        """Offset of the first record of the last batch, -1 when none is known."""
+        """Return the offset of the first record of the last batch, -1 if unknown."""
         return self.last_offset - self.offset_delta if self.last_offset >= 0 else -1
 
     @property
     def first_sequence(self) -> int:
-        """Sequence of the first record of the last batch, -1 when none is known."""
+        """Return the sequence of the first record of the last batch, -1 if unknown."""
         return (self.last_sequence - self.offset_delta) & _MAX_SEQUENCE if self.last_sequence >= 0 else -1
 
 
@@ -72,8 +72,8 @@ def decode_snapshot(data: bytes) -> list[ProducerSnapshotEntry]:
     """Decode a snapshot file.
 
     Raises:
-        WireError: When the version is unknown, the checksum wrong, or the size not that of the announced entries; its
-            `field` says which: `version`, `crc` or `entries`.
+        WireError: The version is unknown, the checksum is wrong, or the size does not match the number of entries. Its
+            `field` is `version`, `crc`, or `entries`.
     """
     if len(data) < _HEADER.size:
         raise WireError(f"a snapshot takes {_HEADER.size} bytes, {len(data)} are there", "entries", len(data))
@@ -94,7 +94,7 @@ def decode_snapshot(data: bytes) -> list[ProducerSnapshotEntry]:
 def write_snapshot(
     directory: Path, offset: int, entries: Iterable[ProducerSnapshotEntry], *, sync: bool = False
 ) -> None:
-    """Write the snapshot that covers everything below an offset."""
+    """Write the snapshot that covers the offsets below an offset."""
     replace_file(directory / segment_file_name(offset, Suffix.PRODUCER_SNAPSHOT), encode_snapshot(entries), sync=sync)
 
 
@@ -102,8 +102,8 @@ def read_snapshot(path: Path) -> list[ProducerSnapshotEntry]:
     """Read a snapshot file.
 
     Raises:
-        DamagedFile: When it is not a whole and valid snapshot.
-        OSError: When it cannot be read.
+        DamagedFile: The snapshot is incomplete or invalid.
+        OSError: The file cannot be read.
     """
     try:
         return decode_snapshot(read_regular(path))
@@ -122,10 +122,10 @@ def load_latest_snapshot(
 ) -> tuple[int, list[ProducerSnapshotEntry]] | None:
     """Load the newest valid snapshot within an offset range, as a broker does at start-up.
 
-    Damaged snapshots on the way are deleted, so that the next start does not meet them again.
+    Damaged snapshots are deleted on the way, so that the next start skips them.
 
     Returns:
-        The snapshot's offset and entries, or None when there is no valid one.
+        The snapshot's offset and entries, or None without a valid snapshot.
     """
     for offset in reversed(snapshot_offsets(directory)):
         if not min_offset <= offset <= max_offset:

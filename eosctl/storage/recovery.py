@@ -1,8 +1,8 @@
-"""Open a partition directory that exists, after an orderly shutdown or after a crash.
+"""Open an existing partition directory, after a clean shutdown or a crash.
 
-After a crash the segments that may not have been written out are read again: the log is cut at the first batch that
-is not whole and valid, and indexes, transaction index and producer state are built anew (Kafka's LogLoader and
-LogSegment.recover).
+After a crash, segments that may not have been flushed are read again. The log is truncated at the first batch that is
+incomplete or invalid, and indexes, transaction index, and producer state are rebuilt (Kafka's `LogLoader` and
+`LogSegment.recover`).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from eosctl.wire.records.header import HEADER_BYTES
 
 
 class OpenedLog(NamedTuple):
-    """A log that is ready, and what was learnt while it was opened.
+    """An opened log, and the results of its recovery.
 
     Attributes:
         log: The log.
-        producers: Producer state at the log's end.
-        epochs: Leader epochs as the recovered batches show them; the caller adds those that its checkpoint lacks.
-        recovered_segments: Base offsets of the segments that had to be read again.
-        truncated_bytes: How much was cut off because it was no whole and valid batch.
-        deleted_segments: Base offsets of segments that lay behind the cut.
+        producers: Producer state at the log end offset.
+        epochs: Leader epochs of the recovered batches; the caller adds those missing from its checkpoint.
+        recovered_segments: Base offsets of the segments that were read again.
+        truncated_bytes: Number of bytes removed because they were not a complete, valid batch.
+        deleted_segments: Base offsets of segments after the truncation point.
     """
 
     log: SegmentedLog
@@ -62,20 +62,20 @@ def open_log(
     recovery_point: int = 0,
     now_ms: int = -1,
 ) -> OpenedLog:
-    """Open a partition directory; an absent one is an empty log.
+    """Open a partition directory; an absent directory is an empty log.
 
     Args:
         directory: The partition directory.
         config: When to roll and what to index.
-        descriptors: Where the log's files are opened; shared by many logs.
-        clean: Whether the log was closed in an orderly way. A segment whose indexes are missing or damaged is
-            recovered all the same.
+        descriptors: Open files, shared by many logs.
+        clean: Whether the log was closed cleanly. A segment with missing or damaged indexes is recovered in any case.
         log_start_offset: First offset that may be read, from the checkpoint.
-        recovery_point: Offset up to which the log was forced to disk; recovery begins with the segment that holds it.
-        now_ms: Now, in milliseconds since the epoch: the age of a segment without timestamps counts from here.
+        recovery_point: Offset up to which the log was flushed to disk; recovery starts with the segment that contains
+            it.
+        now_ms: Now, in milliseconds since the epoch; the creation time of segments without timestamps.
 
     Raises:
-        OSError: When the directory cannot be read or repaired.
+        OSError: The directory cannot be read or repaired.
     """
     if not directory.is_dir():
         return OpenedLog(SegmentedLog(directory, config, descriptors, log_start_offset=log_start_offset), [])
@@ -108,7 +108,7 @@ def open_log(
         log_end_offset=recovery.end_offset,
     )
     if log_start_offset > log.log_end_offset:
-        # What was acknowledged as deleted must not come back, and offsets must not be given out twice.
+        # Records acknowledged as deleted must not reappear, and offsets must not be assigned twice.
         log.truncate_fully_and_start_at(log_start_offset)
         replay = ProducerReplay()
     producers = list(replay.producers.values())
@@ -126,7 +126,7 @@ def open_log(
 
 
 class _Recovery:
-    """Reads suspect segments again, one after the other, and remembers what it did."""
+    """Recovers segments one after the other and records what it changed."""
 
     def __init__(self, config: LogConfig, descriptors: Descriptors, replay: ProducerReplay, end_offset: int) -> None:
         self.segments: list[Segment] = []
@@ -140,7 +140,7 @@ class _Recovery:
         self._replay = replay
 
     def recover(self, segment: Segment) -> None:
-        if self.truncated_bytes:  # behind a cut there can be no log
+        if self.truncated_bytes:  # Segments after a truncation point are deleted.
             self._descriptors.forget(segment.log_path)
             segment.delete_files()
             self.deleted.append(segment.base_offset)
@@ -149,7 +149,7 @@ class _Recovery:
         file_bytes = segment.size_bytes
         segment = Segment(
             segment.directory, segment.base_offset, segment.created_ms
-        )  # without indexes that may be half loaded
+        )  # Discard indexes that may be partly loaded.
         for fact in scan_log(Path(segment.log_path)):
             if not (isinstance(fact, LogBatch) and self._belongs(segment, fact) and self._take(segment, fact)):
                 break
@@ -184,7 +184,7 @@ class _Recovery:
 
 
 def _find_segments(directory: Path, now_ms: int) -> list[Segment]:
-    """Return the segments in order of their offsets, with their sizes; index files without a log are deleted."""
+    """Return the segments in offset order, with their sizes; delete index files without a log."""
     files = [file for file in _parse_files(directory) if file.state is FileState.LIVE]
     logs = sorted(found.offset for found in files if found.suffix is Suffix.LOG)
     for orphan in files:
@@ -197,15 +197,15 @@ def _find_segments(directory: Path, now_ms: int) -> list[Segment]:
 
 
 def _floor(segments: list[Segment], offset: int) -> int:
-    """Index of the segment that holds an offset."""
+    """Return the index of the segment that contains an offset."""
     return max(sum(segment.base_offset <= offset for segment in segments) - 1, 0)
 
 
 def _load_trusted(segments: list[Segment], suspect: int) -> tuple[int, int]:
-    """Load the indexes of segments in order until one is suspect or its indexes are of no use.
+    """Load the indexes of consecutive segments until one is suspect or has unusable indexes.
 
     Returns:
-        How many segments are in order, and the offset after them.
+        The number of intact segments, and the offset after them.
     """
     for index, segment in enumerate(segments):
         if index >= suspect:
@@ -223,7 +223,7 @@ def _load_trusted(segments: list[Segment], suspect: int) -> tuple[int, int]:
 
 
 def _end_of(segment: Segment) -> int | None:
-    """Offset after a segment's last batch; None when the file does not end with a valid batch."""
+    """Return the offset after a segment's last batch; None if the file does not end with a valid batch."""
     end_offset = segment.base_offset
     for fact in scan_log(Path(segment.log_path), segment.offset_index.last.position):
         if not (isinstance(fact, LogBatch) and fact.crc_valid):
@@ -236,7 +236,7 @@ def _end_of(segment: Segment) -> int | None:
 
 
 def _replay_producers(log: SegmentedLog) -> ProducerReplay:
-    """Bring the newest valid snapshot up to the log's end."""
+    """Replay the log from the newest valid snapshot to the log end offset."""
     snapshot = load_latest_snapshot(Path(log.directory), log.log_end_offset)
     offset, entries = snapshot or (log.log_start_offset, [])
     replay = ProducerReplay(entries)
@@ -255,9 +255,9 @@ def _keep_snapshots_up_to(directory: Path, offset: int) -> None:
 
 
 def _remove_stray_snapshots(directory: Path, base_offsets: Sequence[int]) -> None:
-    """Keep the snapshots taken at the start of a segment, and the newest of the others when it is above all of these.
+    """Delete all snapshots but those at the start of a segment and the newest one, if it is above all of these.
 
-    Each orderly shutdown leaves one at the log's end (Kafka's ProducerStateManager.removeStraySnapshots).
+    Each clean shutdown leaves one at the log end offset (Kafka's `ProducerStateManager.removeStraySnapshots`).
     """
     strays = sorted(set(snapshot_offsets(directory)) - set(base_offsets))
     if strays and strays[-1] > max(base_offsets, default=-1):
@@ -267,10 +267,10 @@ def _remove_stray_snapshots(directory: Path, base_offsets: Sequence[int]) -> Non
 
 
 def _finish_interrupted_work(directory: Path) -> None:
-    """Complete or undo what the last owner of the directory was about to do (Kafka's LogLoader).
+    """Complete or undo interrupted deletions and cleanings (Kafka's `LogLoader`).
 
-    Deleted and half-cleaned files go, and with a half-cleaned one the `.swap` files from its offset on: their segment
-    is not complete. All other `.swap` files take the place of the segments that they cover.
+    Deleted and partly cleaned files are removed. A partly cleaned file also invalidates the `.swap` files from its
+    offset on, since their segment is incomplete. All other `.swap` files replace the segments that they cover.
     """
     found = _parse_files(directory)
     unfinished = min([file.offset for file in found if file.state is FileState.CLEANED], default=None)

@@ -1,4 +1,4 @@
-"""Open what lies in a data directory only if it is a regular file: a named pipe would keep the reader waiting."""
+"""Open files of a data directory only if they are regular files; a named pipe would block the reader."""
 
 from __future__ import annotations
 

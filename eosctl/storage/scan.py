@@ -1,7 +1,7 @@
-"""Read a `.log` file for forensics: every batch with its checksum verdict, and where the file is damaged.
+"""Read a `.log` file for forensics: every batch with its checksum result, and all damaged ranges.
 
-Memory stays bounded and damaged files raise nothing: what is wrong is yielded as a fact, with the position and what
-was expected there, and reading goes on at the next batch whose checksum is right. Judging is left to others.
+Memory is bounded, and damaged files do not raise: damage is yielded as a value with its position and the expected
+content, and the scan resumes at the next batch with a valid checksum.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES
 from eosctl.wire.records.header import CRC_START, HEADER, HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC_POSITION, BatchHeader
 from eosctl.wire.records.record import Record
 
-#: What is read is still in the processor's cache when its checksums are computed.
+#: Small enough that chunks are still in the processor's cache when their checksums are computed.
 _CHUNK_BYTES: Final = 1 << 18
-#: Larger batches are checked in pieces and their records not decoded: brokers default to 1 MiB.
+#: Larger batches are checked in pieces and their records are not decoded; brokers default to 1 MiB.
 _MAX_BATCH_BYTES: Final = 64 << 20
 
 
 class DamageKind(StrEnum):
-    """What is wrong at a position where a batch was expected."""
+    """What was found at a position instead of a batch."""
 
     TORN_BATCH = "torn-batch"
     ZERO_TAIL = "zero-tail"
@@ -43,8 +43,8 @@ class LogBatch(NamedTuple):
     Attributes:
         position: Where the batch starts in the file, in bytes.
         header: Its header.
-        crc_valid: Whether its checksum is right.
-        buffer: Bytes that hold the batch; empty for a batch too large to keep.
+        crc_valid: Whether its checksum is correct.
+        buffer: Bytes that contain the batch; empty for a batch that is too large to keep.
         buffer_position: Where it starts in them.
     """
 
@@ -58,8 +58,8 @@ class LogBatch(NamedTuple):
         """Decode the batch's records.
 
         Raises:
-            WireError: When they are malformed, or too many bytes; its offset counts from the start of the file, and is
-                that of the batch where its records are compressed.
+            WireError: The records are malformed or too large. Its offset counts from the start of the file; for
+                compressed records it is that of the batch.
         """
         if not self.buffer:
             raise WireError(f"a batch of {self.header.size_bytes} bytes is too large", "records", self.position)
@@ -71,14 +71,14 @@ class LogBatch(NamedTuple):
 
 
 class LogRun(NamedTuple):
-    """Whole batches with right checksums, one behind the other: what most of most files is.
+    """Consecutive complete batches with valid checksums.
 
     Attributes:
-        position: Where the first of them starts in the file, in bytes.
-        end: Where the last of them ends.
+        position: Where the first batch starts in the file, in bytes.
+        end: Where the last batch ends.
         headers: The fields of their headers, in the order of `BatchHeader`.
-        buffer: Bytes that hold them.
-        buffer_position: Where the first of them starts in those.
+        buffer: Bytes that contain them.
+        buffer_position: Where the first batch starts in those bytes.
     """
 
     position: int
@@ -88,26 +88,26 @@ class LogRun(NamedTuple):
     buffer_position: int
 
     def batches(self) -> Iterator[LogBatch]:
-        """Yield them one by one."""
+        """Yield the batches."""
         position = self.position
         for fields in self.headers:
             yield self.batch(position, fields)
             position += LOG_OVERHEAD_BYTES + fields[1]
 
     def batch(self, position: int, fields: tuple[int, ...]) -> LogBatch:
-        """Return the batch that starts at a position of the file and has these fields in its header."""
+        """Return the batch at a file position, given its header fields."""
         at = position - self.position + self.buffer_position
         return LogBatch(position, BatchHeader(*fields), True, self.buffer, at)
 
 
 class LogDamage(NamedTuple):
-    """A stretch of a log file that is no batch.
+    """A range of a log file that does not contain a batch.
 
     Attributes:
         position: Where a batch was expected, in bytes.
         kind: What was found instead.
-        what: The same in words, with the values found and expected.
-        resumes_at: Where the next valid batch starts; None when there is none up to the end of the file.
+        what: Description with the values found and expected.
+        resumes_at: Where the next valid batch starts; None if none follows.
     """
 
     position: int
@@ -119,7 +119,7 @@ class LogDamage(NamedTuple):
 def scan_log(
     path: Path, position: int = 0, end: int | None = None, read: Read = os.pread
 ) -> Iterator[LogBatch | LogDamage]:
-    """Yield what a log file holds, in order of position.
+    """Yield the batches and damaged ranges of a log file, in position order.
 
     Args and errors are those of `scan_runs`.
     """
@@ -133,16 +133,16 @@ def scan_log(
 def scan_runs(
     path: Path, position: int = 0, end: int | None = None, read: Read = os.pread
 ) -> Iterator[LogRun | LogBatch | LogDamage]:
-    """Yield what a log file holds, in order of position, batches in runs where they can be had at once.
+    """Yield runs of batches and damaged ranges of a log file, in position order.
 
     Args:
         path: The `.log` file; it may grow while it is read.
         position: Where the first batch starts, in bytes.
-        end: Where to stop, in bytes; the file's size at the call when not given.
-        read: Reads the file.
+        end: Where to stop, in bytes; by default the file's size at the call.
+        read: Reads the file, as `os.pread` does.
 
     Raises:
-        OSError: When the file cannot be read.
+        OSError: The file cannot be read.
     """
     descriptor = open_regular(path)
     try:
@@ -154,7 +154,7 @@ def scan_runs(
 
 
 class _Scanner:
-    """A window of a file that moves with the reader."""
+    """A sliding window over a file."""
 
     def __init__(self, descriptor: int, end: int, read: Read) -> None:
         self._descriptor = descriptor
@@ -192,7 +192,7 @@ class _Scanner:
             position = after
 
     def _run_at(self, position: int) -> LogRun | None:
-        """Return the whole and valid batches from a position on that can be had at once, if there are any."""
+        """Return the complete, valid batches of the current chunk from a position on, if any."""
         run = self._run_in_chunk(position)
         if run is None and position != self._start:
             self._fill(position, _CHUNK_BYTES)
@@ -234,7 +234,7 @@ class _Scanner:
         return LogBatch(position, header, check_crc(self._chunk, header, at), self._chunk, at)
 
     def _load(self, position: int, size: int) -> int:
-        """Have `size` bytes from `position` on in the chunk; return where they start in it."""
+        """Load `size` bytes from `position` into the chunk; return their position in it."""
         at = position - self._start
         if at < 0 or at + size > len(self._chunk):
             self._fill(position, max(size, _CHUNK_BYTES))
@@ -256,7 +256,7 @@ class _Scanner:
 
     def _damage(self, position: int, error: WireError) -> LogDamage:
         available = self._end - position
-        # The first bytes of a batch are zeros too: those of a small base offset.
+        # A batch with a small base offset starts with zeros too.
         if available >= LOG_OVERHEAD_BYTES and self._is_zero_to_end(position):
             return LogDamage(position, DamageKind.ZERO_TAIL, f"{available} zero bytes up to the end", None)
         resumes_at = self._next_valid_batch(position + 1)
@@ -275,7 +275,7 @@ class _Scanner:
         )
 
     def _true_end(self, batch: LogBatch) -> int:
-        """Tell where a batch with a wrong checksum ends: where it says, unless only another place makes sense."""
+        """Return the end of a batch with a wrong checksum: its declared end, unless only another end is plausible."""
         after = batch.position + batch.header.size_bytes
         if after == self._end or self._is_valid_batch(after):
             return after
@@ -296,15 +296,15 @@ class _Scanner:
         return check_crc(self._chunk, header, at)
 
     def _next_valid_batch(self, position: int) -> int | None:
-        """Find the first position from the given one on where a magic 2 batch with a right checksum starts.
+        """Find the next position at which a magic 2 batch with a valid checksum starts.
 
-        Checksums are tried where all of a header's fields make sense, and over no more bytes than four times the file,
-        so that a file made for it cannot keep the reader busy for long.
+        Checksums are computed only for plausible headers, and in total over at most four times the file's size, so that
+        a crafted file cannot keep the reader busy.
         """
         budget = 4 * self._end
         while position + HEADER_BYTES <= self._end:
             at = self._load(position, HEADER_BYTES)
-            if at + HEADER_BYTES > len(self._chunk):  # the file has shrunk
+            if at + HEADER_BYTES > len(self._chunk):  # The file has shrunk.
                 return None
             magic_at = self._chunk.find(
                 b"\x02", at + MAGIC_POSITION, len(self._chunk) - HEADER_BYTES + MAGIC_POSITION + 1
@@ -332,7 +332,7 @@ class _Scanner:
 
 
 def _is_plausible(buffer: bytes, position: int, available: int) -> bool:
-    """Tell whether the bytes at a position could be the header of a magic 2 batch with room for its length."""
+    """Return whether the bytes at a position can be the header of a magic 2 batch whose length fits."""
     try:
         header = decode_header(buffer, position)
     except WireError:

@@ -1,4 +1,4 @@
-"""One segment of a log: a `.log` file and what is indexed about it."""
+"""A segment of a log: a `.log` file and its indexes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from eosctl.storage.txn_index import AbortedTxn, decode_aborted_txns, encode_abo
 from eosctl.wire.records.batch import decode_header, decode_records, iter_headers
 from eosctl.wire.records.header import HEADER_BYTES, BatchHeader
 
-#: Index entries wait for this many bytes of their kind: opening a file costs more than the entry.
+#: Buffer index entries up to this size per index: opening a file costs more than writing an entry.
 _INDEX_WRITE_BYTES: Final = 4096
-#: Index entries hold offsets relative to the segment's base in 32 bits.
+#: Index entries store offsets relative to the segment's base offset in 32 bits.
 MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
-# What an append may add to an index: one entry of offsets, and of times one more when the segment is closed after it.
+# Most index growth per append: one offset entry; one time entry, plus one when the segment is closed afterwards.
 _OFFSET_ENTRY_BYTES: Final = offset_index.ENTRY_BYTES
 _TIME_ENTRIES_BYTES: Final = 2 * time_index.ENTRY_BYTES
 _SEARCH_BYTES: Final = 8 << 10
@@ -39,10 +39,10 @@ class TimestampedOffset(NamedTuple):
 
 
 class Segment:
-    """A segment's state in memory; the log that owns it does the appending and hands in descriptors.
+    """A segment's state in memory. The log that owns it appends and provides the descriptors.
 
     Attributes:
-        wants_index_written: Whether enough index entries wait for their files.
+        wants_index_written: Whether enough index entries are buffered to write them.
     """
 
     __slots__ = (
@@ -66,12 +66,12 @@ class Segment:
     )
 
     def __init__(self, directory: str, base_offset: int, created_ms: int = -1) -> None:
-        """Describe a segment that is still empty; nothing is written.
+        """Create an empty segment; nothing is written.
 
         Args:
-            directory: The partition's directory.
+            directory: The partition directory.
             base_offset: First offset that the segment may hold.
-            created_ms: Now, in milliseconds since the epoch; -1 when not known.
+            created_ms: Now, in milliseconds since the epoch; -1 if unknown.
         """
         self.directory = directory
         self.base_offset = base_offset
@@ -86,11 +86,11 @@ class Segment:
         self.aborted_txns: list[AbortedTxn] = []
         self._bytes_since_entry = 0
         self._offset_written = self._time_written = self._aborted_written = 0
-        self._index_has_grown = True  # since it was found to have room; indexes may be loaded, too
+        self._index_has_grown = True  # Recompute, as the capacity was checked before and indexes may be loaded since.
         self.wants_index_written = False
 
     def path(self, suffix: Suffix) -> Path:
-        """Path of one of the segment's files."""
+        """Return the path of one of the segment's files."""
         return Path(self.directory, segment_file_name(self.base_offset, suffix))
 
     # --- appending -------------------------------------------------------------------------------------------------
@@ -98,9 +98,10 @@ class Segment:
     def is_full_for(
         self, batch_bytes: int, last_offset: int, max_timestamp: int, now_ms: int, config: LogConfig
     ) -> bool:
-        """Tell whether a batch must go into a new segment (Kafka's LogSegment.shouldRoll).
+        """Return whether a batch must go into a new segment (Kafka's `LogSegment.shouldRoll`).
 
-        Too large, too old, an index full, or an offset that the indexes could not hold. Times are ms since the epoch.
+        True if the segment is too large or too old, an index is full, or the indexes cannot hold the offset. Times are
+        milliseconds since the epoch.
         """
         size = self.size_bytes
         if last_offset - self.base_offset > MAX_RELATIVE_OFFSET:
@@ -126,7 +127,7 @@ class Segment:
         )
 
     def add(self, batch_bytes: int, last_offset: int, max_timestamp: int, index_interval_bytes: int) -> None:
-        """Account for a batch at the end of the segment and index it when an entry is due."""
+        """Account for a batch at the end of the segment; add an index entry when one is due."""
         if not self.size_bytes:
             self.first_timestamp = max_timestamp
         if max_timestamp > self.max_timestamp:
@@ -143,26 +144,26 @@ class Segment:
     # --- files -----------------------------------------------------------------------------------------------------
 
     def write_indexes(self) -> None:
-        """Append the index entries that are not in their files yet."""
+        """Append the buffered index entries to their files."""
         self._offset_written = _append(self.path(Suffix.OFFSET_INDEX), self.offset_index.entries, self._offset_written)
         self._time_written = _append(self.path(Suffix.TIME_INDEX), self.time_index.entries, self._time_written)
         self.wants_index_written = False
         self.write_aborted_txns()
 
     def write_aborted_txns(self) -> None:
-        """Append the aborted transactions that are not in their file yet; without any there is no file."""
+        """Append the buffered aborted transactions to their file; without any, create no file."""
         fresh = self.aborted_txns[self._aborted_written :]
         if fresh:
             _append(self.path(Suffix.TXN_INDEX), b"".join(map(encode_aborted_txn, fresh)), 0)
             self._aborted_written = len(self.aborted_txns)
 
     def seal(self) -> None:
-        """Write the indexes as Kafka leaves those of a closed segment: with a last entry in the time index."""
+        """Write the indexes of a closed segment, with a final entry in the time index."""
         self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
         self.write_indexes()
 
     def rewrite_indexes(self) -> None:
-        """Replace the index files by what is in memory, after a truncation or recovery."""
+        """Replace the index files with the entries in memory, after a truncation or recovery."""
         self.path(Suffix.OFFSET_INDEX).write_bytes(self.offset_index.entries)
         self.path(Suffix.TIME_INDEX).write_bytes(self.time_index.entries)
         self._offset_written, self._time_written = len(self.offset_index.entries), len(self.time_index.entries)
@@ -171,17 +172,17 @@ class Segment:
         self.write_aborted_txns()
 
     def finish_recovery(self) -> None:
-        """Leave files and counters as Kafka does when it has read a segment again."""
+        """Update files and counters as Kafka does after it has recovered a segment."""
         self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
         self._bytes_since_entry = 0
         self.rewrite_indexes()
 
     def load_indexes(self) -> None:
-        """Take over the indexes of a segment that was closed properly.
+        """Load the indexes of a segment that was closed cleanly.
 
         Raises:
-            ValueError: When an index fails the check that Kafka makes at start-up; it must then be built again.
-            OSError: When an index cannot be read.
+            ValueError: An index fails Kafka's sanity check at start-up and must be rebuilt.
+            OSError: An index cannot be read.
         """
         offsets = read_index_file(self.path(Suffix.OFFSET_INDEX), offset_index.ENTRY_BYTES)
         times = read_index_file(self.path(Suffix.TIME_INDEX), time_index.ENTRY_BYTES)
@@ -209,7 +210,7 @@ class Segment:
         return self.max_timestamp if self.max_timestamp >= 0 else self.created_ms
 
     def indexes_written(self) -> None:
-        """Note that the index files hold all entries (the cleaner writes them under names of its own)."""
+        """Note that the index files hold all entries; the cleaner writes them under other names."""
         self._offset_written, self._time_written = len(self.offset_index.entries), len(self.time_index.entries)
         self._aborted_written = len(self.aborted_txns)
 
@@ -221,7 +222,7 @@ class Segment:
     # --- reading the .log file -------------------------------------------------------------------------------------
 
     def find(self, descriptor: int, offset: int) -> tuple[int, BatchHeader] | None:
-        """Find the first batch that ends at or after an offset: its position and header."""
+        """Find the first batch that ends at or after an offset; return its position and header."""
         position = self.offset_index.lookup(offset).position
         while len(chunk := os.pread(descriptor, _SEARCH_BYTES, position)) >= HEADER_BYTES:
             at = 0
@@ -234,15 +235,14 @@ class Segment:
         return None
 
     def read(self, descriptor: int, offset: int, max_bytes: int, upper_bound: int | None) -> bytes:
-        """Return whole batches from the one that holds `offset` on; see SegmentedLog.read."""
+        """Return whole batches, starting with the batch that contains `offset`; see `SegmentedLog.read`."""
         found = self.find(descriptor, offset)
         if found is None:
             return b""
         start, header = found
         if upper_bound is not None and header.last_offset >= upper_bound:
             return b""
-        # The index says where to look for the end of the last whole batch, so that only a few headers are read and
-        # the answer itself is read once.
+        # The index bounds the search for the end of the last whole batch: only a few headers are read twice.
         limit = start + max(max_bytes, header.size_bytes)
         end = anchor = max(self.offset_index.last_within(limit, upper_bound).position, start)
         for position, last in iter_headers(os.pread(descriptor, limit - anchor, anchor)):
@@ -252,7 +252,7 @@ class Segment:
         return os.pread(descriptor, end - start, start)
 
     def scan(self, descriptor: int, position: int = 0) -> Iterator[tuple[int, BatchHeader, bytes]]:
-        """Yield position, header and bytes of each whole batch from a batch's position on."""
+        """Yield position, header, and bytes of each whole batch from a batch's position on."""
         wanted = _SCAN_BYTES
         while chunk := os.pread(descriptor, wanted, position):
             end = 0
@@ -268,7 +268,7 @@ class Segment:
             position += end
 
     def find_timestamp(self, descriptor: int, timestamp: int, start_offset: int) -> TimestampedOffset | None:
-        """Find the first record at or after an offset whose timestamp is not below the given one."""
+        """Find the first record at or after an offset with at least the given timestamp."""
         offset = max(self.time_index.lookup(timestamp).offset, start_offset)
         position = self.offset_index.lookup(offset).position
         for _, header, batch in self.scan(descriptor, position):
@@ -282,7 +282,7 @@ class Segment:
     # --- truncating ------------------------------------------------------------------------------------------------
 
     def truncate_to(self, descriptor: int, offset: int) -> None:
-        """Drop the batches that end at or after an offset, in the file, the indexes and memory."""
+        """Remove the batches that end at or after an offset from the file, the indexes, and memory."""
         found = self.find(descriptor, offset)
         if found is not None:
             self.size_bytes = found[0]
@@ -297,7 +297,7 @@ class Segment:
         self.rewrite_indexes()
 
     def _largest_timestamp(self, descriptor: int) -> tuple[int, int]:
-        """Find the largest timestamp: in the time index up to its last entry, in the log after it."""
+        """Return the largest timestamp, from the time index and the part of the log after its last entry."""
         timestamp, offset = self.time_index.last
         for _, header, _ in self.scan(descriptor, self.offset_index.lookup(offset).position):
             if header.max_timestamp > timestamp:
@@ -308,7 +308,7 @@ class Segment:
 def rename_files(
     segment: Segment, before: FileState, after: FileState, *, without: Collection[Suffix] = ()
 ) -> list[Path]:
-    """Give a segment's files the suffix of another state; those that are not there are passed over."""
+    """Change the suffix of a segment's files; skip absent files."""
     renamed = []
     for suffix in Suffix:
         path = Path(f"{segment.path(suffix)}{before}")
@@ -318,7 +318,7 @@ def rename_files(
 
 
 def _append(path: Path, entries: bytes | bytearray, written: int) -> int:
-    """Append the entries after `written` to a file, made if absent; return how many bytes of entries it now holds."""
+    """Append the entries after `written` to a file and create it if absent; return its new size of entries in bytes."""
     with path.open("ab") as file:
         file.write(entries[written:])
     return len(entries)

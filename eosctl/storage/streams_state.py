@@ -1,8 +1,8 @@
-"""State directories of Kafka Streams: tasks, their stores, and up to which changelog offset each store is known to be.
+"""State directories of Kafka Streams: tasks, their stores, and the changelog offset of each store.
 
-Below `state.dir` there is one directory for each application, in it `.lock`, `kafka-streams-process-metadata` and one
-directory for each task (`<subtopology>_<partition>`, below `__NAME__` for named topologies), and `global`. Up to 4.2 a
-task keeps its offsets in `.checkpoint`; since 4.3 (KIP-1035) each RocksDB store keeps them itself.
+`state.dir` has one directory for each application. It contains `.lock`, `kafka-streams-process-metadata`, `global`, and
+one directory for each task (`<subtopology>_<partition>`, below `__NAME__` for named topologies). Up to 4.2 a task keeps
+its offsets in `.checkpoint`; since 4.3 (KIP-1035) each RocksDB store keeps its own.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ LOCK: Final = ".lock"
 PROCESS_METADATA: Final = "kafka-streams-process-metadata"
 GLOBAL: Final = "global"
 ROCKSDB: Final = "rocksdb"
-#: What Streams writes for a store that is there while its offset is not known (`OffsetCheckpoint.OFFSET_UNKNOWN`).
+#: Written by Streams for a store whose offset is unknown (`OffsetCheckpoint.OFFSET_UNKNOWN`).
 OFFSET_UNKNOWN: Final = -4
 
 _TASK: Final = re.compile(r"\d+_\d+", re.ASCII)
 _NAMED_TOPOLOGY: Final = re.compile(r"__.+__")
 _OFFSETS_FAMILY: Final = b'[CFOptions "offsets"]'
 _MOST_OPTIONS_BYTES: Final = 1 << 20
-#: Streams writes some fifty bytes.
+#: Streams writes about fifty bytes.
 _MOST_METADATA_BYTES: Final = 1 << 14
 
 
 class OffsetHome(StrEnum):
-    """Where the changelog offset of a store is kept."""
+    """Where a store's changelog offset is kept."""
 
     CHECKPOINT = "checkpoint"
     STORE = "store"
@@ -50,7 +50,7 @@ class Application(NamedTuple):
     Attributes:
         path: The directory; its name is the `application.id`.
         lock: Whether a process of this machine holds it.
-        lock_pid: That process, as far as it can be seen from here.
+        lock_pid: The process id, if it is visible from this process.
         tasks: The directories of its tasks.
     """
 
@@ -65,10 +65,9 @@ class StoreOffset(NamedTuple):
 
     Attributes:
         store: The store's name; empty when the changelog is not named after it.
-        changelog: The topic from which the store is restored; empty where no file tells it.
-        partition: Its partition; None likewise.
-        offset: Offset of the last changelog record that is in the store; None when no file that can be read here
-            tells it.
+        changelog: The topic from which the store is restored; empty if no file names it.
+        partition: Its partition; None if no file names it.
+        offset: Offset of the last changelog record that is in the store; None if no readable file contains it.
         offset_in: Where the offset is kept.
         size_bytes: Size of the store's files; 0 for a store in memory.
     """
@@ -82,10 +81,10 @@ class StoreOffset(NamedTuple):
 
 
 def find_applications(path: Path) -> list[Application]:
-    """Find what a directory holds: it may be the `state.dir`, an application's directory in it, or a task's.
+    """Find the applications of a directory: a `state.dir`, an application's directory, or a task's directory.
 
     Raises:
-        OSError: When it cannot be read.
+        OSError: The directory cannot be read.
     """
     if _TASK.fullmatch(path.name):
         parent = path.parent.parent if _NAMED_TOPOLOGY.fullmatch(path.parent.name) else path.parent
@@ -97,11 +96,11 @@ def find_applications(path: Path) -> list[Application]:
 
 
 def read_process_id(application: Path) -> str | None:
-    """Read the process id that an application keeps across restarts; None when it has not written one.
+    """Read the process id that an application keeps across restarts; None if it has not written one.
 
     Raises:
-        DamagedFile: When the file is not what Streams writes.
-        OSError: When it cannot be read.
+        DamagedFile: The content is not the format of Streams.
+        OSError: The file cannot be read.
     """
     path = application / PROCESS_METADATA
     if not path.exists():
@@ -117,25 +116,25 @@ def read_process_id(application: Path) -> str | None:
 
 
 def read_checkpoint(task: Path) -> dict[TopicPartition, int]:
-    """Read the offsets that a task has checkpointed by changelog; none where it has no checkpoint.
+    """Read a task's checkpointed offsets by changelog; empty without a checkpoint file.
 
     Raises:
-        DamagedFile: When the file is malformed; `offset` is the line, from 1.
-        OSError: When it cannot be read.
+        DamagedFile: The file is malformed; `offset` is the line, counted from 1.
+        OSError: The file cannot be read.
     """
     return read_offset_checkpoint(task / CHECKPOINT)
 
 
 def list_stores(task: Path, application_id: str, checkpoint: dict[TopicPartition, int]) -> list[StoreOffset]:
-    """List the stores of a task with their offsets, then changelogs that belong to none of the directories.
+    """List the stores of a task with their offsets, followed by changelogs without a store directory.
 
     Args:
         task: The task's directory.
-        application_id: The application's id, with which its changelogs begin.
+        application_id: The application's id, the prefix of its changelogs.
         checkpoint: The task's checkpoint.
 
     Raises:
-        OSError: When a directory cannot be read.
+        OSError: A directory cannot be read.
     """
     left = dict(checkpoint)
     found = []
@@ -184,7 +183,7 @@ def _store_directories(task: Path) -> Iterator[Path]:
 
 
 def _keeps_offsets(store: Path) -> bool:
-    """Tell whether a RocksDB store has the column family in which releases since 4.3 keep its offsets."""
+    """Return whether a RocksDB store has the column family in which releases since 4.3 keep its offsets."""
     newest = sorted(store.rglob("OPTIONS-*"))[-1:]
     for path in newest:
         return _OFFSETS_FAMILY in read_regular(path, _MOST_OPTIONS_BYTES)

@@ -1,6 +1,6 @@
-"""Data directories as they lie on disk: every small file read, every large one ready to be streamed.
+"""The content of data directories: small files are read, large files are prepared for streaming.
 
-Nothing is changed and nothing is judged; what cannot be read is a value too.
+Nothing is changed or judged. A file that cannot be read is represented as `Unreadable`.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ OFFSET_CHECKPOINTS = (
 
 
 class Unreadable(NamedTuple):
-    """Why a file could not be read: in words, and by the field that was wrong where one was."""
+    """The reason why a file could not be read, and the invalid field, if one is known."""
 
     what: str
     field: str = ""
 
 
 class SegmentFacts(NamedTuple):
-    """One segment: its log to be streamed, its indexes read; None where a file is absent.
+    """A segment: its log for streaming, and its indexes; None if a file is absent.
 
     Attributes:
         base_offset: The offset in the files' names.
         log_name: Name of the log.
-        log_bytes: Its size when it was looked at.
-        scan: Streams it.
+        log_bytes: The log's size at the time of the survey.
+        scan: Streams the log.
         offset_index: The offset index.
         time_index: The time index.
         txn_index: The transaction index, undecoded.
@@ -80,18 +80,18 @@ class SegmentFacts(NamedTuple):
 
 
 class PartitionFacts(NamedTuple):
-    """One partition directory.
+    """A partition directory.
 
     Attributes:
         name: The directory's name, such as `orders-0`.
         partition: Topic and number.
-        segments: In order of their offsets.
-        snapshots: Producer snapshots by offset, in order.
-        epochs: The leader-epoch checkpoint; None when there is none.
-        metadata: What is wrong with `partition.metadata`, None when nothing is or it is absent.
+        segments: In offset order.
+        snapshots: Producer snapshots in offset order.
+        epochs: The leader-epoch checkpoint; None if absent.
+        metadata: The problem of `partition.metadata`; None if it is valid or absent.
         leftovers: Files of interrupted or delayed work.
         indexes_without_log: Live index files whose log is absent.
-        topic_id: The topic's id by `partition.metadata`, 16 bytes; None when it does not tell.
+        topic_id: The topic's id by `partition.metadata`, 16 bytes; None if unknown.
     """
 
     name: str
@@ -106,10 +106,10 @@ class PartitionFacts(NamedTuple):
 
 
 class DataDirFacts(NamedTuple):
-    """One data directory, its partitions still to be surveyed one by one.
+    """A data directory, with its partitions still to be surveyed one by one.
 
-    The cluster's id is empty where `meta.properties` is absent or does not tell it. ``lock`` tells whether a broker of
-    this machine runs on it.
+    The cluster id is empty if `meta.properties` is absent or does not contain it. `lock` shows whether a broker of this
+    machine uses the directory.
     """
 
     path: Path
@@ -121,12 +121,12 @@ class DataDirFacts(NamedTuple):
 
 
 def survey_data_dir(path: Path) -> DataDirFacts:
-    """Look at a data directory.
+    """Read the files of a data directory, without its partitions.
 
-    A directory that is itself a partition's is taken as a data directory with this one partition.
+    A partition directory is treated as a data directory with this one partition.
 
     Raises:
-        OSError: When it cannot be read.
+        OSError: The directory cannot be read.
     """
     inner = sorted(child for child in path.iterdir() if child.is_dir() and _is_partition(child))
     checkpoints = {
@@ -141,7 +141,7 @@ def survey_data_dir(path: Path) -> DataDirFacts:
 
 
 def print_of(facts: DataDirFacts) -> Set[tuple[str, int, int]]:
-    """Return names, sizes and times of the logs, which differ after anything was written to one of them."""
+    """Return the logs' names, sizes, and modification times; they differ after any write."""
     found = set()
     for partition in facts.partitions:
         with suppress(FileNotFoundError), os.scandir(partition) as entries:
@@ -157,10 +157,10 @@ def survey_partition(path: Path, read: Read = os.pread) -> PartitionFacts:
 
     Args:
         path: The directory.
-        read: Reads the logs, when they are streamed.
+        read: Reads the logs when they are streamed.
 
     Raises:
-        OSError: When it cannot be read.
+        OSError: The directory cannot be read.
     """
     directory = parse_partition_directory(path.name)
     if directory is None:
@@ -210,7 +210,8 @@ def _segment(directory: Path, offset: int, read: Read) -> SegmentFacts:
 
     log = path(Suffix.LOG)
     txn_index = path(Suffix.TXN_INDEX)
-    # Indexes first: a running broker appends to the log before it indexes, so the log then covers their entries.
+    # Indexes first: a running broker appends to the log before it adds index entries, so the log then covers the
+    # entries.
     offsets = index(Suffix.OFFSET_INDEX, offset_index.ENTRY_BYTES)
     times = index(Suffix.TIME_INDEX, time_index.ENTRY_BYTES)
     aborted = read_regular(txn_index) if txn_index.exists() else None

@@ -1,4 +1,4 @@
-"""The newest batches of a log, kept in memory: most reads want them."""
+"""The newest batches of a log, kept in memory because most reads request them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from bisect import bisect_left
 
 
 class Tail:
-    """Batches that follow each other up to the log's end.
+    """Consecutive batches up to the log end offset.
 
     Attributes:
-        first_offset: Reads from here on need no file.
-        size_bytes: Of all batches that are held.
+        first_offset: Reads from this offset on need no file.
+        size_bytes: Size of all held batches.
     """
 
     __slots__ = ("_batches", "_last_offsets", "first_offset", "size_bytes")
 
     def __init__(self, first_offset: int) -> None:
-        """Start empty at the log's end.
+        """Create an empty tail.
 
         Args:
-            first_offset: The log's end offset; reads from here on need no file.
+            first_offset: The log end offset; reads from here on need no file.
         """
         self.first_offset = first_offset
         self.size_bytes = 0
@@ -27,23 +27,23 @@ class Tail:
         self._last_offsets: list[int] = []
 
     def append(self, batch: bytes, last_offset: int) -> int:
-        """Add the batch that follows; returns the new `size_bytes`."""
+        """Add the next batch; return the new `size_bytes`."""
         self._batches.append(batch)
         self._last_offsets.append(last_offset)
         size_bytes = self.size_bytes = self.size_bytes + len(batch)
         return size_bytes
 
     def newest(self, count: int) -> bytes:
-        """Return the newest batches joined; they must not have been dropped."""
+        """Return the newest batches, concatenated. The caller ensures that they have not been dropped."""
         return self._batches[-1] if count == 1 else b"".join(self._batches[-count:])
 
     def read(self, offset: int, max_bytes: int, upper_bound: int | None = None) -> bytes:
-        """Return whole batches from the one that holds `offset` on, at least one and no more than `max_bytes`.
+        """Return whole batches, starting with the one that contains `offset`; at least one, at most `max_bytes`.
 
         Args:
-            offset: First offset wanted; not below `first_offset`.
-            max_bytes: Most bytes, unless the first batch alone is larger.
-            upper_bound: Only batches that end below this offset.
+            offset: First offset; not below `first_offset`.
+            max_bytes: Maximum size, unless the first batch alone is larger.
+            upper_bound: Return only batches that end below this offset.
         """
         last_offsets = self._last_offsets
         first, after = bisect_left(last_offsets, offset), len(last_offsets)
@@ -56,9 +56,9 @@ class Tail:
         return b"".join(self._batches[first:after])
 
     def shrink_to(self, max_bytes: int) -> None:
-        """Drop the oldest batches; no more than three quarters of `max_bytes` stay.
+        """Drop the oldest batches until at most three quarters of `max_bytes` remain.
 
-        A quarter goes at once: dropping moves all that stays, which would otherwise be done for every batch.
+        Dropping moves the remaining batches; dropping a quarter in one step amortizes that cost.
         """
         surplus, count = self.size_bytes - (max_bytes - (max_bytes >> 2)), 0
         while surplus > 0:
@@ -67,7 +67,7 @@ class Tail:
         self._drop(count)
 
     def drop_before(self, offset: int) -> None:
-        """Drop the batches that end below an offset: files hold something else in their place now."""
+        """Drop the batches that end below an offset; the files have other content there now."""
         self._drop(bisect_left(self._last_offsets, offset))
         self.first_offset = max(self.first_offset, offset)
 
@@ -79,7 +79,7 @@ class Tail:
 
 
 def _count_within(batches: list[bytes], max_bytes: int) -> int:
-    """Return how many batches from the first on have no more than `max_bytes` together."""
+    """Return how many of the first batches fit into `max_bytes`."""
     for count, batch in enumerate(batches):
         max_bytes -= len(batch)
         if max_bytes < 0:

@@ -1,7 +1,7 @@
-"""The time index of a segment: from which offset on a timestamp may be found.
+"""The time index of a segment, which maps timestamps to offsets.
 
-An entry (largest timestamp so far, offset of its batch) accompanies each entry of the offset index, if the timestamp
-has grown; a last one is added when the segment is closed.
+An entry (largest timestamp so far, offset of its batch) is added with each offset index entry if the timestamp has
+increased. A final entry is added when the segment is closed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class TimeEntry(NamedTuple):
 
 
 def decode_time_entries(data: bytes, base_offset: int) -> Iterator[TimeEntry]:
-    """Decode entries as they stand in a file, in order or not."""
+    """Decode the entries of a file, sorted or not."""
     for timestamp, relative_offset in _ENTRY.iter_unpack(data):
         yield TimeEntry(timestamp, base_offset + relative_offset)
 
 
 class TimeIndex:
-    """The entries of one segment's time index, held in memory in the encoding of the file."""
+    """The time index of a segment, in memory in the file's encoding."""
 
     __slots__ = ("base_offset", "entries")
 
     def __init__(self, base_offset: int, entries: bytes = b"") -> None:
-        """Take over entries in ascending order, without preallocated zeros."""
+        """Create an index from entries in ascending order, without preallocated zeros."""
         self.base_offset = base_offset
         self.entries = bytearray(entries)
 
@@ -48,16 +48,16 @@ class TimeIndex:
 
     @property
     def last(self) -> TimeEntry:
-        """The last entry; of an empty index no timestamp at the segment's start."""
+        """Return the last entry; for an empty index, no timestamp at the segment's start."""
         return self[len(self) - 1] if self.entries else TimeEntry(NO_TIMESTAMP, self.base_offset)
 
     def append_if_later(self, timestamp: int, offset: int) -> None:
-        """Add an entry, unless its timestamp is not above the last one's."""
+        """Append an entry if its timestamp is above the last one's."""
         if timestamp > self.last.timestamp:
             self.entries += _ENTRY.pack(timestamp, offset - self.base_offset)
 
     def lookup(self, timestamp: int) -> TimeEntry:
-        """Find the last entry whose timestamp is not above the given one; the segment's start when there is none."""
+        """Find the last entry at or below a timestamp; the segment's start if there is none."""
         entries = self.entries
         low, high = 0, len(self)
         while low < high:
@@ -69,7 +69,7 @@ class TimeIndex:
         return self[low - 1] if low else TimeEntry(NO_TIMESTAMP, self.base_offset)
 
     def truncate_to(self, offset: int) -> None:
-        """Drop the entries at and above an offset."""
+        """Remove the entries at and above an offset."""
         count = len(self)
         while count and self[count - 1].offset >= offset:
             count -= 1

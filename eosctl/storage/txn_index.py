@@ -1,4 +1,4 @@
-"""The transaction index of a segment: the aborted transactions whose abort marker lies in it."""
+"""The transaction index of a segment: the aborted transactions whose abort marker it contains."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _ENTRY: Final = struct.Struct(">hqqqq")
 
 
 class AbortedTxn(NamedTuple):
-    """One aborted transaction of a partition (Kafka's AbortedTxn).
+    """An aborted transaction of a partition (Kafka's `AbortedTxn`).
 
     Attributes:
         producer_id: Producer id of the transaction.
         first_offset: Offset of its first record.
         last_offset: Offset of its abort marker.
-        last_stable_offset: The partition's last stable offset once this transaction was over: first offset of the
-            earliest transaction that was still open, else the offset after the marker.
-        version: Version of the entry in the file; 0 is the only one so far.
+        last_stable_offset: The partition's last stable offset after this transaction: the first offset of the earliest
+            transaction that was still open, else the offset after the marker.
+        version: Version of the entry in the file; only 0 exists.
     """
 
     producer_id: int
@@ -35,7 +35,7 @@ class AbortedTxn(NamedTuple):
 
 
 def encode_aborted_txn(txn: AbortedTxn) -> bytes:
-    """Encode one entry of 34 bytes."""
+    """Encode an entry of 34 bytes."""
     return _ENTRY.pack(txn.version, txn.producer_id, txn.first_offset, txn.last_offset, txn.last_stable_offset)
 
 
@@ -43,7 +43,7 @@ def decode_aborted_txns(data: bytes) -> list[AbortedTxn]:
     """Decode the entries of a file.
 
     Raises:
-        WireError: When the data ends inside an entry, or an entry has a version that Kafka refuses too.
+        WireError: The data ends inside an entry, or an entry has a version that Kafka rejects too.
     """
     if len(data) % ENTRY_BYTES:
         raise WireError(f"{len(data) % ENTRY_BYTES} bytes follow the last entry", "entry", len(data))
@@ -60,15 +60,15 @@ def decode_aborted_txns(data: bytes) -> list[AbortedTxn]:
 def collect_aborted_txns(
     txns: Sequence[AbortedTxn], fetch_offset: int, upper_bound: int
 ) -> tuple[list[AbortedTxn], bool]:
-    """Collect from one segment's index what a read_committed reader of an offset range must know.
+    """Return a segment's aborted transactions that a read_committed consumer of an offset range must know.
 
     Args:
         txns: Entries in the order of their markers.
-        fetch_offset: First offset that is read.
-        upper_bound: Offset after the last that is read.
+        fetch_offset: First offset of the range.
+        upper_bound: Offset after the last of the range.
 
     Returns:
-        The transactions that overlap the range, and whether later segments cannot hold any more.
+        The transactions that overlap the range, and whether later segments cannot contain any more.
     """
     found: list[AbortedTxn] = []
     for index in range(bisect_left(txns, fetch_offset, key=attrgetter("last_offset")), len(txns)):

@@ -10,8 +10,8 @@ from eosctl.analysis.fsck.data_set import DataSetCheck
 from eosctl.analysis.fsck.two_looks import confirm, is_suspicious
 from eosctl.model.fsck import FsckFinding
 from eosctl.storage.file_lock import LockState
-from eosctl.storage.gentle_reading import Read
-from eosctl.storage.survey import DataDirFacts, print_of, survey_data_dir, survey_partition
+from eosctl.storage.survey import DataDirFacts, fingerprint_of, survey_data_dir, survey_partition
+from eosctl.storage.throttled_reader import Read
 
 #: How fast the files of a running broker are read unless told otherwise.
 LIVE_BYTES_PER_S: Final = 50 << 20
@@ -53,11 +53,11 @@ def inspect_data_dirs(
     Raises:
         OSError: A directory or file cannot be read.
     """
-    before = [print_of(facts) for facts in surveyed]
+    before = [fingerprint_of(facts) for facts in surveyed]
     findings, partition_count = _look(surveyed, read, tell)
     if not any(map(is_suspicious, findings)):
         return Inspected(findings, partition_count, is_in_use(surveyed))
-    if not is_in_use(surveyed) and before == [print_of(facts) for facts in surveyed]:
+    if not is_in_use(surveyed) and before == [fingerprint_of(facts) for facts in surveyed]:
         return Inspected(findings, partition_count, False)
     tell("a second look")
     pause()

@@ -20,8 +20,8 @@ from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.gate import judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
-from eosctl.storage.gentle_reading import GentleReader, Read
 from eosctl.storage.survey import DataDirFacts, survey_data_dir
+from eosctl.storage.throttled_reader import Read, ThrottledReader
 from eosctl.text import count_text
 
 
@@ -91,7 +91,7 @@ def _reader(bytes_per_s: int | None, surveyed: Sequence[DataDirFacts]) -> Read:
     """Return what reads logs: gently where a rate is given or a broker runs."""
     if bytes_per_s is None and not is_in_use(surveyed):
         return os.pread
-    return GentleReader(bytes_per_s or LIVE_BYTES_PER_S, time.monotonic, time.sleep).read
+    return ThrottledReader(bytes_per_s or LIVE_BYTES_PER_S, time.monotonic, time.sleep).read
 
 
 def _distinct(directories: Sequence[Path]) -> list[Path]:

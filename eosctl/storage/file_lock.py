@@ -25,7 +25,7 @@ class LockState(StrEnum):
     UNKNOWN = "unknown"
 
 
-def look_at_lock(path: Path) -> tuple[LockState, int | None]:
+def read_lock_state(path: Path) -> tuple[LockState, int | None]:
     """Find the holder of a file's lock without taking the lock.
 
     The process id is None when the holder cannot be seen from this process.

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 import google_crc32c
 
-from eosctl.storage.gentle_reading import Read
 from eosctl.storage.regular_file import open_regular
+from eosctl.storage.throttled_reader import Read
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.batch import MAGIC, MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
 from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES

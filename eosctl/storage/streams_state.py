@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.checkpoints import read_offset_checkpoint
 from eosctl.storage.errors import DamagedFile
-from eosctl.storage.file_lock import LockState, look_at_lock
+from eosctl.storage.file_lock import LockState, read_lock_state
 from eosctl.storage.regular_file import read_regular
 
 CHECKPOINT: Final = ".checkpoint"
@@ -191,5 +191,5 @@ def _keeps_offsets(store: Path) -> bool:
 
 
 def _application(path: Path, tasks: tuple[Path, ...]) -> Application:
-    state, pid = look_at_lock(path / LOCK)
+    state, pid = read_lock_state(path / LOCK)
     return Application(path, state, pid, tasks)

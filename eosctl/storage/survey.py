@@ -15,8 +15,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.storage import offset_index, time_index
 from eosctl.storage.checkpoints import EpochStart, read_epoch_checkpoint, read_offset_checkpoint
 from eosctl.storage.errors import DamagedFile
-from eosctl.storage.file_lock import LockState, look_at_lock
-from eosctl.storage.gentle_reading import Read
+from eosctl.storage.file_lock import LockState, read_lock_state
 from eosctl.storage.index_file import IndexFile, read_index_file
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.storage.names import (
@@ -39,6 +38,7 @@ from eosctl.storage.partition_metadata import read_partition_metadata
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, decode_snapshot
 from eosctl.storage.regular_file import read_regular
 from eosctl.storage.scan import LogBatch, LogDamage, scan_log
+from eosctl.storage.throttled_reader import Read
 from eosctl.wire.errors import WireError
 
 T = TypeVar("T")
@@ -136,11 +136,11 @@ def survey_data_dir(path: Path) -> DataDirFacts:
     if not inner and _is_partition(path) and any(child.suffix == ".log" for child in path.iterdir()):
         home, inner, checkpoints = path.parent, [path], {}
     closed = (home / CLEAN_SHUTDOWN).exists()
-    lock, _ = look_at_lock(home / LOCK)
+    lock, _ = read_lock_state(home / LOCK)
     return DataDirFacts(home, tuple(inner), checkpoints, closed, _cluster_id(home), lock)
 
 
-def print_of(facts: DataDirFacts) -> Set[tuple[str, int, int]]:
+def fingerprint_of(facts: DataDirFacts) -> Set[tuple[str, int, int]]:
     """Return the logs' names, sizes, and modification times; they differ after any write."""
     found = set()
     for partition in facts.partitions:

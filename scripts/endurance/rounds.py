@@ -16,8 +16,8 @@ from eosctl.lab.verify.play import NemesisKind, Order, play
 from eosctl.lab.verify.report import CoverageTable, Verdict, judge
 from eosctl.lab.verify.targets import Target
 from eosctl.model.fsck import FsckFinding, FsckSeverity
-from eosctl.storage.gentle_reading import GentleReader
 from eosctl.storage.survey import survey_data_dir
+from eosctl.storage.throttled_reader import ThrottledReader
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
@@ -151,7 +151,7 @@ def _states_met(coverage: CoverageTable | None) -> dict[str, int]:
 
 def check_files(data_dirs: Sequence[Path]) -> tuple[FileFinding, ...]:
     """Check data directories as ``eosctl fsck`` does, and return its warnings and errors by kind."""
-    reader = GentleReader(_READ_BYTES_PER_S, time.monotonic, time.sleep)
+    reader = ThrottledReader(_READ_BYTES_PER_S, time.monotonic, time.sleep)
     surveyed = [survey_data_dir(directory) for directory in data_dirs]
     found = inspect_data_dirs(surveyed, reader.read, lambda: time.sleep(_SECOND_LOOK_S))
     by_kind: dict[tuple[FsckSeverity, str], list[FsckFinding]] = {}

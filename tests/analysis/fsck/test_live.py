@@ -16,9 +16,9 @@ from eosctl.model.fsck import FsckSeverity
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
-from eosctl.storage.gentle_reading import GentleReader
 from eosctl.storage.scan import LogBatch, scan_log
 from eosctl.storage.survey import survey_data_dir
+from eosctl.storage.throttled_reader import ThrottledReader
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
@@ -152,7 +152,7 @@ def test_reading_keeps_to_its_rate_and_gives_the_same() -> None:
         clock += seconds
         slept.append(seconds)
 
-    reader = GentleReader(1_000, lambda: clock, sleep)
+    reader = ThrottledReader(1_000, lambda: clock, sleep)
     with log.open("rb") as file:
         for position in range(0, 5_000, 500):
             assert reader.read(file.fileno(), 500, position) == os.pread(file.fileno(), 500, position)
@@ -163,7 +163,7 @@ def test_reading_keeps_to_its_rate_and_gives_the_same() -> None:
         found = scan_log(log, **how)  # type: ignore[arg-type]
         return [(batch.position, batch.crc_valid) for batch in found if isinstance(batch, LogBatch)]
 
-    assert batches(read=GentleReader(1 << 30, lambda: clock, sleep).read) == batches()
+    assert batches(read=ThrottledReader(1 << 30, lambda: clock, sleep).read) == batches()
 
 
 def test_a_rate_that_is_none_is_refused(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:

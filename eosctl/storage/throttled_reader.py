@@ -18,7 +18,7 @@ Read = Callable[[int, int, int], bytes]
 _SHORTEST_PAUSE_S: Final = 0.01
 
 
-class GentleReader:
+class ThrottledReader:
     """Reads files at a bounded rate.
 
     Args:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
-from eosctl.capacity.latency import transaction_timeout_floor_ms
+from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_timeout_floor_ms
 from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes
 from eosctl.capacity.recovery import useful_thread_count
+from eosctl.capacity.resources import LASTING_HEAP_SHARE
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, Workload
 from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
@@ -65,7 +66,8 @@ def _cluster(workload: Workload, plans: Sequence[ApplicationPlan]) -> Iterator[A
         )
     entries = sum(plan.producer_entries for plan in plans)
     heap = producer_heap_bytes(entries)[1] / cluster.broker_count
-    fastest = max((p.transactions_per_s / s.producer_count for p, s in _pairs(workload, plans)), default=0.0)
+    kept = [(plan, spec) for plan, spec in _pairs(workload, plans) if not spec.renews_ids]
+    fastest = max((plan.transactions_per_s / spec.producer_count for plan, spec in kept), default=0.0)
     if cluster.heap_bytes and heap > HEAP_SHARE_WORTH_A_WORD * cluster.heap_bytes and fastest:
         epochs_ms = MAX_PRODUCER_EPOCH / fastest * 1000
         yield Advice(
@@ -96,7 +98,38 @@ def _changelogs(workload: Workload) -> Iterator[Advice]:
             )
 
 
+def _checkpoints(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    """Recommend settings of a Flink sink."""
+    if application.kind is not ApplicationKind.FLINK:
+        return
+    interval = application.commit_interval_ms or 0.0
+    duration, restart = application.checkpoint_duration_ms, application.longest_pause_ms
+    floor = checkpoint_timeout_floor_ms(interval, duration, restart)
+    if application.transaction_timeout_ms < floor:
+        yield Advice(
+            f"{application.name}: transaction.timeout.ms",
+            str(ceil(floor)),
+            f"{milliseconds_text(application.transaction_timeout_ms)} is less than a checkpoint interval, a "
+            f"checkpoint, and a restart ({milliseconds_text(floor)}): brokers abort transactions that Flink counts as "
+            "written, and their records are lost",
+            True,
+        )
+    heap = producer_heap_bytes(plan.producer_entries)[1] / workload.cluster.broker_count
+    if application.renews_ids and heap > HEAP_SHARE_WORTH_A_WORD * (workload.cluster.heap_bytes or 2**30):
+        yield Advice(
+            f"{application.name}: TransactionNamingStrategy",
+            "POOLING",
+            "INCREMENTING takes a new producer id for each subtask and checkpoint: "
+            f"{number_text(plan.producer_entries)} producer states, up to {bytes_text(heap)} of heap on each broker, "
+            f"and {number_text(plan.transactional_ids)} transactional ids. POOLING needs connector 4.0 and brokers "
+            "from 3.0 on; a longer checkpoint interval lowers the figures in proportion",
+            workload.cluster.heap_bytes is not None and heap > LASTING_HEAP_SHARE * workload.cluster.heap_bytes,
+        )
+
+
 def _timeout(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    if application.kind is ApplicationKind.FLINK:
+        return
     interval = application.commit_interval_ms or 0.0
     floor = transaction_timeout_floor_ms(interval, application.longest_pause_ms)
     prefix = "producer." if application.kind is ApplicationKind.STREAMS else ""
@@ -163,6 +196,7 @@ def _commit_interval(workload: Workload, application: ApplicationSpec, plan: App
 
 
 _APPLICATION_RULES: tuple[Callable[[Workload, ApplicationSpec, ApplicationPlan], Iterator[Advice]], ...] = (
+    _checkpoints,
     _timeout,
     _threads,
     _standby,

@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from math import exp
 from typing import Final, NamedTuple
 
+from eosctl.capacity.batches import records_per_choice
 from eosctl.capacity.latency import commit_wait_ms, stall_after_crash_ms, throughput_share
-from eosctl.capacity.memory import producer_entry_count, producer_id_generations, transactional_id_count
+from eosctl.capacity.memory import (
+    producer_entry_count,
+    producer_id_generations,
+    renewed_entry_count,
+    transactional_id_count,
+)
 from eosctl.capacity.record_sizes import (
     TopicPartitions,
     offset_commit_batch_bytes,
@@ -26,17 +32,21 @@ from eosctl.model.capacity_plan import ApplicationPlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Workload
 
 OFFSETS_TOPIC_NAME_BYTES: Final = len("__consumer_offsets")
-#: Standstill of one commit: published measurements of a raw producer, and of Streams (flush, offsets, commit).
-STALL_MS: Final = {ApplicationKind.PRODUCER: 3.0}
+#: Pause of one commit: published measurements of a raw producer, and of Streams (flush, offsets, commit).
+PRODUCER_STALL_MS: Final = 3.0
 STREAMS_STALL_MS: Final = 22.0
 
 
 class Rhythm(NamedTuple):
-    """How often an application commits, and how many partitions of each topic one transaction reaches."""
+    """How often an application commits, and how many partitions of each topic one transaction reaches.
+
+    ``choices_per_s`` is how often its producers together choose a partition of the topics that it writes.
+    """
 
     transactions_per_s: float
     interval_ms: float
     touched: Mapping[str, float]
+    choices_per_s: float
     offsets: float
 
     @property
@@ -52,7 +62,12 @@ def work_out_rhythms(workload: Workload) -> dict[str, Rhythm]:
     for application in workload.applications:
         for topic, _ in application.writes:
             writers[topic] = writers.get(topic, 0.0) + rates[application.name]
-    return {a.name: _rhythm(workload, a, rates[a.name], writers) for a in workload.applications}
+    intervals = {a.name: _interval_ms(a, rates[a.name]) for a in workload.applications}
+    return {a.name: _rhythm(workload, a, rates[a.name], writers, intervals) for a in workload.applications}
+
+
+def _interval_ms(application: ApplicationSpec, rate: float) -> float:
+    return application.commit_interval_ms or (1000 * application.producer_count / rate if rate else 1000.0)
 
 
 def _transactions(workload: Workload, application: ApplicationSpec) -> float:
@@ -63,14 +78,22 @@ def _transactions(workload: Workload, application: ApplicationSpec) -> float:
     return transaction_rate(application.producer_count, application.commit_interval_ms or 1.0, handled)
 
 
-def _rhythm(workload: Workload, application: ApplicationSpec, rate: float, writers: Mapping[str, float]) -> Rhythm:
-    touched = {}
+def _rhythm(
+    workload: Workload,
+    application: ApplicationSpec,
+    rate: float,
+    writers: Mapping[str, float],
+    intervals: Mapping[str, float],
+) -> Rhythm:
+    touched, choices_per_s = {}, 0.0
     for name, stated in application.writes:
         topic = workload.topic(name)
         records = topic.rate_per_s / writers[name] if writers[name] else 0.0
-        touched[name] = partitions_touched(records, topic.partition_count) if stated is None else min(stated, records)
-    interval = application.commit_interval_ms or (1000 * application.producer_count / rate if rate else 1000.0)
-    return Rhythm(rate, interval, touched, _offsets(workload, application, rate))
+        each = records_per_choice(workload, topic, intervals)
+        choices_per_s += topic.rate_per_s / each
+        choices = min(records, max(1.0, records / each))
+        touched[name] = partitions_touched(choices, topic.partition_count) if stated is None else min(stated, records)
+    return Rhythm(rate, intervals[application.name], touched, choices_per_s, _offsets(workload, application, rate))
 
 
 def _offsets(workload: Workload, application: ApplicationSpec, rate: float) -> float:
@@ -87,21 +110,15 @@ def plan_application(
     workload: Workload, application: ApplicationSpec, rhythms: Mapping[str, Rhythm]
 ) -> ApplicationPlan:
     """Work out what one application's transactions cause."""
-    cluster, rhythm = workload.cluster, rhythms[application.name]
+    rhythm = rhythms[application.name]
     offsets = application.commits_offsets
     waves = _waves(workload, application, rhythm)
     stages = _chain(workload, application)
     waits = [_open_ms(workload, stage, rhythms[stage.name]) for stage in stages]
-    fixed = len(stages) * _fixed_ms(workload)
+    fixed = sum(_fixed_ms(workload, stage) for stage in stages)
     # The sum of unequal uniform waits is close to that of as many equal ones with the same total.
     mean_wait = sum(waits) / len(waits)
-    each_per_s = rhythm.transactions_per_s / application.producer_count
-    generations = (
-        producer_id_generations(cluster.producer_id_expiration_ms, each_per_s)
-        if cluster.transaction_version == 2
-        else 1.0
-    )
-    stall = STALL_MS.get(application.kind, STREAMS_STALL_MS)
+    stall = STREAMS_STALL_MS if offsets else PRODUCER_STALL_MS
     return ApplicationPlan(
         name=application.name,
         producers=application.producer_count,
@@ -113,10 +130,8 @@ def plan_application(
         transaction_log_bytes_per_s=rhythm.transactions_per_s
         * _transaction_log_bytes(workload, application, rhythm, waves),
         offset_bytes_per_s=_offset_bytes(workload, application, rhythm) if offsets else 0.0,
-        producer_entries=producer_entry_count(
-            application.producer_count, _reach(workload, application), cluster.replication_factor, generations
-        ),
-        transactional_ids=transactional_id_count(application.producer_count),
+        producer_entries=_producer_entries(workload, application, rhythm),
+        transactional_ids=_transactional_ids(workload, application, rhythm),
         stage_count=len(stages),
         readable_p50_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.5),
         readable_p99_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.99),
@@ -128,6 +143,41 @@ def plan_application(
         task_count=_task_count(workload, application),
         abort_ratio=application.abort_ratio,
     )
+
+
+def _producer_entries(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:
+    """Return the producer states on all replicas that this application causes."""
+    cluster = workload.cluster
+    expiration_ms, copies = cluster.producer_id_expiration_ms, cluster.replication_factor
+    if application.renews_ids:
+        return renewed_entry_count(rhythm.transactions_per_s, expiration_ms, rhythm.data_partitions, copies)
+    producers = _ids_in_use(application)
+    each_per_s = rhythm.transactions_per_s / producers
+    generations = producer_id_generations(expiration_ms, each_per_s) if cluster.transaction_version == 2 else 1.0
+    return producer_entry_count(producers, _reach(workload, application), copies, generations)
+
+
+def _ids_in_use(application: ApplicationSpec) -> int:
+    """Return the transactional ids in use at a time.
+
+    A subtask of a Flink sink has one for the open transaction, and one for each checkpoint that is not complete yet.
+    """
+    if application.kind is ApplicationKind.FLINK:
+        return application.producer_count * (1 + application.concurrent_checkpoints)
+    return application.producer_count
+
+
+def _transactional_ids(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> int:
+    """Return the transactional ids that coordinators keep for this application.
+
+    A Flink sink that renews them takes one for each subtask and checkpoint, with or without records.
+    """
+    if not application.renews_ids:
+        return transactional_id_count(_ids_in_use(application))
+    interval = application.commit_interval_ms
+    new_per_s = rhythm.transactions_per_s if interval is None else application.producer_count * 1000 / interval
+    expiration_ms = workload.cluster.transactional_id_expiration_ms
+    return transactional_id_count(_ids_in_use(application), new_per_s, expiration_ms)
 
 
 def _task_count(workload: Workload, application: ApplicationSpec) -> int:
@@ -148,7 +198,7 @@ def _waves(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> 
     if not rhythm.touched or not rhythm.transactions_per_s:
         return 0.0
     written = [workload.topic(name) for name, _ in application.writes]
-    each_per_s = sum(topic.rate_per_s for topic in written) / application.producer_count
+    each_per_s = rhythm.choices_per_s / application.producer_count
     stated = dict(application.writes)
     within_reach = sum(float(t.partition_count) if (s := stated[t.name]) is None else s for t in written)
     leaders = workload.cluster.broker_count if workload.cluster.transaction_version == 2 else 1
@@ -214,7 +264,7 @@ def _chain(workload: Workload, application: ApplicationSpec) -> list[Application
     """
     before = {a.name: _upstream(workload, a) for a in workload.applications}
     chains: dict[str, list[ApplicationSpec]] = {}
-    # Whoever has fewer applications before it comes first; those of a circle have the same.
+    # Applications with fewer others before them come first; those of a circle have the same number.
     for stage in sorted(workload.applications, key=lambda a: len(before[a.name])):
         circle = [a for a in workload.applications if a.name in before[stage.name] and stage.name in before[a.name]]
         members = {a.name for a in circle} | {stage.name}
@@ -252,12 +302,13 @@ def _open_ms(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -
     return rhythm.interval_ms * (1 - 1 / max(1.0, busiest / rhythm.transactions_per_s))
 
 
-def _fixed_ms(workload: Workload) -> float:
+def _fixed_ms(workload: Workload, application: ApplicationSpec) -> float:
     """Return what one stage takes besides waiting for the commit: the end of the transaction, and the fetch.
 
-    ``linger.ms`` does not add to it: a commit flushes what lingers.
+    ``linger.ms`` does not add to it: a commit flushes what lingers. Flink commits when its checkpoint is complete.
     """
     cluster = workload.cluster
     # Prepare and marker are replicated one after the other; the answer to EndTxn is not waited for by readers.
     ending = cluster.client_round_trip_ms + 2 * cluster.replication_round_trip_ms
-    return ending + cluster.client_round_trip_ms
+    checkpoint = application.checkpoint_duration_ms if application.kind is ApplicationKind.FLINK else 0.0
+    return checkpoint + ending + cluster.client_round_trip_ms

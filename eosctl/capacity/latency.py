@@ -98,6 +98,23 @@ def throughput_share(stall_ms: float, commit_interval_ms: float) -> float:
     return max(0.0, 1 - stall_ms / commit_interval_ms)
 
 
+def checkpoint_timeout_floor_ms(checkpoint_interval_ms: float, checkpoint_ms: float, restart_ms: float) -> float:
+    """Return the least ``transaction.timeout.ms`` with which a Flink sink loses nothing.
+
+    A transaction opens with one checkpoint and is committed when the next one is complete, or, after a failure, when
+    the job has restarted from it. A transaction that the broker aborts earlier takes its records with it.
+
+    Args:
+        checkpoint_interval_ms: ``execution.checkpointing.interval``.
+        checkpoint_ms: How long a checkpoint takes.
+        restart_ms: How long the job is away at most.
+
+    >>> checkpoint_timeout_floor_ms(60_000, 1_000, 300_000)
+    361000
+    """
+    return checkpoint_interval_ms + checkpoint_ms + restart_ms
+
+
 def transaction_timeout_floor_ms(commit_interval_ms: float, longest_pause_ms: float) -> float:
     """Return the least ``transaction.timeout.ms`` that survives the loss of a broker.
 

@@ -42,6 +42,23 @@ def producer_entry_count(
     return producer_count * partitions_each * replication_factor * generations
 
 
+def renewed_entry_count(
+    transactions_per_s: float, expiration_ms: float, partitions_each: float, replication_factor: int
+) -> float:
+    """Return the states on all replicas of producers that write one transaction each (F17).
+
+    A Flink sink with the naming strategy INCREMENTING starts a new producer id for each subtask and checkpoint. Each
+    partition that its transaction reached remembers it until ``producer.id.expiration.ms``.
+
+    64 subtasks, a checkpoint every minute, 64 partitions, RF 3, 24 hours (FLINK-34554 reports a broker that ran out of
+    memory this way):
+
+    >>> round(renewed_entry_count(64 / 60, 86_400_000, 64, 3) / 1e6, 1)
+    17.7
+    """
+    return transactions_per_s * expiration_ms / 1000 * partitions_each * replication_factor
+
+
 def producer_heap_bytes(entry_count: float) -> tuple[float, float]:
     """Return the least and the most heap that producers' states take (F16).
 
@@ -64,21 +81,19 @@ def coordinator_heap_bytes(transactional_id_count: float) -> tuple[float, float]
     return transactional_id_count * low, transactional_id_count * high
 
 
-def transactional_id_count(
-    producer_count: int, *, restarts_within_expiration: int = 0, persistent_state_dir: bool = True
-) -> int:
+def transactional_id_count(ids_in_use: int, new_ids_per_s: float = 0.0, expiration_ms: float = 0.0) -> int:
     """Return the transactional ids that the coordinator keeps (F18).
 
     exactly_once_v2 has one id for each thread (application id, process id, thread number), the old version one for each
-    task. The process id outlives a restart only with a persistent state directory; without one, every restart within
-    ``transactional.id.expiration.ms`` (7 days) leaves its ids behind.
+    task. The process id outlives a restart only with a persistent state directory: without one, every restart takes new
+    ids. Ids that are no longer used are kept for ``transactional.id.expiration.ms``.
 
-    >>> transactional_id_count(32)
-    32
-    >>> transactional_id_count(32, restarts_within_expiration=20, persistent_state_dir=False)
-    672
+    32 threads; and a Flink sink of 64 subtasks with a new id for each at every checkpoint, one a minute, for 7 days:
+
+    >>> transactional_id_count(32), transactional_id_count(64, 64 / 60, 7 * 86_400_000)
+    (32, 645184)
     """
-    return producer_count * (1 if persistent_state_dir else 1 + restarts_within_expiration)
+    return ids_in_use + round(new_ids_per_s * expiration_ms / 1000)
 
 
 def streams_heap_bytes(

@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from eosctl.capacity.quantities import QuantityError, parse_count, parse_duration_ms
 from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
     CLUSTER_KEYS,
+    DEFAULTS_BY_KIND,
     KIND,
-    STREAMS_DEFAULTS,
-    STREAMS_REASON,
     TOPIC_KEYS,
     UNKNOWN,
+    Assumed,
     Key,
 )
 from eosctl.model.workload import ApplicationKind
 
 COMMENT_COLUMN = 46
+READING = (ApplicationKind.STREAMS, ApplicationKind.CONSUME_PROCESS_PRODUCE, ApplicationKind.FLINK)
+#: ``offset.storage.topic`` of a Connect cluster: its source tasks write their offsets in the transaction.
+CONNECT_OFFSETS = "connect-offsets"
+_CONNECT_OFFSETS_ANSWERS = {
+    "offsets.partitions": "25",
+    "offsets.value": "100 B",
+    "offsets.key": "100 B",
+    "offsets.cleanup": "compact",
+    "offsets.live": "1 MB",
+}
 
 
 def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str]) -> str:
@@ -29,8 +40,17 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
         kind: The application's kind.
         answers: Texts for keys, by path: ``cluster.brokers``, ``topic.partitions`` for both topics, ``application.…``.
     """
-    own = STREAMS_DEFAULTS if kind is ApplicationKind.STREAMS else {}
-    consumes = kind is not ApplicationKind.PRODUCER
+    own = DEFAULTS_BY_KIND.get(kind, {})
+    if kind is ApplicationKind.FLINK:
+        # Flink's own hour is more than brokers allow by default: such a job fails at its start.
+        answers = {"application.transaction_timeout": "15 min", **answers}
+    consumes = kind in READING
+    application_keys = {name: key for name, key in APPLICATION_KEYS.items() if key.applies_to(kind)}
+    writes = "{output: auto}"
+    offsets: list[str] = []
+    if kind is ApplicationKind.CONNECT:
+        writes = f"{{output: auto, {CONNECT_OFFSETS}: 1}}"
+        offsets = [f"  {CONNECT_OFFSETS}:", *_section("    ", TOPIC_KEYS, "offsets", _offsets_answers(answers))]
     lines = [
         "# A workload for eosctl capacity plan. Keys behind # are assumed as shown; state them to be sure.",
         f"apiVersion: {API_VERSION}",
@@ -42,14 +62,25 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
         *(["  input:", *_section("    ", TOPIC_KEYS, "topic", answers)] if consumes else []),
         "  output:",
         *_section("    ", TOPIC_KEYS, "topic", answers, own),
+        *offsets,
         "applications:",
         "  application:",
-        *_section("    ", APPLICATION_KEYS, "application", {**answers, "application.kind": kind.value}, own),
+        *_section("    ", application_keys, "application", {**answers, "application.kind": kind.value}, own),
         *(["    reads: [input]"] if consumes else []),
-        _commented("    writes: {output: auto}", "partitions of one transaction, or auto"),
+        _commented(f"    writes: {writes}", "partitions of one transaction, or auto"),
         _commented("growth_per_year: 0 %", "rates a year from now against today"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _offsets_answers(answers: Mapping[str, str]) -> dict[str, str]:
+    """Return the answers for the offsets topic: each transaction of each task writes the offset of one source."""
+    try:
+        tasks = parse_count(answers["application.producers"])
+        rate = 1000 * tasks / parse_duration_ms(answers["application.commit_interval"])
+    except (KeyError, QuantityError, ZeroDivisionError):
+        rate = 1.0
+    return {**_CONNECT_OFFSETS_ANSWERS, "offsets.rate": f"{rate:g}/s"}
 
 
 def _section(
@@ -57,7 +88,7 @@ def _section(
     keys: Mapping[str, Key],
     path: str,
     answers: Mapping[str, str],
-    own: Mapping[str, str] = MappingProxyType({}),
+    own: Mapping[str, Assumed] = MappingProxyType({}),
 ) -> Iterator[str]:
     for name, key in keys.items():
         given = answers.get(f"{path}.{name}")
@@ -66,7 +97,7 @@ def _section(
         elif key.assumed == UNKNOWN:
             yield _commented(f"{margin}# {name}: unknown", key.about)
         elif key.assumed is not None:
-            assumed, why = (own[name], STREAMS_REASON) if name in own else (key.assumed, key.why)
+            assumed, why = own.get(name, Assumed(key.assumed, key.why))
             yield _commented(f"{margin}# {name}: {_quoted(assumed)}", f"{key.about} ({why})")
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from eosctl.capacity.application_plan import Rhythm
-from eosctl.capacity.bytes_and_network import records_per_batch
+from eosctl.capacity.batches import batch_records
 from eosctl.capacity.disk import compacted_bytes, retained_bytes, transaction_log_bytes
-from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES, batch_bytes, record_bytes, transaction_state_bytes
+from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES, batch_bytes, transaction_state_bytes
 from eosctl.model.capacity_plan import ApplicationPlan, TopicPlan
 from eosctl.model.workload import Cleanup, TopicSpec, Workload
 
@@ -22,7 +22,8 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
     """Work out what one topic causes."""
     cluster = workload.cluster
     touched_per_s = sum(r.transactions_per_s * r.touched.get(topic.name, 0.0) for r in rhythms.values())
-    records = _batch_records(workload, topic, rhythms)
+    intervals = {name: rhythm.interval_ms for name, rhythm in rhythms.items()}
+    records = batch_records(workload, topic, intervals)
     batches = max(topic.rate_per_s / records, touched_per_s) if topic.rate_per_s else 0.0
     records = topic.rate_per_s / batches if batches else records
     key = round(topic.key_bytes) or None
@@ -40,23 +41,6 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
     return TopicPlan(
         topic.name, False, written, written * readers, batches, records, touched_per_s, stored, topic.partition_count
     )
-
-
-def _batch_records(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhythm]) -> float:
-    if topic.batch_records is not None:
-        return max(1.0, topic.batch_records)
-    writers, linger = 0.0, topic.linger_ms
-    for application in workload.applications:
-        stated = dict(application.writes)
-        if topic.name not in stated:
-            continue
-        reach = stated[topic.name]
-        share = 1.0 if reach is None else reach / topic.partition_count
-        writers += max(1.0, application.producer_count * share)
-        linger = min(linger, rhythms[application.name].interval_ms)
-    size = record_bytes(round(topic.key_bytes) or None, round(topic.value_bytes))
-    rate = topic.rate_per_s / topic.partition_count
-    return records_per_batch(rate, writers or topic.writer_count, linger, size, topic.batch_size_bytes)
 
 
 def plan_internal_topics(workload: Workload, applications: Sequence[ApplicationPlan]) -> tuple[TopicPlan, TopicPlan]:

@@ -16,11 +16,12 @@ from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
     CLUSTER_KEYS,
+    DEFAULTS_BY_KIND,
     KIND,
-    STREAMS_DEFAULTS,
-    STREAMS_REASON,
     TOPIC_KEYS,
     UNKNOWN,
+    WITH_OFFSETS,
+    Assumed,
     Key,
 )
 from eosctl.errors import ConfigFileError
@@ -136,7 +137,8 @@ class _Reading:
             for application, node in self.named(top.get("applications"), "applications")
             if (values := self.application(application, node, known)) is not None
         ]
-        self.assume_streams(topics, applications)
+        for kind in DEFAULTS_BY_KIND:
+            self.assume_for_kind(kind, topics, applications)
         growth = self.growth(top.get("growth_per_year"))
         for node, values in topics:
             if values.get("cleanup") is Cleanup.COMPACT and not values.get("live_bytes"):
@@ -162,43 +164,59 @@ class _Reading:
         if "writes" in given:
             values["writes"] = tuple(self.writes(given["writes"], f"{path}.writes", topics))
         self.check_rhythm(node, path, values)
-        if values.get("kind") is ApplicationKind.PRODUCER and values["reads"]:
-            self.complain(given["reads"], f"{path} is a producer and reads; its kind is consume-process-produce")
-        consumes = values.get("kind") not in (None, ApplicationKind.PRODUCER)
-        if consumes and not values["reads"]:
-            self.complain(node, f"{path}.reads is missing: a {values['kind']} application has input")
-        if values.get("kind") is ApplicationKind.PRODUCER and not values["writes"]:
-            self.complain(node, f"{path}.writes is missing: a producer writes something")
+        if (kind := values.get("kind")) is not None:
+            self.check_kind(node, path, kind, values, given)
         return values
 
-    def assume_streams(
-        self, topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]
+    def check_kind(
+        self,
+        node: yaml.Node,
+        path: str,
+        kind: ApplicationKind,
+        values: Mapping[str, Any],
+        given: Mapping[str, yaml.Node],
     ) -> None:
-        """Replace what was assumed by what Kafka Streams sets itself under exactly-once."""
-        streams = [values for values in applications if values.get("kind") is ApplicationKind.STREAMS]
-        written = {name for values in streams for name, _ in values["writes"]}
-        for _, values in topics:
-            if values["name"] in written:
-                self.assume(values, f"topics.{values['name']}", "linger", TOPIC_KEYS)
-        for values in streams:
-            self.assume(values, f"applications.{values['name']}", "transaction_timeout", APPLICATION_KEYS)
+        """Complain about what an application of its kind cannot have, or lacks."""
+        for name, key in APPLICATION_KEYS.items():
+            if name in given and not key.applies_to(kind):
+                self.complain(given[name], f"{path}.{name}: an application of kind {kind} has no such setting")
+        if kind in (ApplicationKind.PRODUCER, ApplicationKind.CONNECT, ApplicationKind.SHORT_LIVED) and values["reads"]:
+            self.complain(given["reads"], f"{path} is of kind {kind} and reads; see consume-process-produce")
+        if kind in WITH_OFFSETS and not values["reads"]:
+            self.complain(node, f"{path}.reads is missing: a {kind} application has input")
+        if kind not in WITH_OFFSETS and not values["writes"]:
+            self.complain(node, f"{path}.writes is missing: an application of kind {kind} writes something")
 
-    def assume(self, values: dict[str, Any], path: str, name: str, keys: Mapping[str, Key]) -> None:
-        text = STREAMS_DEFAULTS[name]
+    def assume_for_kind(
+        self, kind: ApplicationKind, topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]
+    ) -> None:
+        """Replace what was assumed by what applications of this kind set themselves."""
+        own = [values for values in applications if values.get("kind") is kind]
+        written = {name for values in own for name, _ in values["writes"]}
+        for name, assumed in DEFAULTS_BY_KIND[kind].items():
+            if name in TOPIC_KEYS:
+                for _, values in topics:
+                    if values["name"] in written:
+                        self.assume(values, f"topics.{values['name']}.{name}", TOPIC_KEYS[name], assumed)
+            for values in own:
+                if name in APPLICATION_KEYS:
+                    self.assume(values, f"applications.{values['name']}.{name}", APPLICATION_KEYS[name], assumed)
+
+    def assume(self, values: dict[str, Any], path: str, key: Key, assumed: Assumed) -> None:
         for at, assumption in enumerate(self.assumptions):
-            if assumption.path == f"{path}.{name}":
-                values[keys[name].attribute] = keys[name].parse(text)
-                self.assumptions[at] = Assumption(assumption.path, text, STREAMS_REASON)
+            if assumption.path == path:
+                values[key.attribute] = key.parse(assumed.text)
+                self.assumptions[at] = Assumption(path, assumed.text, assumed.why)
 
     def check_rhythm(self, node: yaml.Node, path: str, values: dict[str, Any]) -> None:
         interval, rate = values.get("commit_interval_ms"), values.get("transactions_per_s")
         if interval is not None and rate is not None:
             self.complain(node, f"{path} has both commit_interval and transactions; one follows from the other")
         if interval is None and rate is None:
-            if values.get("kind") is ApplicationKind.STREAMS:
-                text = STREAMS_DEFAULTS["commit_interval"]
-                values["commit_interval_ms"] = parse_duration_ms(text)
-                self.assumptions.append(Assumption(f"{path}.commit_interval", text, f"{STREAMS_REASON}, not 30 s"))
+            assumed = DEFAULTS_BY_KIND.get(values.get("kind", ""), {}).get("commit_interval")
+            if assumed is not None:
+                values["commit_interval_ms"] = parse_duration_ms(assumed.text)
+                self.assumptions.append(Assumption(f"{path}.commit_interval", assumed.text, assumed.why))
             elif "kind" in values:
                 self.complain(node, f"{path} has neither commit_interval nor transactions: how often does it commit?")
         for name in ("commit_interval_ms", "transactions_per_s"):
@@ -340,8 +358,8 @@ def _idle(topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dic
         kept = "live" if values["cleanup"] is Cleanup.DELETE else "retention"
         idle.add(f"topics.{values['name']}.{kept}")
     for values in applications:
-        if values["kind"] is ApplicationKind.PRODUCER:
-            idle |= {f"applications.{values['name']}.{key}" for key in ("group_id", "offset_metadata")}
+        path = f"applications.{values['name']}"
+        idle |= {f"{path}.{name}" for name, key in APPLICATION_KEYS.items() if not key.applies_to(values["kind"])}
         if not values["state_bytes"]:
             idle |= {f"applications.{values['name']}.{key}" for key in ("state", "restore_rate")}
     return idle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from eosctl.capacity.quantities import (
@@ -17,16 +18,32 @@ from eosctl.capacity.quantities import (
     parse_share,
     parse_whole,
 )
-from eosctl.model.workload import ApplicationKind, Cleanup
+from eosctl.model.workload import ApplicationKind, Cleanup, TransactionalIdNaming
 
 API_VERSION: Final = "eosctl/v1"
 KIND: Final = "Workload"
 STREAMS_REASON: Final = "what Kafka Streams sets under exactly-once"
-#: What Kafka Streams sets by itself under exactly-once, where it differs from the plain clients.
-STREAMS_DEFAULTS: Final[Mapping[str, str]] = {
-    "linger": "100 ms",
-    "transaction_timeout": "10 s",
-    "commit_interval": "100 ms",
+
+
+class Assumed(NamedTuple):
+    """What is assumed for a key, and why."""
+
+    text: str
+    why: str
+
+
+#: What applications of a kind set by themselves, where it differs from the plain clients. `linger` is of their topics.
+DEFAULTS_BY_KIND: Final[Mapping[ApplicationKind, Mapping[str, Assumed]]] = {
+    ApplicationKind.STREAMS: {
+        "linger": Assumed("100 ms", STREAMS_REASON),
+        "transaction_timeout": Assumed("10 s", STREAMS_REASON),
+        "commit_interval": Assumed("100 ms", f"{STREAMS_REASON}, not 30 s"),
+    },
+    # KafkaSinkBuilder.DEFAULT_KAFKA_TRANSACTION_TIMEOUT
+    ApplicationKind.FLINK: {
+        "transaction_timeout": Assumed("1 h", "what Flink's KafkaSink sets"),
+        "longest_pause": Assumed("5 min", "a restart of the job; a guess"),
+    },
 }
 
 
@@ -39,6 +56,7 @@ class Key(NamedTuple):
         about: What it is, for the template and the documentation.
         assumed: What is taken without it; None when it must be there, `UNKNOWN` when it may stay unknown.
         why: Why that is assumed.
+        kinds: The kinds of applications that it applies to; None for all.
     """
 
     attribute: str
@@ -46,9 +64,17 @@ class Key(NamedTuple):
     about: str
     assumed: str | None = None
     why: str = ""
+    kinds: frozenset[ApplicationKind] | None = None
+
+    def applies_to(self, kind: ApplicationKind | None) -> bool:
+        """Return whether an application of this kind has the key."""
+        return kind is None or self.kinds is None or kind in self.kinds
 
 
 UNKNOWN: Final = "unknown"
+ONLY_FLINK: Final = frozenset({ApplicationKind.FLINK})
+WITH_OFFSETS: Final = frozenset({ApplicationKind.STREAMS, ApplicationKind.CONSUME_PROCESS_PRODUCE})
+ONLY_STREAMS: Final = frozenset({ApplicationKind.STREAMS})
 MAX_TEXT_BYTES: Final = 32_767
 MAX_RECORD_BYTES: Final = 2**31 - 1
 KAFKA = "Kafka's default"
@@ -68,12 +94,12 @@ def _transaction_version(text: str) -> int:
     return level
 
 
-def _choice(choices: type[ApplicationKind] | type[Cleanup]) -> Callable[[str], Any]:
-    def parse(text: str) -> Any:
+def _choice(choices: type[StrEnum]) -> Callable[[str], StrEnum]:
+    def parse(text: str) -> StrEnum:
         try:
             return choices(text)
         except ValueError:
-            raise QuantityError(f"{text!r} is none of {', '.join(choices)}") from None
+            raise QuantityError(f"{text!r} is not one of {', '.join(choices)}") from None
 
     return parse
 
@@ -127,6 +153,9 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
     "producer_id_expiration": Key(
         "producer_id_expiration_ms", parse_duration_ms, "producer.id.expiration.ms.", "24 h", KAFKA
     ),
+    "transactional_id_expiration": Key(
+        "transactional_id_expiration_ms", parse_duration_ms, "transactional.id.expiration.ms.", "7 d", KAFKA
+    ),
     "transaction_max_timeout": Key(
         "transaction_max_timeout_ms", parse_duration_ms, "transaction.max.timeout.ms.", "15 min", KAFKA
     ),
@@ -151,22 +180,53 @@ TOPIC_KEYS: Final[Mapping[str, Key]] = {
     "batch_records": Key("batch_records", parse_number, "Records in a batch, measured.", UNKNOWN),
 }
 APPLICATION_KEYS: Final[Mapping[str, Key]] = {
-    "kind": Key("kind", _choice(ApplicationKind), "streams, consume-process-produce or producer."),
-    "producers": Key("producer_count", parse_count, "Transactional producers (Streams: threads) in all."),
+    "kind": Key("kind", _choice(ApplicationKind), f"One of {', '.join(ApplicationKind)}."),
+    "producers": Key(
+        "producer_count", parse_count, "Producers in all (Streams: threads; Flink: sink subtasks; Connect: tasks)."
+    ),
     "instances": Key("instance_count", parse_count, "Processes that it runs in.", "1", "nothing is said"),
-    "commit_interval": Key("commit_interval_ms", parse_duration_ms, "commit.interval.ms.", UNKNOWN),
+    "commit_interval": Key(
+        "commit_interval_ms", parse_duration_ms, "commit.interval.ms; Flink: the checkpoint interval.", UNKNOWN
+    ),
     "transactions": Key("transactions_per_s", parse_rate, "Transactions per second, if counted.", UNKNOWN),
+    "naming": Key(
+        "naming",
+        _choice(TransactionalIdNaming),
+        "TransactionNamingStrategy: incrementing or pooling.",
+        "incrementing",
+        "the connector's default",
+        ONLY_FLINK,
+    ),
+    "concurrent_checkpoints": Key(
+        "concurrent_checkpoints", parse_count, "Checkpoints at the same time.", "1", "Flink's default", ONLY_FLINK
+    ),
+    "checkpoint_duration": Key(
+        "checkpoint_duration_ms",
+        parse_duration_ms,
+        "From its trigger to its completion.",
+        "1 s",
+        "a guess: measure it",
+        ONLY_FLINK,
+    ),
     "transaction_timeout": Key(
         "transaction_timeout_ms", _longer_than_nothing, "transaction.timeout.ms.", "60 s", "the producer's default"
     ),
-    "longest_pause": Key("longest_pause_ms", parse_duration_ms, "GC and slowest batch.", "2 s", "a healthy JVM"),
+    "longest_pause": Key(
+        "longest_pause_ms", parse_duration_ms, "GC and slowest batch; Flink: a restart.", "2 s", "a healthy JVM"
+    ),
     "transactional_id": Key(
         "transactional_id_bytes", _length, "Length of its ids.", "49 B", "Streams: a short name, a UUID, a number"
     ),
-    "group_id": Key("group_id_bytes", _length, "Length of its group id.", "20 B", "a usual name"),
-    "offset_metadata": Key("offset_metadata_bytes", _length, "Text with each offset.", "0 B", "plain clients"),
+    "group_id": Key("group_id_bytes", _length, "Length of its group id.", "20 B", "a usual name", WITH_OFFSETS),
+    "offset_metadata": Key(
+        "offset_metadata_bytes", _length, "Text with each offset.", "0 B", "plain clients", WITH_OFFSETS
+    ),
     "offsets_per_transaction": Key(
-        "offsets_per_transaction", parse_number, "Partitions whose offsets a transaction commits.", UNKNOWN
+        "offsets_per_transaction",
+        parse_number,
+        "Partitions whose offsets a transaction commits.",
+        UNKNOWN,
+        kinds=WITH_OFFSETS,
     ),
     "partition_waves": Key("partition_waves", parse_number, "AddPartitionsToTxn requests that add.", UNKNOWN),
     "abort_ratio": Key("abort_ratio", parse_share, "Transactions that abort.", "0 %", "none is expected"),

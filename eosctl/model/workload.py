@@ -14,13 +14,29 @@ import msgspec
 class ApplicationKind(StrEnum):
     """How an application uses transactions.
 
-    ``streams`` is Kafka Streams under exactly_once_v2, ``consume-process-produce`` commits its input's offsets in the
-    transaction, ``producer`` only writes.
+    ``streams`` is Kafka Streams under exactly_once_v2. ``consume-process-produce`` commits the offsets of its input in
+    the transaction. ``producer`` only writes. ``flink`` is a KafkaSink with EXACTLY_ONCE: one transaction for each
+    subtask and checkpoint. ``connect`` is a source connector under exactly.once.source.support: one producer for each
+    task. ``short-lived`` starts a new producer with a new transactional id for each transaction, as functions do.
     """
 
     STREAMS = "streams"
     CONSUME_PROCESS_PRODUCE = "consume-process-produce"
     PRODUCER = "producer"
+    FLINK = "flink"
+    CONNECT = "connect"
+    SHORT_LIVED = "short-lived"
+
+
+class TransactionalIdNaming(StrEnum):
+    """How a Flink sink names its transactions (``TransactionNamingStrategy`` of its Kafka connector).
+
+    ``incrementing``, the default, takes a new transactional id for each subtask and checkpoint. ``pooling`` (connector
+    4.0 and later) takes ids again whose transaction has ended.
+    """
+
+    INCREMENTING = "incrementing"
+    POOLING = "pooling"
 
 
 class Cleanup(StrEnum):
@@ -66,6 +82,7 @@ class ClusterSpec(msgspec.Struct, frozen=True):
     io_threads: int
     network_threads: int
     producer_id_expiration_ms: float
+    transactional_id_expiration_ms: float
     transaction_max_timeout_ms: float
     client_round_trip_ms: float
     replication_round_trip_ms: float
@@ -98,8 +115,10 @@ class TopicSpec(msgspec.Struct, frozen=True):
 class ApplicationSpec(msgspec.Struct, frozen=True):
     """An application that runs transactions.
 
-    Its rhythm is either ``commit_interval_ms`` or, where it was counted, ``transactions_per_s``. ``writes`` gives for
-    each topic the partitions that one transaction reaches, None to work it out. ``partition_waves`` None likewise.
+    Its rhythm is either ``commit_interval_ms`` (Flink: the checkpoint interval) or, where it was counted,
+    ``transactions_per_s``. ``writes`` gives for each topic the partitions that one transaction reaches, None to work it
+    out. ``partition_waves`` None likewise. ``naming``, ``concurrent_checkpoints``, and ``checkpoint_duration_ms`` apply
+    to Flink only.
     """
 
     name: str
@@ -108,6 +127,9 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     instance_count: int
     commit_interval_ms: float | None
     transactions_per_s: float | None
+    naming: TransactionalIdNaming
+    concurrent_checkpoints: int
+    checkpoint_duration_ms: float
     transaction_timeout_ms: float
     longest_pause_ms: float
     transactional_id_bytes: int
@@ -124,7 +146,14 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     @property
     def commits_offsets(self) -> bool:
         """Whether consumed offsets are part of its transactions."""
-        return self.kind is not ApplicationKind.PRODUCER
+        return self.kind in (ApplicationKind.STREAMS, ApplicationKind.CONSUME_PROCESS_PRODUCE)
+
+    @property
+    def renews_ids(self) -> bool:
+        """Whether each of its transactions has a transactional id, and so a producer id, of its own."""
+        if self.kind is ApplicationKind.FLINK:
+            return self.naming is TransactionalIdNaming.INCREMENTING
+        return self.kind is ApplicationKind.SHORT_LIVED
 
 
 class Workload(msgspec.Struct, frozen=True):

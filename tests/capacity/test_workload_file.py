@@ -68,7 +68,7 @@ def test_what_streams_does_by_itself_is_listed() -> None:
         ("brokers: 6", "brokers: -6", "w.yaml:4:", "-6 is negative"),
         ("brokers: 6", "brokers: 2.5", "w.yaml:4:", "2.5 is not a whole number"),
         ("producers: 32", "producers: 0", "w.yaml:12:", "0 is less than 1"),
-        ("kind: streams", "kind: stream", "w.yaml:11:", "none of streams"),
+        ("kind: streams", "kind: stream", "w.yaml:11:", "not one of streams"),
         ("reads: [orders]", "reads: [order]", "w.yaml:16:13", "did you mean orders?"),
         ("enriched: auto", "enrichd: auto", "w.yaml:17:14", "did you mean enriched?"),
         ("live: 50 GB", "readers: 0", "w.yaml:8:", "topics.changelog.live is missing"),

@@ -25,12 +25,15 @@ def init_workload(
     commit_interval: Annotated[
         str | None, typer.Option("--commit-interval", metavar="DURATION", help="E.g. '100 ms'.")
     ] = None,
+    transaction_timeout: Annotated[
+        str | None, typer.Option("--transaction-timeout", metavar="DURATION", help="E.g. '60 s'.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
     """Write a workload file; on a terminal it asks for what the options do not say."""
     if path.exists() and not force:
         raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --force.")
-    chosen = kind or ApplicationKind(_ask("Kind (streams, consume-process-produce, producer)", None, "--kind"))
+    chosen = kind or ApplicationKind(_ask(f"Kind ({', '.join(ApplicationKind)})", None, "--kind"))
     answers = {
         "cluster.brokers": _ask("Brokers", brokers, "--brokers"),
         "topic.partitions": _ask("Partitions of its topics", partitions, "--partitions"),
@@ -39,6 +42,8 @@ def init_workload(
         "application.producers": _ask("Producers (Streams: threads) in all", producers, "--producers"),
         "application.commit_interval": _ask("Commit interval, e.g. 100 ms", commit_interval, "--commit-interval"),
     }
+    if transaction_timeout is not None:
+        answers["application.transaction_timeout"] = transaction_timeout
     text = describe_workload(path.stem, chosen, answers)
     write_file(text, path)
     write_result(f"{path}\nNext\n  $ eosctl capacity plan {path}\n")

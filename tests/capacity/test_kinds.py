@@ -1,0 +1,156 @@
+"""Plans of applications whose transactions are not those of Kafka Streams: Flink, Connect, short-lived producers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.template import write_template
+from eosctl.capacity.workload_file import parse_workload
+from eosctl.errors import ConfigFileError
+from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan
+from eosctl.model.workload import ApplicationKind
+
+SUBTASKS, PARTITIONS, COPIES = 64, 64, 3
+CHECKPOINTS_A_DAY, DAYS_OF_IDS = 24 * 60, 7
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A Flink sink of 64 subtasks into 64 partitions, with a checkpoint every minute."""
+
+    naming: str = "incrementing"
+    cluster: str = "brokers: 3"
+    more: str = ""
+
+    def text(self) -> str:
+        return f"""\
+apiVersion: eosctl/v1
+kind: Workload
+name: sink
+cluster: {{{self.cluster}}}
+topics:
+  output: {{partitions: {PARTITIONS}, rate: 100000/s, key: 16 B, value: 500 B}}
+applications:
+  job:
+    kind: flink
+    producers: {SUBTASKS}
+    commit_interval: 60 s
+    naming: {self.naming}
+    transaction_timeout: 15 min
+    writes: {{output: auto}}
+    {self.more}
+"""
+
+    def plan(self) -> CapacityPlan:
+        return plan_capacity(parse_workload(self.text(), "sink.yaml"))
+
+    def job(self) -> ApplicationPlan:
+        return self.plan().applications[0]
+
+
+def settings(plan: CapacityPlan) -> dict[str, str]:
+    return {advice.setting: advice.value for advice in plan.advice}
+
+
+def test_a_new_id_for_each_checkpoint_is_a_producer_state_in_each_partition_for_a_day() -> None:
+    assert Sink().job().producer_entries == SUBTASKS * CHECKPOINTS_A_DAY * PARTITIONS * COPIES
+
+
+def test_coordinators_keep_the_ids_of_a_week() -> None:
+    in_use = 2 * SUBTASKS
+    assert Sink().job().transactional_ids == in_use + SUBTASKS * CHECKPOINTS_A_DAY * DAYS_OF_IDS
+
+
+def test_pooling_keeps_two_ids_for_each_subtask() -> None:
+    job = Sink("pooling").job()
+    assert job.transactional_ids == 2 * SUBTASKS
+    assert job.producer_entries == pytest.approx(2 * SUBTASKS * PARTITIONS * COPIES, rel=0.05)
+
+
+def test_concurrent_checkpoints_hold_more_ids_of_a_pool() -> None:
+    assert Sink("pooling", more="concurrent_checkpoints: 3").job().transactional_ids == 4 * SUBTASKS
+
+
+def test_a_sink_that_fills_the_heap_is_advised_to_pool() -> None:
+    assert settings(Sink().plan())["job: TransactionNamingStrategy"] == "POOLING"
+    assert "job: TransactionNamingStrategy" not in settings(Sink("pooling").plan())
+
+
+def test_a_timeout_below_checkpoint_and_restart_is_raised_and_never_lowered() -> None:
+    assert settings(Sink(more="longest_pause: 20 min").plan())["job: transaction.timeout.ms"] == "1261000"
+    assert "job: transaction.timeout.ms" not in settings(Sink(more="longest_pause: 1 s").plan())
+
+
+def test_readers_wait_for_the_checkpoint_too() -> None:
+    quick, slow = (Sink(more=f"checkpoint_duration: {text}").job() for text in ("1 s", "31 s"))
+    assert slow.readable_p50_ms == pytest.approx(quick.readable_p50_ms + 30_000)
+
+
+def test_flinks_own_timeout_is_more_than_brokers_allow() -> None:
+    text = Sink().text().replace("    transaction_timeout: 15 min\n", "")
+    with pytest.raises(ConfigFileError, match="contradiction") as refused:
+        parse_workload(text, "sink.yaml")
+    assert "INVALID_TRANSACTION_TIMEOUT" in refused.value.why
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"), [("producer", "naming: pooling"), ("flink", "group_id: 5 B"), ("connect", "reads: [output]")]
+)
+def test_settings_of_another_kind_are_refused(kind: str, line: str) -> None:
+    text = Sink(more=line).text().replace("    naming: incrementing\n", "").replace("kind: flink", f"kind: {kind}")
+    with pytest.raises(ConfigFileError) as refused:
+        parse_workload(text, "sink.yaml")
+    assert f"kind {kind}" in refused.value.why
+
+
+@pytest.mark.parametrize("kind", list(ApplicationKind))
+def test_a_template_of_each_kind_can_be_planned(kind: ApplicationKind) -> None:
+    answers = {
+        "cluster.brokers": "3",
+        "topic.partitions": "12",
+        "topic.rate": "1000/s",
+        "topic.value": "1 KiB",
+        "application.producers": "6",
+        "application.commit_interval": "2 s",
+    }
+    plan = plan_capacity(parse_workload(write_template("w", kind, answers), "w.yaml"))
+    assert plan.applications[0].transactions_per_s == pytest.approx(3, rel=0.01)
+
+
+def test_a_connect_task_marks_its_offsets_topic_too() -> None:
+    answers = {
+        "cluster.brokers": "3",
+        "topic.partitions": "1",
+        "topic.rate": "1000/s",
+        "topic.value": "1 KiB",
+        "application.producers": "6",
+        "application.commit_interval": "2 s",
+    }
+    text = write_template("w", ApplicationKind.CONNECT, answers)
+    assert plan_capacity(parse_workload(text, "w.yaml")).markers_per_s == pytest.approx(6, rel=0.01)
+
+
+def test_a_short_lived_producer_leaves_an_id_and_a_state_for_each_transaction() -> None:
+    text = Sink().text().replace("kind: flink", "kind: short-lived").replace("    naming: incrementing\n", "")
+    plan = plan_capacity(parse_workload(text.replace("commit_interval: 60 s", "transactions: 2/s"), "w.yaml"))
+    job = plan.applications[0]
+    assert job.producer_entries == pytest.approx(2 * 86_400 * PARTITIONS * COPIES)
+    assert job.transactional_ids == SUBTASKS + 2 * 86_400 * DAYS_OF_IDS
+
+
+def batches(key: str) -> tuple[float, float]:
+    """Return the records of a batch and the partitions of a transaction."""
+    text = Sink().text().replace("key: 16 B", f"key: {key}, linger: 20 ms")
+    text = text.replace("commit_interval: 60 s", "commit_interval: 20 ms")
+    plan = plan_capacity(parse_workload(text, "w.yaml"))
+    return plan.topics[0].batch_records, plan.applications[0].data_partitions
+
+
+def test_records_without_a_key_fill_the_batch_of_one_partition() -> None:
+    (keyed, many), (keyless, few) = batches("16 B"), batches("0 B")
+    assert keyed < 2
+    assert keyless == pytest.approx(1 + 100_000 / SUBTASKS * 0.020, rel=0.05)
+    assert few < 2 < many

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
+from eosctl.capacity.disk_advice import relieve_disks
 from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_timeout_floor_ms
 from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes
 from eosctl.capacity.recovery import useful_thread_count
 from eosctl.capacity.resources import LASTING_HEAP_SHARE
-from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse
+from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse, TopicPlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, Workload
 from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
@@ -19,6 +20,7 @@ RESTORE_WORTH_A_STANDBY_MS = 60_000
 
 def advise(
     workload: Workload,
+    topics: Sequence[TopicPlan],
     plans: Sequence[ApplicationPlan],
     resources: Sequence[ResourceUse],
     broker_count_needed: int | None,
@@ -30,11 +32,13 @@ def advise(
     for plan in plans:
         for rule in _APPLICATION_RULES:
             found += rule(workload, specs[plan.name], plan)
-    found += (
-        Advice("brokers", needed, f"{resource.name} is {resource.utilisation:.0%} of what is planned", True)
-        for resource in resources
-        if (resource.utilisation or 0.0) > 1
-    )
+    exceeded = [resource for resource in resources if (resource.utilisation or 0.0) > 1]
+    for resource in exceeded:
+        if resource.name == "disk space":
+            found += relieve_disks(workload, topics, resource, broker_count_needed)
+        else:
+            what = f"{resource.name} is {resource.utilisation:.0%} of what is planned"
+            found.append(Advice("brokers", needed, what, True))
     return tuple(sorted(found, key=lambda advice: not advice.urgent))
 
 
@@ -179,6 +183,27 @@ def _standby(workload: Workload, application: ApplicationSpec, plan: Application
         )
 
 
+def _instances(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    """Recommend more instances where one has too little memory or disk."""
+    one = plan.instance
+    if one is None:
+        return
+    bounded = (
+        "more instances share stores and threads; a RocksDBConfigSetter with one cache for all stores bounds memory"
+    )
+    for name, needed, limit, reason in (
+        ("memory", one.memory_bytes, application.instance_memory_bytes, bounded),
+        ("disk", one.disk_bytes, application.instance_disk_bytes, "more instances share the stores"),
+    ):
+        if limit is not None and needed > limit:
+            yield Advice(
+                f"{application.name}: {name} of each instance",
+                bytes_text(needed),
+                f"it has {bytes_text(limit)}; {reason}",
+                True,
+            )
+
+
 def _commit_interval(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
     interval = application.commit_interval_ms
     extra = plan.markers_per_s + plan.transaction_log_appends_per_s
@@ -200,5 +225,6 @@ _APPLICATION_RULES: tuple[Callable[[Workload, ApplicationSpec, ApplicationPlan],
     _timeout,
     _threads,
     _standby,
+    _instances,
     _commit_interval,
 )

@@ -7,6 +7,7 @@ from math import exp
 from typing import Final, NamedTuple
 
 from eosctl.capacity.batches import records_per_choice
+from eosctl.capacity.instances import plan_instance
 from eosctl.capacity.latency import commit_wait_ms, stall_after_crash_ms, throughput_share
 from eosctl.capacity.memory import (
     producer_entry_count,
@@ -118,6 +119,7 @@ def plan_application(
     fixed = sum(_fixed_ms(workload, stage) for stage in stages)
     # The sum of unequal uniform waits is close to that of as many equal ones with the same total.
     mean_wait = sum(waits) / len(waits)
+    tasks = _task_count(workload, application)
     stall = STREAMS_STALL_MS if offsets else PRODUCER_STALL_MS
     return ApplicationPlan(
         name=application.name,
@@ -140,8 +142,9 @@ def plan_application(
         restore_ms=restore_ms(application.state_bytes / application.instance_count, application.restore_rate)
         if application.state_bytes
         else 0.0,
-        task_count=_task_count(workload, application),
+        task_count=tasks,
         abort_ratio=application.abort_ratio,
+        instance=plan_instance(workload, application, tasks) if application.kind is ApplicationKind.STREAMS else None,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.model.workload import StoreSpec
+
 WINDOW_KEY_BYTES: Final = 12
 VALUE_TIMESTAMP_BYTES: Final = 8
 MMAPS_PER_SEGMENT: Final = 2
@@ -106,20 +108,18 @@ def transaction_log_bytes(
     return live_bytes / (1 - dirty_ratio) + active
 
 
-def store_bytes(key_count: float, key_bytes: float, value_bytes: float, *, windowed: bool, timestamped: bool) -> float:
+def live_bytes(store: StoreSpec) -> float:
     """Return the live bytes of a state store, with 1.3 for RocksDB's own structures.
 
-    A much copied example has 100 M x 150 B x 1.3 = 19.5 GB; windowed keys take 12 B and timestamped values
-    8 B more.
+    Streams' stores keep a timestamp of 8 B with each value; keys of windows take 12 B more. A much copied example has
+    100 M x 150 B x 1.3 = 19.5 GB without either:
 
-    >>> round(store_bytes(100e6, 50, 100, windowed=False, timestamped=False) / 1e9, 1)
-    19.5
-    >>> round(store_bytes(100e6, 50, 100, windowed=True, timestamped=True) / 1e9, 1)
-    22.1
+    >>> sizes = [live_bytes(StoreSpec("s", 100e6, 50, 100, windowed)) for windowed in (False, True)]
+    >>> [round(size / 1e9, 1) for size in sizes]
+    [20.5, 22.1]
     """
-    key = key_bytes + (WINDOW_KEY_BYTES if windowed else 0)
-    value = value_bytes + (VALUE_TIMESTAMP_BYTES if timestamped else 0)
-    return key_count * (key + value) * 1.3
+    key = store.key_bytes + (WINDOW_KEY_BYTES if store.windowed else 0)
+    return store.key_count * (key + store.value_bytes + VALUE_TIMESTAMP_BYTES) * 1.3
 
 
 def store_disk_bytes(live_bytes: float) -> float:

@@ -7,7 +7,13 @@ from typing import Final
 
 from eosctl.capacity.application_plan import Rhythm
 from eosctl.capacity.batches import batch_records
-from eosctl.capacity.disk import compacted_bytes, retained_bytes, transaction_log_bytes
+from eosctl.capacity.disk import (
+    compacted_bytes,
+    retained_bytes,
+    tiered_local_bytes,
+    tiered_remote_bytes,
+    transaction_log_bytes,
+)
 from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES, batch_bytes, transaction_state_bytes
 from eosctl.model.capacity_plan import ApplicationPlan, TopicPlan
 from eosctl.model.workload import Cleanup, TopicSpec, Workload
@@ -30,16 +36,35 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
     data = batches * batch_bytes(key, round(topic.value_bytes), records, topic.compression_ratio)
     written = data + touched_per_s * MARKER_BATCH_BYTES
     readers = topic.reader_count + sum(topic.name in application.reads for application in workload.applications)
+    remote = 0.0
     if topic.cleanup is Cleanup.COMPACT:
         stored = compacted_bytes(
             topic.live_bytes, topic.partition_count, cluster.segment_bytes, cluster.replication_factor
         )
+    elif topic.local_retention_ms is not None:
+        stored = tiered_local_bytes(
+            written,
+            topic.local_retention_ms,
+            topic.partition_count,
+            cluster.segment_bytes,
+            cluster.replication_factor,
+        )
+        remote = tiered_remote_bytes(written, topic.retention_ms)
     else:
         stored = retained_bytes(
             written, topic.retention_ms, topic.partition_count, cluster.segment_bytes, cluster.replication_factor
         )
     return TopicPlan(
-        topic.name, False, written, written * readers, batches, records, touched_per_s, stored, topic.partition_count
+        topic.name,
+        False,
+        written,
+        written * readers,
+        batches,
+        records,
+        touched_per_s,
+        stored,
+        topic.partition_count,
+        remote,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import yaml
 
+from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
 from eosctl.capacity.refusal import WorkloadRefused, find_contradictions
 from eosctl.capacity.workload_schema import (
@@ -18,6 +19,7 @@ from eosctl.capacity.workload_schema import (
     CLUSTER_KEYS,
     DEFAULTS_BY_KIND,
     KIND,
+    STORE_KEYS,
     TOPIC_KEYS,
     UNKNOWN,
     WITH_OFFSETS,
@@ -31,6 +33,7 @@ from eosctl.model.workload import (
     Assumption,
     Cleanup,
     ClusterSpec,
+    StoreSpec,
     TopicSpec,
     Workload,
 )
@@ -156,13 +159,18 @@ class _Reading:
 
     def application(self, name: str, node: yaml.Node, topics: list[str]) -> dict[str, Any] | None:
         path = f"applications.{name}"
-        values = self.section(node, path, APPLICATION_KEYS, also=("reads", "writes"))
+        values = self.section(node, path, APPLICATION_KEYS, also=("reads", "writes", "stores"))
         if values is None:
             return None
         given = self.mapping(node, path, None)
         values |= {"name": name, "reads": self.reads(given.get("reads"), topics), "writes": ()}
         if "writes" in given:
             values["writes"] = tuple(self.writes(given["writes"], f"{path}.writes", topics))
+        values["stores"] = self.stores(given.get("stores"), f"{path}.stores")
+        if values["stores"] and "state" in given:
+            self.complain(given["state"], f"{path} has both state and stores; one follows from the other")
+        elif values["stores"]:
+            values["state_bytes"] = sum(map(live_bytes, values["stores"]))
         self.check_rhythm(node, path, values)
         if (kind := values.get("kind")) is not None:
             self.check_kind(node, path, kind, values, given)
@@ -180,6 +188,8 @@ class _Reading:
         for name, key in APPLICATION_KEYS.items():
             if name in given and not key.applies_to(kind):
                 self.complain(given[name], f"{path}.{name}: an application of kind {kind} has no such setting")
+        if values["stores"] and kind is not ApplicationKind.STREAMS:
+            self.complain(given["stores"], f"{path}.stores: an application of kind {kind} has no such setting")
         if kind in (ApplicationKind.PRODUCER, ApplicationKind.CONNECT, ApplicationKind.SHORT_LIVED) and values["reads"]:
             self.complain(given["reads"], f"{path} is of kind {kind} and reads; see consume-process-produce")
         if kind in WITH_OFFSETS and not values["reads"]:
@@ -235,6 +245,11 @@ class _Reading:
                 self.complain(item, f"{name} is read twice")
             names.append(name)
         return tuple(names)
+
+    def stores(self, node: yaml.Node | None, path: str) -> tuple[StoreSpec, ...]:
+        sections = ((name, self.section(item, f"{path}.{name}", STORE_KEYS)) for name, item in self.named(node, path))
+        complete = {key.attribute for key in STORE_KEYS.values()}
+        return tuple(StoreSpec(name=name, **values) for name, values in sections if values and complete <= set(values))
 
     def writes(self, node: yaml.Node, path: str, topics: list[str]) -> Iterable[tuple[str, float | None]]:
         if not isinstance(node, yaml.MappingNode):

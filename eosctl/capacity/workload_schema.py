@@ -104,6 +104,12 @@ def _choice(choices: type[StrEnum]) -> Callable[[str], StrEnum]:
     return parse
 
 
+def _yes_or_no(text: str) -> bool:
+    if text.lower() not in ("yes", "no", "true", "false"):
+        raise QuantityError(f"{text!r} is not yes or no")
+    return text.lower() in ("yes", "true")
+
+
 def _length(text: str) -> int:
     length = parse_bytes(text)
     if length > MAX_TEXT_BYTES:
@@ -172,6 +178,9 @@ TOPIC_KEYS: Final[Mapping[str, Key]] = {
     "compression": Key("compression_ratio", parse_ratio, "Uncompressed over stored size.", "1", "nothing is known"),
     "cleanup": Key("cleanup", _choice(Cleanup), "delete or compact.", "delete", KAFKA),
     "retention": Key("retention_ms", _longer_than_nothing, "retention.ms.", "7 d", KAFKA),
+    "local_retention": Key(
+        "local_retention_ms", _longer_than_nothing, "local.retention.ms, with remote.storage.enable.", UNKNOWN
+    ),
     "live": Key("live_bytes", parse_bytes, "Newest records by key, for compact.", "0 B", "not compacted"),
     "readers": Key("reader_count", parse_whole, "Consumer groups besides the applications.", "0", "none named"),
     "writers": Key("writer_count", parse_count, "Producers besides the applications.", "1", "none named"),
@@ -232,4 +241,19 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     "abort_ratio": Key("abort_ratio", parse_share, "Transactions that abort.", "0 %", "none is expected"),
     "state": Key("state_bytes", parse_bytes, "Live bytes of all its stores.", "0 B", "no stores"),
     "restore_rate": Key("restore_rate", parse_byte_rate, "Restoring, per instance.", "50 MB/s", "a guess: measure it"),
+    "standbys": Key("standby_count", parse_whole, "num.standby.replicas.", "0", KAFKA, ONLY_STREAMS),
+    "cache": Key("cache_bytes", parse_bytes, "statestore.cache.max.bytes.", "10 MiB", KAFKA, ONLY_STREAMS),
+    "own_heap": Key(
+        "own_heap_bytes", parse_bytes, "Heap of an instance's own objects.", "512 MiB", "a guess", ONLY_STREAMS
+    ),
+    "instance_memory": Key(
+        "instance_memory_bytes", parse_bytes, "Memory of each instance.", UNKNOWN, kinds=ONLY_STREAMS
+    ),
+    "instance_disk": Key("instance_disk_bytes", parse_bytes, "Disk of each instance.", UNKNOWN, kinds=ONLY_STREAMS),
+}
+STORE_KEYS: Final[Mapping[str, Key]] = {
+    "keys": Key("key_count", parse_number, "Live keys; for windows, of all windows that are kept."),
+    "key": Key("key_bytes", parse_bytes, "Average key."),
+    "value": Key("value_bytes", parse_bytes, "Average value."),
+    "windowed": Key("windowed", _yes_or_no, "Whether its keys are windows.", "no", "a plain store"),
 }

@@ -42,7 +42,10 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class TopicPlan(msgspec.Struct, frozen=True):
-    """What one topic causes, in one copy except ``stored_bytes``, which is all copies."""
+    """What one topic causes, in one copy except ``stored_bytes``, which is all copies on the brokers' disks.
+
+    ``remote_bytes`` is what tiered storage keeps, in one copy.
+    """
 
     name: str
     internal: bool
@@ -53,6 +56,28 @@ class TopicPlan(msgspec.Struct, frozen=True):
     markers_per_s: float
     stored_bytes: float
     partition_count: int
+    remote_bytes: float = 0.0
+
+
+class InstancePlan(msgspec.Struct, frozen=True):
+    """What one instance of a Kafka Streams application needs.
+
+    ``off_heap_bytes`` is RocksDB's memory without a bound, ``disk_bytes`` its local disk, standbys included.
+    ``takeover_ms`` is how long a standby catches up at most before it takes a task.
+    """
+
+    instances: int
+    threads: int
+    tasks: int
+    heap_bytes: float
+    off_heap_bytes: float
+    disk_bytes: float
+    takeover_ms: float
+
+    @property
+    def memory_bytes(self) -> float:
+        """Heap and RocksDB's memory."""
+        return self.heap_bytes + self.off_heap_bytes
 
 
 class ApplicationPlan(msgspec.Struct, frozen=True):
@@ -62,6 +87,7 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
     from writing a record to its being readable with read_committed, over all chained applications up to this one
     (``stage_count``). ``throughput_share`` is what remains of at-least-once throughput, from published measurements.
     ``task_count`` is how many of the ``producers`` (Streams: threads) can have work at the same time, at most.
+    ``instance`` is None for applications other than Kafka Streams.
     """
 
     name: str
@@ -83,6 +109,7 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
     restore_ms: float
     task_count: int
     abort_ratio: float
+    instance: InstancePlan | None
 
 
 class ResourceUse(msgspec.Struct, frozen=True):

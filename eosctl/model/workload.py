@@ -90,11 +90,19 @@ class ClusterSpec(msgspec.Struct, frozen=True):
     @property
     def kafka_major(self) -> int:
         """The release's first number."""
-        return int(self.kafka_version.split(".")[0])
+        return self.release[0]
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The release's numbers."""
+        return tuple(map(int, self.kafka_version.split(".")))
 
 
 class TopicSpec(msgspec.Struct, frozen=True):
-    """A topic. ``writer_count`` counts producers outside this file's applications; ``batch_records`` is measured."""
+    """A topic. ``writer_count`` counts producers outside this file's applications; ``batch_records`` is measured.
+
+    ``local_retention_ms`` is None without tiered storage.
+    """
 
     name: str
     partition_count: int
@@ -104,6 +112,7 @@ class TopicSpec(msgspec.Struct, frozen=True):
     compression_ratio: float
     cleanup: Cleanup
     retention_ms: float
+    local_retention_ms: float | None
     live_bytes: float
     reader_count: int
     writer_count: int
@@ -112,13 +121,24 @@ class TopicSpec(msgspec.Struct, frozen=True):
     batch_records: float | None
 
 
+class StoreSpec(msgspec.Struct, frozen=True):
+    """A state store of a Kafka Streams application; sizes are of one key and one value."""
+
+    name: str
+    key_count: float
+    key_bytes: float
+    value_bytes: float
+    windowed: bool
+
+
 class ApplicationSpec(msgspec.Struct, frozen=True):
     """An application that runs transactions.
 
     Its rhythm is either ``commit_interval_ms`` (Flink: the checkpoint interval) or, where it was counted,
     ``transactions_per_s``. ``writes`` gives for each topic the partitions that one transaction reaches, None to work it
     out. ``partition_waves`` None likewise. ``naming``, ``concurrent_checkpoints``, and ``checkpoint_duration_ms`` apply
-    to Flink only.
+    to Flink only. ``state_bytes`` are the live bytes of all stores, in one copy; ``stores`` is empty where only the
+    bytes are stated. ``standby_count``, ``cache_bytes``, and what follows apply to Kafka Streams.
     """
 
     name: str
@@ -142,6 +162,12 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     abort_ratio: float
     state_bytes: float
     restore_rate: float
+    standby_count: int
+    cache_bytes: float
+    own_heap_bytes: float
+    instance_memory_bytes: float | None
+    instance_disk_bytes: float | None
+    stores: tuple[StoreSpec, ...]
 
     @property
     def commits_offsets(self) -> bool:

@@ -104,6 +104,8 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
     blocks += _table("RESOURCES, for each broker", _RESOURCE_HEADER, [_resource(r) for r in plan.resources])
     blocks += _table("TOPICS, one copy", _TOPIC_HEADER, topic_rows(plan), width)
     blocks += _table("APPLICATIONS", _APPLICATION_HEADER, application_rows(plan), width)
+    instances = instance_rows(plan)
+    blocks += _table("INSTANCES, what each of them needs", _INSTANCE_HEADER, instances, width)
     if wide:
         header = ("FIGURE", "VALUE", "FORMULA", "GRADE")
         blocks += _table("FIGURES", header, [_figure(figure) for figure in plan.figures])
@@ -150,6 +152,7 @@ _APPLICATION_HEADER: Final = (
     *("APPLICATION", "TXN", "PARTITIONS/TXN", "MARKERS", "TXN-LOG", "READABLE-P50", "READABLE-P99"),
     *("CRASH-STALL", "THROUGHPUT", "RESTORE"),
 )
+_INSTANCE_HEADER: Final = ("APPLICATION", "INSTANCES", "THREADS", "TASKS", "HEAP", "ROCKSDB", "DISK", "TAKEOVER")
 VARIANT_HEADER: Final = (
     *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "READABLE-P99", "NET-OUT/BROKER"),
     *("DISK", "BROKERS"),
@@ -200,6 +203,24 @@ def application_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
             milliseconds_text(application.restore_ms) if application.restore_ms else "",
         )
         for application in plan.applications
+    ]
+
+
+def instance_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
+    """Return the table of instances of Kafka Streams applications."""
+    return [
+        (
+            application.name,
+            number_text(one.instances),
+            number_text(one.threads),
+            number_text(one.tasks),
+            bytes_text(one.heap_bytes),
+            bytes_text(one.off_heap_bytes),
+            bytes_text(one.disk_bytes),
+            milliseconds_text(one.takeover_ms) if one.takeover_ms else "",
+        )
+        for application in plan.applications
+        if (one := application.instance) is not None
     ]
 
 

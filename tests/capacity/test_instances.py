@@ -1,0 +1,123 @@
+"""What each instance of an application needs, and what helps when disks or memory are too small."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.workload_file import parse_workload
+from eosctl.errors import ConfigFileError
+from eosctl.model.capacity_plan import CapacityPlan, InstancePlan
+from tests.capacity.workloads import STREAMS
+
+MIB, GIB = 2**20, 2**30
+STORES = "stores: {totals: {keys: 100000000, key: 50 B, value: 100 B}}"
+
+
+def plan(*changes: tuple[str, str]) -> CapacityPlan:
+    text = STREAMS
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return plan_capacity(parse_workload(text, "w.yaml"))
+
+
+def instance(*changes: tuple[str, str]) -> InstancePlan:
+    found = plan(*changes).applications[0].instance
+    assert found is not None
+    return found
+
+
+def advised(found: CapacityPlan) -> dict[str, str]:
+    return {advice.setting: advice.reason for advice in found.advice}
+
+
+def test_an_instance_has_its_share_of_threads_tasks_and_stores() -> None:
+    one = instance()
+    assert (one.instances, one.threads, one.tasks) == (4, 8, 8)
+    assert one.heap_bytes == 512 * MIB + 10 * MIB + 8 * (32 + 50) * MIB
+    assert one.off_heap_bytes == 8 * (50 + 48) * MIB
+    assert one.disk_bytes == 2 * 50e9 / 4
+
+
+def test_standbys_double_stores_and_disk() -> None:
+    one, two = instance(), instance(("state: 50 GB", "state: 50 GB\n    standbys: 1"))
+    assert two.off_heap_bytes == 2 * one.off_heap_bytes
+    assert two.disk_bytes == 2 * one.disk_bytes
+
+
+def test_stores_give_the_state() -> None:
+    found = plan(("state: 50 GB", STORES)).applications[0]
+    assert found.instance is not None
+    live = 100e6 * (50 + 100 + 8) * 1.3
+    assert found.instance.disk_bytes == pytest.approx(2 * live / 4)
+    assert found.restore_ms == pytest.approx(live / 4 / 0.5 / 50e6 * 1000)
+
+
+def test_windowed_stores_have_a_rocksdb_for_each_segment() -> None:
+    windowed = STORES.replace("100 B}", "100 B, windowed: yes}")
+    assert instance(("state: 50 GB", windowed)).off_heap_bytes == 3 * instance(("state: 50 GB", STORES)).off_heap_bytes
+
+
+def test_a_state_and_stores_contradict_each_other() -> None:
+    with pytest.raises(ConfigFileError) as refused:
+        plan(("state: 50 GB", f"state: 50 GB\n    {STORES}"))
+    assert "both state and stores" in refused.value.why
+
+
+def test_a_mistake_in_a_store_is_named_with_its_place() -> None:
+    with pytest.raises(ConfigFileError) as refused:
+        plan(("state: 50 GB", STORES.replace("keys: 100000000", "keys: many")))
+    assert "applications.enrich.stores.totals.keys" in refused.value.why
+
+
+@pytest.mark.parametrize(("limit", "short"), [("instance_memory: 1 GiB", "memory"), ("instance_disk: 10 GB", "disk")])
+def test_an_instance_that_is_too_small_is_named(limit: str, short: str) -> None:
+    reasons = advised(plan(("state: 50 GB", f"state: 50 GB\n    {limit}")))
+    assert f"enrich: {short} of each instance" in reasons
+
+
+def test_an_instance_that_is_large_enough_is_not_named() -> None:
+    enough = "instance_memory: 8 GiB\n    instance_disk: 100 GB"
+    assert not [
+        name for name in advised(plan(("state: 50 GB", f"state: 50 GB\n    {enough}"))) if "each instance" in name
+    ]
+
+
+def test_a_full_disk_has_cheaper_ways_out_than_brokers() -> None:
+    found = plan(("disk: 12 TB", "disk: 8 TB"))
+    urgent = [advice.setting for advice in found.advice if "disk space" in advice.reason]
+    assert urgent[0].startswith("retention.ms of ")
+    assert urgent[-2:] == ["disk of each broker", "brokers"]
+    assert any(name.startswith("local.retention.ms of ") for name in urgent)
+
+
+def test_the_shorter_retention_that_is_advised_fits() -> None:
+    found = plan(("disk: 12 TB", "disk: 8 TB"))
+    setting, value = next((a.setting, a.value) for a in found.advice if a.setting.startswith("retention.ms of "))
+    topic = setting.removeprefix("retention.ms of ")
+    shorter = plan(
+        ("disk: 12 TB", "disk: 8 TB"), (f"  {topic}: {{", f"  {topic}: {{retention: {int(value) // 1000} s, ")
+    )
+    assert shorter.resource("disk space").utilisation == pytest.approx(1, abs=0.02)
+
+
+def test_a_release_without_tiered_storage_is_not_advised_to_use_it() -> None:
+    found = plan(("disk: 12 TB", "disk: 8 TB, kafka_version: 3.6, transaction_version: 0"))
+    assert not [name for name in advised(found) if name.startswith("local.retention.ms")]
+
+
+def test_tiered_storage_keeps_one_copy_outside_and_little_on_disk() -> None:
+    found = plan(("readers: 1, writers: 8", "readers: 1, writers: 8, local_retention: 1 h"))
+    orders = found.topics[0]
+    assert orders.remote_bytes == pytest.approx(orders.written * 7 * 86_400)
+    assert orders.stored_bytes == pytest.approx(3 * (orders.written * 3_600 + 2 * 32 * GIB))
+    assert [figure.value for figure in found.figures if figure.formula == "F7"] == [orders.remote_bytes]
+
+
+def test_the_loss_of_a_zone_is_a_figure_of_clusters_with_zones() -> None:
+    def names(found: CapacityPlan) -> list[str]:
+        return [figure.formula for figure in found.figures]
+
+    assert "F24b" in names(plan())
+    assert "F24b" not in names(plan((", zones: 3", "")))

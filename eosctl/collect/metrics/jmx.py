@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
 from eosctl.collect.metrics.beans import bean_sample
+from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
 from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.secret import Secret

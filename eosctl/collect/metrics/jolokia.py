@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from eosctl.collect.metrics.beans import bean_sample
 from eosctl.collect.metrics.endpoint_http import fetch
 from eosctl.errors import AuthenticationFailed, EosctlError
-from eosctl.collect.metrics.beans import bean_sample
 from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricSample
 from eosctl.settings.endpoint_credentials import EndpointCredentials

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from eosctl.capacity.disk import tiered_remote_bytes
-from eosctl.capacity.quantities import bytes_text, milliseconds_text
 from eosctl.model.capacity_plan import Advice, ResourceUse, TopicPlan
 from eosctl.model.workload import Cleanup, Workload
+from eosctl.text import bytes_text, milliseconds_text
 
 #: Tiered storage (KIP-405) is ready for production from this release on.
 TIERED_STORAGE_SINCE = (3, 9)

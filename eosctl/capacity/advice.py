@@ -150,7 +150,7 @@ def _timeout(workload: Workload, application: ApplicationSpec, plan: Application
         yield Advice(
             f"{application.name}: {prefix}transaction.timeout.ms",
             str(ceil(2 * floor)),
-            f"readers stand still for up to {milliseconds_text(plan.stall_after_crash_ms)} when a producer dies and "
+            f"readers stand still for up to {milliseconds_text(plan.blocked_after_crash_ms)} when a producer dies and "
             f"does not return; {milliseconds_text(2 * floor)} would still survive a broker's crash twice over",
             False,
         )

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from eosctl.capacity.batches import records_per_choice
 from eosctl.capacity.instances import plan_instance
-from eosctl.capacity.latency import commit_wait_ms, stall_after_crash_ms, throughput_share
+from eosctl.capacity.latency import blocked_after_crash_ms, commit_wait_ms, throughput_share
 from eosctl.capacity.memory import (
     producer_entry_count,
     producer_id_generations,
@@ -135,9 +135,9 @@ def plan_application(
         producer_entries=_producer_entries(workload, application, rhythm),
         transactional_ids=_transactional_ids(workload, application, rhythm),
         stage_count=len(stages),
-        readable_p50_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.5),
-        readable_p99_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.99),
-        stall_after_crash_ms=stall_after_crash_ms(application.transaction_timeout_ms),
+        visible_p50_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.5),
+        visible_p99_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.99),
+        blocked_after_crash_ms=blocked_after_crash_ms(application.transaction_timeout_ms),
         throughput_share=throughput_share(stall, rhythm.interval_ms),
         restore_ms=restore_ms(application.state_bytes / application.instance_count, application.restore_rate)
         if application.state_bytes

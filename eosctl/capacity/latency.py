@@ -1,6 +1,7 @@
 """Latency that read_committed readers see, and standstills (formulas F13 to F15, F34).
 
-A record becomes readable when its transaction is committed; where in the interval it arrived is chance.
+Consumers with read_committed see a record when its transaction is committed; where in the interval it arrived is
+chance.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ def irwin_hall_cdf(x: float, count: int) -> float:
     return float(sum(terms)) / factorial(count)
 
 
-def stall_after_crash_ms(transaction_timeout_ms: float, marker_ms: float = 0.0) -> float:
+def blocked_after_crash_ms(transaction_timeout_ms: float, marker_ms: float = 0.0) -> float:
     """Return how long readers stand still at most when a producer dies and does not come back (F14).
 
     The coordinator looks for overdue transactions every 10 s. A producer that comes back with the same id ends the
     standstill at once.
 
-    >>> stall_after_crash_ms(60_000)
+    >>> blocked_after_crash_ms(60_000)
     70000.0
     """
     return transaction_timeout_ms + ABORT_SWEEP_MS + marker_ms

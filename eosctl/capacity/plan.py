@@ -77,16 +77,16 @@ def _figures(
     entries_each = demand.producer_entries / max(1, demand.partition_count)
     start = producer_snapshot_load_ms(demand.producer_entries / count)
     rows = [
-        Figure("written by clients and coordinators, one copy", demand.written, Unit.BYTES_PER_S, "F1", Grade.ESTIMATE),
+        Figure("written by clients and coordinators, one copy", demand.written, Unit.BYTES_PER_S, "F1", Grade.ASSUMED),
         Figure("markers, all copies", marker_bytes_per_s(markers, rf), Unit.BYTES_PER_S, "F8", Grade.EXACT),
-        Figure("__transaction_state appends, one copy", state.data_batches_per_s, Unit.PER_S, "F9", Grade.ESTIMATE),
-        Figure("__transaction_state bytes, one copy", state.written, Unit.BYTES_PER_S, "F9", Grade.ESTIMATE),
-        Figure("stored, all copies", demand.stored_bytes, Unit.BYTES, "F5, F6", Grade.ESTIMATE),
+        Figure("__transaction_state appends, one copy", state.data_batches_per_s, Unit.PER_S, "F9", Grade.ASSUMED),
+        Figure("__transaction_state bytes, one copy", state.written, Unit.BYTES_PER_S, "F9", Grade.ASSUMED),
+        Figure("stored, all copies", demand.stored_bytes, Unit.BYTES, "F5, F6", Grade.ASSUMED),
         Figure("producer states, all replicas", demand.producer_entries, Unit.COUNT, "F17", Grade.EXACT),
-        Figure("heap for producer states, at least", low, Unit.BYTES, "F16", Grade.ANCHOR),
-        Figure("heap for producer states, at most", high, Unit.BYTES, "F16", Grade.ANCHOR),
-        Figure("heap for transactions, at least", low_ids, Unit.BYTES, "F16", Grade.ANCHOR),
-        Figure("heap for transactions, at most", high_ids, Unit.BYTES, "F16", Grade.ANCHOR),
+        Figure("heap for producer states, at least", low, Unit.BYTES, "F16", Grade.MEASURED),
+        Figure("heap for producer states, at most", high, Unit.BYTES, "F16", Grade.MEASURED),
+        Figure("heap for transactions, at least", low_ids, Unit.BYTES, "F16", Grade.MEASURED),
+        Figure("heap for transactions, at most", high_ids, Unit.BYTES, "F16", Grade.MEASURED),
         Figure(
             "producer snapshot of an average replica",
             producer_snapshot_bytes(round(entries_each)),
@@ -94,10 +94,10 @@ def _figures(
             "F17",
             Grade.EXACT,
         ),
-        Figure("producer snapshots at a broker's start, at least", start[0], Unit.MILLISECONDS, "F17", Grade.ANCHOR),
-        Figure("producer snapshots at a broker's start, at most", start[1], Unit.MILLISECONDS, "F17", Grade.ANCHOR),
-        Figure("loading a lost broker's coordinators, at least", load[0], Unit.MILLISECONDS, "F19", Grade.ANCHOR),
-        Figure("loading a lost broker's coordinators, at most", load[1], Unit.MILLISECONDS, "F19", Grade.ANCHOR),
+        Figure("producer snapshots at a broker's start, at least", start[0], Unit.MILLISECONDS, "F17", Grade.MEASURED),
+        Figure("producer snapshots at a broker's start, at most", start[1], Unit.MILLISECONDS, "F17", Grade.MEASURED),
+        Figure("loading a lost broker's coordinators, at least", load[0], Unit.MILLISECONDS, "F19", Grade.MEASURED),
+        Figure("loading a lost broker's coordinators, at most", load[1], Unit.MILLISECONDS, "F19", Grade.MEASURED),
         Figure(
             "__transaction_state partitions that a broker leads",
             cluster.transaction_log_partitions / count,
@@ -105,8 +105,8 @@ def _figures(
             "F12",
             Grade.EXACT,
         ),
-        Figure("requests to all brokers", demand.requests_per_s, Unit.PER_S, "threads", Grade.ESTIMATE),
-        Figure("largest partition", busiest, Unit.BYTES, "F5, F6", Grade.ESTIMATE),
+        Figure("requests to all brokers", demand.requests_per_s, Unit.PER_S, "threads", Grade.ASSUMED),
+        Figure("largest partition", busiest, Unit.BYTES, "F5, F6", Grade.ASSUMED),
         Figure(
             "open files of a broker, without connections",
             file_descriptor_count(
@@ -114,9 +114,9 @@ def _figures(
             ),
             Unit.COUNT,
             "F27",
-            Grade.ESTIMATE,
+            Grade.ASSUMED,
         ),
-        Figure("memory maps of a broker", memory_map_count(segments), Unit.COUNT, "F27", Grade.ESTIMATE),
+        Figure("memory maps of a broker", memory_map_count(segments), Unit.COUNT, "F27", Grade.ASSUMED),
         Figure(
             "offsets that are markers, in 100",
             100 * lag_inflation(records, markers),
@@ -127,10 +127,10 @@ def _figures(
     ]
     if cluster.zone_count > 1:
         between = cross_zone_rate(demand.written, demand.read, rf, cluster.zone_count)
-        rows.append(Figure("between zones", between, Unit.BYTES_PER_S, "F31", Grade.ESTIMATE))
+        rows.append(Figure("between zones", between, Unit.BYTES_PER_S, "F31", Grade.ASSUMED))
         left = network_out_after_zone_loss(demand.written, demand.read, count, cluster.zone_count)
         name = "network out of each broker that is left when a zone is lost"
-        rows.append(Figure(name, left, Unit.BYTES_PER_S, "F24b", Grade.ESTIMATE))
+        rows.append(Figure(name, left, Unit.BYTES_PER_S, "F24b", Grade.ASSUMED))
     if remote := sum(topic.remote_bytes for topic in topics):
-        rows.append(Figure("in remote storage, one copy", remote, Unit.BYTES, "F7", Grade.ESTIMATE))
+        rows.append(Figure("in remote storage, one copy", remote, Unit.BYTES, "F7", Grade.ASSUMED))
     return tuple(rows)

@@ -49,7 +49,7 @@ def total_demand(
     requests_per_s: float,
 ) -> Demand:
     """Add up what topics and applications cause; requests are counted apart (see `eosctl.capacity.requests`)."""
-    latest = max((a.readable_p99_ms for a in applications), default=0.0) / 1000
+    latest = max((a.visible_p99_ms for a in applications), default=0.0) / 1000
     return Demand(
         written=sum(topic.written for topic in topics),
         read=sum(topic.read for topic in topics),

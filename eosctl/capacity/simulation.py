@@ -25,7 +25,7 @@ from eosctl.model.capacity_simulation import PhaseLatency, SimulationReport, Sim
 from eosctl.model.workload import Workload
 
 #: What one broker of two cores was measured to append: 2,000 to 3,400 transactions a second of 5 appends.
-ANCHOR_APPENDS_PER_S: Final = 10_000.0
+MEASURED_APPENDS_PER_S: Final = 10_000.0
 #: A session timeout to notice the loss and a second to elect leaders, with Kafka's defaults.
 FAILOVER_MS: Final = BROKER_SESSION_TIMEOUT_MS + 1_000.0
 MAX_TRANSACTIONS: Final = 100_000
@@ -36,7 +36,7 @@ Steps = Generator[Any, Any, None]
 class _Commit(NamedTuple):
     called_at_ms: float
     answered_ms: float
-    readable_ms: float
+    visible_ms: float
 
 
 class _Shape(NamedTuple):
@@ -125,7 +125,7 @@ class _Run:
             self._world.process(self._producer(shape, share))
 
     def go(self) -> list[_Commit]:
-        """Run to the end and return the commits that were answered and became readable."""
+        """Run to the end and return the commits that were answered and became visible."""
         self._world.run(until=self._settings.duration_ms)
         return self._commits
 
@@ -181,7 +181,7 @@ class _Run:
 
 
 def _standstill_ms(commits: Sequence[_Commit], settings: SimulationSettings) -> float:
-    moments = [0.0, *sorted(commit.called_at_ms + commit.readable_ms for commit in commits), settings.duration_ms]
+    moments = [0.0, *sorted(commit.called_at_ms + commit.visible_ms for commit in commits), settings.duration_ms]
     return max(later - earlier for earlier, later in pairwise(moments))
 
 
@@ -191,22 +191,22 @@ def _phases(commits: Sequence[_Commit], settings: SimulationSettings) -> tuple[P
         return (_phase("all", commits),)
     back_at = lost_at + settings.failover_ms
     return (
-        _phase("before the loss", [c for c in commits if c.called_at_ms + c.readable_ms < lost_at]),
+        _phase("before the loss", [c for c in commits if c.called_at_ms + c.visible_ms < lost_at]),
         _phase(
             "failing over",
-            [c for c in commits if c.called_at_ms < back_at and c.called_at_ms + c.readable_ms >= lost_at],
+            [c for c in commits if c.called_at_ms < back_at and c.called_at_ms + c.visible_ms >= lost_at],
         ),
         _phase("after", [c for c in commits if c.called_at_ms >= back_at]),
     )
 
 
 def _phase(name: str, commits: Sequence[_Commit]) -> PhaseLatency:
-    answered, readable = sorted(c.answered_ms for c in commits), sorted(c.readable_ms for c in commits)
+    answered, visible = sorted(c.answered_ms for c in commits), sorted(c.visible_ms for c in commits)
     return PhaseLatency(
         name,
         len(commits),
         *(_quantile(answered, q) for q in (0.5, 0.99, 1.0)),
-        *(_quantile(readable, q) for q in (0.5, 0.99, 1.0)),
+        *(_quantile(visible, q) for q in (0.5, 0.99, 1.0)),
     )
 
 

@@ -159,7 +159,7 @@ def _variant(workload: Workload, parameter: str, text: str, value: Any) -> Varia
         plan.markers_per_s,
         plan.eos_appends_per_s,
         plan.eos_append_share,
-        plan.readable_p99_ms,
+        plan.visible_p99_ms,
         plan.resource("network out").used_after_loss,
         plan.resource("disk space").used * plan.broker_count,
         plan.broker_count_needed,
@@ -213,7 +213,7 @@ def sense(workload: Workload, plan: CapacityPlan) -> tuple[Sensitivity, ...]:
                 _change(plan.eos_appends_per_s, changed.eos_appends_per_s),
                 _change(plan.resource("network out").used, changed.resource("network out").used),
                 _change(plan.resource("disk space").used, changed.resource("disk space").used),
-                _change(plan.readable_p99_ms, changed.readable_p99_ms),
+                _change(plan.visible_p99_ms, changed.visible_p99_ms),
             )
         )
     return tuple(found)

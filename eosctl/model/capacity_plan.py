@@ -22,13 +22,13 @@ class Unit(StrEnum):
 class Grade(StrEnum):
     """How far a figure can be trusted.
 
-    ``exact`` follows from encodings and protocol, ``estimate`` from a model with assumptions, ``anchor`` from a
+    ``exact`` follows from encodings and protocol, ``assumed`` from a model with assumptions, ``measured`` from a
     measurement that somebody made elsewhere.
     """
 
     EXACT = "exact"
-    ESTIMATE = "estimate"
-    ANCHOR = "anchor"
+    ASSUMED = "assumed"
+    MEASURED = "measured"
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -83,8 +83,8 @@ class InstancePlan(msgspec.Struct, frozen=True):
 class ApplicationPlan(msgspec.Struct, frozen=True):
     """What one application's transactions cause, in one copy, and what its readers see.
 
-    ``data_partitions`` and ``partition_waves`` are per transaction; ``readable_p50_ms`` and ``readable_p99_ms`` are
-    from writing a record to its being readable with read_committed, over all chained applications up to this one
+    ``data_partitions`` and ``partition_waves`` are per transaction; ``visible_p50_ms`` and ``visible_p99_ms`` are
+    from writing a record until read_committed consumers see it, over all chained applications up to this one
     (``stage_count``). ``throughput_share`` is what remains of at-least-once throughput, from published measurements.
     ``task_count`` is how many of the ``producers`` (Streams: threads) can have work at the same time, at most.
     ``instance`` is None for applications other than Kafka Streams.
@@ -102,9 +102,9 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
     producer_entries: float
     transactional_ids: int
     stage_count: int
-    readable_p50_ms: float
-    readable_p99_ms: float
-    stall_after_crash_ms: float
+    visible_p50_ms: float
+    visible_p99_ms: float
+    blocked_after_crash_ms: float
     throughput_share: float
     restore_ms: float
     task_count: int
@@ -151,7 +151,7 @@ class Variant(msgspec.Struct, frozen=True):
     markers_per_s: float = 0.0
     eos_appends_per_s: float = 0.0
     eos_append_share: float = 0.0
-    readable_p99_ms: float = 0.0
+    visible_p99_ms: float = 0.0
     network_out: float = 0.0
     disk_bytes: float = 0.0
     broker_count: int | None = None
@@ -165,7 +165,7 @@ class Sensitivity(msgspec.Struct, frozen=True):
     eos_appends: float
     network_out: float
     disk: float
-    readable_p99: float
+    visible_p99: float
 
 
 class GrowthPoint(msgspec.Struct, frozen=True):
@@ -209,9 +209,9 @@ class CapacityPlan(msgspec.Struct, frozen=True):
         return self.eos_appends_per_s / total if total else 0.0
 
     @property
-    def readable_p99_ms(self) -> float:
+    def visible_p99_ms(self) -> float:
         """The slowest chain's 99th percentile."""
-        return max((application.readable_p99_ms for application in self.applications), default=0.0)
+        return max((application.visible_p99_ms for application in self.applications), default=0.0)
 
     def resource(self, name: str) -> ResourceUse:
         """Return the named resource.

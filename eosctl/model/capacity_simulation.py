@@ -24,7 +24,7 @@ class SimulationSettings(msgspec.Struct, frozen=True):
 class PhaseLatency(msgspec.Struct, frozen=True):
     """Latencies of the commits that were called in one phase, in ms.
 
-    ``commit`` is from the call to its answer, ``readable`` from the call until every marker is replicated.
+    ``commit`` is from the call to its answer, ``visible`` from the call until every marker is replicated.
     """
 
     phase: str
@@ -32,16 +32,16 @@ class PhaseLatency(msgspec.Struct, frozen=True):
     commit_p50_ms: float
     commit_p99_ms: float
     commit_max_ms: float
-    readable_p50_ms: float
-    readable_p99_ms: float
-    readable_max_ms: float
+    visible_p50_ms: float
+    visible_p99_ms: float
+    visible_max_ms: float
 
 
 class SimulationReport(msgspec.Struct, frozen=True):
     """The phases of a run.
 
     ``utilisation`` is of the brokers before any loss. ``standstill_ms`` is the longest time in which no transaction
-    became readable.
+    became visible.
     """
 
     workload: str

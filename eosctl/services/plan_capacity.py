@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.quantities import QuantityError, parse_rate
-from eosctl.capacity.simulation import ANCHOR_APPENDS_PER_S, simulate_commits
+from eosctl.capacity.simulation import MEASURED_APPENDS_PER_S, simulate_commits
 from eosctl.capacity.template import write_template
 from eosctl.capacity.what_if import grow, parse_what_if, sense, vary
 from eosctl.capacity.workload_file import parse_workload
@@ -123,9 +123,9 @@ def simulate_workload(request: CommitsRequest, callbacks: Callbacks = SILENT) ->
             "Lengthen --duration, or lose it earlier.",
         )
     if not stated:
-        anchor = f"{ANCHOR_APPENDS_PER_S:,.0f} appends/s"
-        callbacks.remark(f"assumed: a broker does {anchor}, as one of two cores was measured to")
-    settings = SimulationSettings(duration_ms, lost_at_ms, request.failover_ms, stated or ANCHOR_APPENDS_PER_S)
+        rate = f"{MEASURED_APPENDS_PER_S:,.0f} appends/s"
+        callbacks.remark(f"assumed: a broker does {rate}, as one of two cores was measured to")
+    settings = SimulationSettings(duration_ms, lost_at_ms, request.failover_ms, stated or MEASURED_APPENDS_PER_S)
     return simulate_commits(workload, settings, request.seed)
 
 

@@ -25,14 +25,14 @@ def test_wide_tables_are_turned_on_a_narrow_terminal() -> None:
     start = lines.index("TOPICS, one copy")
     topics = lines[start : lines.index("", start)]  # too wide either way, and names stay whole
     assert [line for line in lines if len(line) > 80 and line not in topics] == []
-    for name in ("READABLE-P99", "PARTITIONS/TXN", "EOS-APPENDS", "NET-OUT/BROKER"):
+    for name in ("VISIBLE-P99", "PARTITIONS/TXN", "EOS-APPENDS", "NET-OUT/BROKER"):
         assert any(line.strip().startswith(name) for line in lines), name
 
 
 @pytest.mark.parametrize("width", [None, 200])
 def test_wide_tables_are_not_turned_where_there_is_room(width: int | None) -> None:
     (header,) = (line for line in shown(width).splitlines() if "PARTITIONS/TXN" in line)
-    assert "READABLE-P99" in header
+    assert "VISIBLE-P99" in header
 
 
 def test_refused_values_have_their_reason_below_the_table() -> None:

@@ -101,7 +101,7 @@ def _tiles(item: CapacityReport) -> tuple[Tile, ...]:
         Tile(rate_text(plan.transactions_per_s), "transactions"),
         Tile(rate_text(plan.markers_per_s), "markers"),
         Tile(f"{plan.eos_append_share:.0%}", "of appends are for exactly-once"),
-        Tile(milliseconds_text(plan.readable_p99_ms), "readable P99"),
+        Tile(milliseconds_text(plan.visible_p99_ms), "visible after (P99)"),
         Tile(bytes_text(plan.resource("disk space").used * plan.broker_count), "on disk, all copies"),
     ]
     return (*tiles, Tile(str(needed), "brokers needed")) if needed is not None else tuple(tiles)

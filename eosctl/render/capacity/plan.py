@@ -149,15 +149,15 @@ def _width(table: Sequence[tuple[str, ...]]) -> int:
 _RESOURCE_HEADER: Final = ("RESOURCE", "USED", "AFTER-LOSS", "PLANNED-LIMIT", "UTILISATION", "FORMULA")
 _TOPIC_HEADER: Final = ("TOPIC", "WRITTEN", "READ", "BATCHES", "RECORDS/BATCH", "MARKERS", "STORED-ALL-COPIES")
 _APPLICATION_HEADER: Final = (
-    *("APPLICATION", "TXN", "PARTITIONS/TXN", "MARKERS", "TXN-LOG", "READABLE-P50", "READABLE-P99"),
-    *("CRASH-STALL", "THROUGHPUT", "RESTORE"),
+    *("APPLICATION", "TXN", "PARTITIONS/TXN", "MARKERS", "TXN-LOG", "VISIBLE-P50", "VISIBLE-P99"),
+    *("BLOCKED-AFTER-CRASH", "THROUGHPUT", "RESTORE"),
 )
 _INSTANCE_HEADER: Final = ("APPLICATION", "INSTANCES", "THREADS", "TASKS", "HEAP", "ROCKSDB", "DISK", "TAKEOVER")
 VARIANT_HEADER: Final = (
-    *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "READABLE-P99", "NET-OUT/BROKER"),
+    *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "VISIBLE-P99", "NET-OUT/BROKER"),
     *("DISK", "BROKERS"),
 )
-SENSITIVITY_HEADER: Final = ("PARAMETER", "EOS-APPENDS", "NETWORK-OUT", "DISK", "READABLE-P99")
+SENSITIVITY_HEADER: Final = ("PARAMETER", "EOS-APPENDS", "NETWORK-OUT", "DISK", "VISIBLE-P99")
 GROWTH_HEADER: Final = ("DATE", "RATE", "BOTTLENECK", "UTILISATION", "BROKERS")
 
 
@@ -196,9 +196,9 @@ def application_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
             number_text(application.data_partitions),
             rate_text(application.markers_per_s),
             rate_text(application.transaction_log_appends_per_s),
-            milliseconds_text(application.readable_p50_ms),
-            milliseconds_text(application.readable_p99_ms),
-            milliseconds_text(application.stall_after_crash_ms),
+            milliseconds_text(application.visible_p50_ms),
+            milliseconds_text(application.visible_p99_ms),
+            milliseconds_text(application.blocked_after_crash_ms),
             f"{application.throughput_share:.0%}",
             milliseconds_text(application.restore_ms) if application.restore_ms else "",
         )
@@ -236,7 +236,7 @@ def variant_row(variant: Variant) -> tuple[str, ...]:
         rate_text(variant.markers_per_s),
         rate_text(variant.eos_appends_per_s),
         f"{variant.eos_append_share:.0%}",
-        milliseconds_text(variant.readable_p99_ms),
+        milliseconds_text(variant.visible_p99_ms),
         byte_rate_text(variant.network_out),
         bytes_text(variant.disk_bytes),
         "unknown" if variant.broker_count is None else str(variant.broker_count),
@@ -245,7 +245,7 @@ def variant_row(variant: Variant) -> tuple[str, ...]:
 
 def sensitivity_row(row: Sensitivity) -> tuple[str, ...]:
     """Return a row of the sensitivity table."""
-    changes = (row.eos_appends, row.network_out, row.disk, row.readable_p99)
+    changes = (row.eos_appends, row.network_out, row.disk, row.visible_p99)
     return (row.parameter, *(f"{change:+.1%}" for change in changes))
 
 

@@ -17,9 +17,9 @@ PHASE_COLUMNS: Final[tuple[Column[PhaseLatency], ...]] = (
     Column("COMMIT-P50", lambda phase: milliseconds_text(phase.commit_p50_ms)),
     Column("COMMIT-P99", lambda phase: milliseconds_text(phase.commit_p99_ms)),
     Column("COMMIT-MAX", lambda phase: milliseconds_text(phase.commit_max_ms)),
-    Column("READABLE-P50", lambda phase: milliseconds_text(phase.readable_p50_ms)),
-    Column("READABLE-P99", lambda phase: milliseconds_text(phase.readable_p99_ms)),
-    Column("READABLE-MAX", lambda phase: milliseconds_text(phase.readable_max_ms)),
+    Column("VISIBLE-P50", lambda phase: milliseconds_text(phase.visible_p50_ms)),
+    Column("VISIBLE-P99", lambda phase: milliseconds_text(phase.visible_p99_ms)),
+    Column("VISIBLE-MAX", lambda phase: milliseconds_text(phase.visible_max_ms)),
 )
 
 
@@ -34,7 +34,7 @@ def render_simulation(
             return render_listing(phases, PHASE_COLUMNS, output)
         return render_listing(result, (), output)
     head = (
-        f"{report.workload}: brokers {report.utilisation:.0%} busy; nothing became readable for at most "
+        f"{report.workload}: brokers {report.utilisation:.0%} busy; nothing became visible for at most "
         f"{milliseconds_text(report.standstill_ms)} (seed {report.seed})"
     )
     rows = tuple(tuple(column.cell(phase) for column in PHASE_COLUMNS) for phase in report.phases)

@@ -101,7 +101,13 @@ def draw_variants(variants: Sequence[Variant]) -> str:
     shapes = [
         *_panel(0, panel, "EOS appends, all copies", shown, lambda v: v.eos_appends_per_s, rate_text, "tone-2"),
         *_panel(
-            panel + PANEL_GAP, panel, "readable P99", shown, lambda v: v.readable_p99_ms, milliseconds_text, "tone-1"
+            panel + PANEL_GAP,
+            panel,
+            "visible after (P99)",
+            shown,
+            lambda v: v.visible_p99_ms,
+            milliseconds_text,
+            "tone-1",
         ),
     ]
     return _svg(len(shown) * ROW + 26, f"what if {shown[0].parameter}", shapes)

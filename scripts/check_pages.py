@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import astuple
+
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import manual_of
-from eosctl.render.diagnosis.catalogue import check_item, releases_of
+from eosctl.render.diagnosis.catalogue import releases_of
 
 
 def render_check_page(check: Check) -> str:
     """Render a check's page of the documentation, in Markdown."""
-    summary, sections = manual_of(check)
-    item = check_item(check)
+    item, sections = astuple(manual_of(check))
     facts = [
         ("Name", f"`{item.name}`"),
         ("Severity", item.severity),
         ("Needs", ", ".join(item.needs)),
         ("Uses if it can be had", ", ".join(item.uses) or "nothing else"),
-        ("Kafka releases", releases_of(check)),
+        ("Kafka releases", releases_of(item)),
         ("Tags", ", ".join(item.tags) or "none"),
     ]
-    lines = [f"# {check.id}: {check.title}", "", summary, "", "| | |", "|---|---|"]
+    lines = [f"# {check.id}: {check.title}", "", item.summary, "", "| | |", "|---|---|"]
     lines += [f"| {name} | {value} |" for name, value in facts if value]
     for title, text in sections.items():
         lines += ["", f"## {title}", "", text]
@@ -41,7 +42,7 @@ def render_check_index(checks: Sequence[Check]) -> str:
     ]
     lines += [
         f"| [{item.id}]({item.id}.md) | `{item.name}` | {item.title} | {item.severity} | {', '.join(item.needs)} |"
-        for item in map(check_item, sorted(checks, key=lambda check: check.id))
+        for item in (manual_of(check).check for check in sorted(checks, key=lambda check: check.id))
     ]
     return "\n".join([*lines, ""])
 

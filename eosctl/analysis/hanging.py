@@ -32,7 +32,6 @@ from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction
 from eosctl.model.verdict import Confidence, Evidence
-from eosctl.text import duration_text
 
 _CAUSES: Final = {
     Relation.UNKNOWN: HangCause.UNKNOWN_TO_COORDINATOR,
@@ -302,11 +301,3 @@ def _join(sighting: Sighting, owner: Transaction | None, age_ms: int | None) -> 
         timeout_ms=owner.timeout_ms if owner is not None and described else None,
         age_ms=age_ms,
     )
-
-
-def describe_looks(snapshot: ClusterSnapshot) -> str:
-    """Say how many looks there were and how far apart."""
-    if len(snapshot.looks) < 2:
-        return "one look"
-    gap_ms = snapshot.looks[-1].started_at_ms - snapshot.looks[0].finished_at_ms
-    return f"two looks, {duration_text(max(0, gap_ms))} apart"

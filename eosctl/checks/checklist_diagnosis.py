@@ -8,11 +8,10 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarise
-from eosctl.model.checklist import Answer, Checklist, ChecklistItem, ChecklistRecord, ItemState
+from eosctl.model.checklist import AREA, Answer, Checklist, ChecklistItem, ChecklistRecord, ItemState, check_id
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
 
-AREA: Final = "checklist"
 UNANSWERED: Final = "not answered yet"
 _STATUSES: Final = {
     ItemState.DONE: CheckStatus.PASSED,
@@ -20,11 +19,6 @@ _STATUSES: Final = {
     ItemState.OPEN: CheckStatus.SKIPPED,
     ItemState.NOT_APPLICABLE: CheckStatus.NOT_APPLICABLE,
 }
-
-
-def check_id(checklist: Checklist, item: ChecklistItem) -> str:
-    """Return the id of an item's finding: ``checklist/eos-go-live/kill-test``."""
-    return f"{AREA}/{checklist.id}/{item.id}"
 
 
 def diagnose_checklist(checklist: Checklist, record: ChecklistRecord, now_ms: int) -> Diagnosis:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from eosctl.analysis.bootstrap import bootstrap_of
 from eosctl.analysis.fencing import find_fencings
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.lso import StableOffsetGap, find_stable_offset_gaps
 from eosctl.analysis.release import Release
+from eosctl.findings.bootstrap import bootstrap_of
 from eosctl.findings.finding import Command, Finding
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind

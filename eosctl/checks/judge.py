@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.checks.runner import run_check
-from eosctl.checks.undecided import Undecided, undecided_settings
+from eosctl.checks.undecided import undecided_settings
 from eosctl.findings.diagnosis import CheckResult
 from eosctl.findings.finding import Finding
-from eosctl.model.deployment import Deployment
+from eosctl.model.deployment import Deployment, Undecided
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Confidence
 
@@ -45,17 +45,6 @@ def _without_doubles(result: CheckResult) -> CheckResult:
         elif finding is found[0]:
             kept.append(replace(finding, confidence=Confidence.CERTAIN, cause=""))
     return replace(result, findings=tuple(kept))
-
-
-def findings_of(results: Iterable[CheckResult]) -> tuple[Finding, ...]:
-    """Return the findings by file and line, the worst first on each line."""
-    found = [finding for result in results for finding in result.findings]
-
-    def place(finding: Finding) -> tuple[str, int, int, str]:
-        facts = dict(finding.facts)
-        return str(facts["file"]), int(facts["line"]), finding.severity.rank, finding.check_id
-
-    return tuple(sorted(found, key=place))
 
 
 def undecided(deployment: Deployment) -> tuple[Undecided, ...]:

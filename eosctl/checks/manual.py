@@ -8,6 +8,8 @@ from textwrap import fill
 from typing import Final
 
 from eosctl.checks.declaration import Check
+from eosctl.findings.manual import FILES, CheckItem, ManualItem
+from eosctl.text import release_text
 
 WIDTH: Final = 112
 SECTIONS: Final = (
@@ -23,14 +25,28 @@ class ManualError(ValueError):
     """A docstring lacks a section, or has them in another order."""
 
 
-def manual_of(check: Check) -> tuple[str, dict[str, str]]:
-    """Return the summary line of a check and its sections, the references last.
+def manual_of(check: Check) -> ManualItem:
+    """Return a check as the catalogue lists it, and the sections of its manual, the references last.
 
     Raises:
         ManualError: The docstring lacks a section, or has them in another order.
     """
     summary, sections = parse_manual(check.manual)
-    return summary, sections | {"References": _listed(check.references)}
+    item = CheckItem(
+        id=check.id,
+        name=check.name,
+        title=check.title,
+        area=check.area.value,
+        severity=check.severity.value,
+        summary=summary,
+        needs=tuple(sorted(kind.value for kind in check.needs)) or (FILES,),
+        uses=tuple(sorted(kind.value for kind in check.uses)),
+        since="" if check.since is None else release_text(check.since),
+        until="" if check.until is None else release_text(check.until),
+        tags=check.tags,
+        references=check.references,
+    )
+    return ManualItem(item, sections | {"References": _listed(check.references)})
 
 
 def _listed(references: Sequence[str]) -> str:

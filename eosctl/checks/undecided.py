@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.deployment import Deployment, Role, Undecided
 
 _WORDS: Final[Mapping[Role, str]] = {
     Role.BROKER: "broker",
@@ -21,16 +21,6 @@ _WORDS: Final[Mapping[Role, str]] = {
     Role.SPRING: "Spring",
     Role.ACCESS_RULE: "access rule",
 }
-
-
-class Undecided(NamedTuple):
-    """A setting whose value lies outside of the files."""
-
-    component: Component
-    value: Value
-
-    def __str__(self) -> str:
-        return f"{self.value.place}: {self.value.key} refers to something outside of the file ({self.value.text})"
 
 
 def undecided_settings(deployment: Deployment, reads: Collection[str]) -> tuple[Undecided, ...]:

@@ -3,47 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
 from eosctl.checks.registry import checks_reading
+from eosctl.findings.linted import findings_of
 from eosctl.model.deployment import Component, Deployment, Place, Role, Value
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.model.severity import Severity
-from eosctl.model.upgrade import Step, Successor, UpgradeKnowledge
+from eosctl.model.upgrade import ChangeKind, Step, Successor, UpgradeChange, UpgradeKnowledge
 from eosctl.text import release_text
 
 # Told by the entries on what was removed.
 REMOVED_RULE: Final = "EOS-CFG-109"
-
-
-class ChangeKind(StrEnum):
-    """What an entry is about."""
-
-    FINDING = "finding"
-    REMOVED = "removed"
-    RENAMED = "renamed"
-    DEFAULT = "default"
-    STEP = "step"
-
-
-class UpgradeChange(NamedTuple):
-    """One thing that an upgrade changes.
-
-    ``place`` is None for steps and for defaults of settings that nobody wrote. ``rule`` is the id of the rule that
-    finds a mistake in the new release which was none in the old one.
-    """
-
-    kind: ChangeKind
-    severity: Severity
-    name: str
-    key: str
-    place: Place | None
-    before: str
-    after: str
-    text: str
-    rule: str = ""
 
 
 def plan_upgrade(old: Deployment, new: Deployment, knowledge: UpgradeKnowledge) -> tuple[UpgradeChange, ...]:

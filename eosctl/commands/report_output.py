@@ -41,8 +41,8 @@ def write_diagnosis(
         EosctlError: A file cannot be written.
     """
     write_baseline_file(diagnosed.found, baseline)
-    report, checks, output = diagnosed.report, diagnosed.checks, options.output
-    text = render_diagnosis(report, checks, output, invocation.style(), header=options.header)
+    report, manuals, output = diagnosed.report, diagnosed.manuals, options.output
+    text = render_diagnosis(report, manuals, output, invocation.style(), header=options.header)
     write_result(text, options.output_file)
     note_gaps(output, report.diagnosis.gaps)
     note_suppressed(report.diagnosis, output)
@@ -52,7 +52,7 @@ def write_diagnosis(
     if output in (*WITHOUT_ROOM, FindingFormat.JUNIT):
         note_read_as(report.read_as)
     if options.report is not None:
-        write_file(render_diagnosis(report, checks, FindingFormat.HTML), options.report)
+        write_file(render_diagnosis(report, manuals, FindingFormat.HTML), options.report)
         note(f"report: {options.report}")
     for remark in diagnosed.remarks:
         note(remark)

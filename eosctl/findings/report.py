@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.finding import Command
@@ -45,3 +45,6 @@ class Report(NamedTuple):
     printed_reading: str = ""
     timeline: Timeline | None = None
     read_as: tuple[ReadAs, ...] = ()
+
+
+BASELINE_SCHEMA: Final = "eosctl.baseline"

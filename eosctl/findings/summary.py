@@ -9,7 +9,8 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.severity import Severity
-from eosctl.text import count_text
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.text import count_text, duration_text
 
 GAPS_NAMED: Final = 3
 
@@ -47,3 +48,11 @@ def _unread(gaps: Sequence[EvidenceGap]) -> tuple[str, ...]:
 def _impact(finding: Finding) -> str:
     """Say which file is meant; all other impacts name what they are about."""
     return f"{finding.resource.name}: {finding.impact}" if finding.resource.kind == "file" else finding.impact
+
+
+def describe_looks(snapshot: ClusterSnapshot) -> str:
+    """Say how many looks there were and how far apart."""
+    if len(snapshot.looks) < 2:
+        return "one look"
+    gap_ms = snapshot.looks[-1].started_at_ms - snapshot.looks[0].finished_at_ms
+    return f"two looks, {duration_text(max(0, gap_ms))} apart"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -122,3 +123,11 @@ class ChecklistRecord(msgspec.Struct, frozen=True):
     def answer(self, item: str) -> Answer | None:
         """Return the answer to an item, or None."""
         return next((one for one in self.answers if one.item == item), None)
+
+
+AREA: Final = "checklist"
+
+
+def check_id(checklist: Checklist, item: ChecklistItem) -> str:
+    """Return the id of an item's finding: ``checklist/eos-go-live/kill-test``."""
+    return f"{AREA}/{checklist.id}/{item.id}"

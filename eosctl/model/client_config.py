@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -94,3 +96,18 @@ class ClientConfig(msgspec.Struct, frozen=True):
     timeout_ms: int = 30_000
     retry_backoff_ms: int = 50
     ignored_keys: tuple[str, ...] = ()
+
+
+class Given(NamedTuple):
+    """A value in its text form and its origin (``client.properties:12``, ``-X``, ``profile prod``)."""
+
+    text: str
+    origin: str
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """A named set of client settings; ``protected`` asks commands for a second confirmation before they change it."""
+
+    name: str
+    properties: Mapping[str, Given]
+    protected: bool = False

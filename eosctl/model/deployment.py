@@ -213,3 +213,24 @@ class Deployment(msgspec.Struct, frozen=True):
             for other in self.components
             if other.role in roles and other.application == component.application and other is not component
         )
+
+
+class Undecided(NamedTuple):
+    """A setting whose value lies outside of the files."""
+
+    component: Component
+    value: Value
+
+    def __str__(self) -> str:
+        return f"{self.value.place}: {self.value.key} refers to something outside of the file ({self.value.text})"
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One setting with two meanings; the sources are file:line, or whose default it is."""
+
+    role: str
+    setting: str
+    left: str
+    right: str
+    left_source: str
+    right_source: str

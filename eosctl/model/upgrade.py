@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
 
+from eosctl.model.deployment import Place
 from eosctl.model.parameter import Release
+from eosctl.model.severity import Severity
 
 
 class Successor(NamedTuple):
@@ -38,3 +41,31 @@ class UpgradeKnowledge(msgspec.Struct, frozen=True):
     successors: Mapping[str, Mapping[str, Successor]] = msgspec.field(default_factory=dict)
     renamings: Mapping[str, Mapping[str, Renaming]] = msgspec.field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+
+
+class ChangeKind(StrEnum):
+    """What an entry is about."""
+
+    FINDING = "finding"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    DEFAULT = "default"
+    STEP = "step"
+
+
+class UpgradeChange(NamedTuple):
+    """One thing that an upgrade changes.
+
+    ``place`` is None for steps and for defaults of settings that nobody wrote. ``rule`` is the id of the rule that
+    finds a mistake in the new release which was none in the old one.
+    """
+
+    kind: ChangeKind
+    severity: Severity
+    name: str
+    key: str
+    place: Place | None
+    before: str
+    after: str
+    text: str
+    rule: str = ""

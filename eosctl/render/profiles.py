@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
+from eosctl.model.client_config import Profile
 from eosctl.model.redaction import setting_text
 from eosctl.render.listing import Column
-from eosctl.settings.profiles import Profile
 
 
 class ProfileItem(msgspec.Struct, frozen=True):

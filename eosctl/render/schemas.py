@@ -7,9 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
+from eosctl.findings.manual import CheckItem, ManualItem
 from eosctl.model.capacity_plan import CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
+from eosctl.model.deployment import Difference
+from eosctl.model.explained_setting import SettingItem
 from eosctl.model.fault_simulation import FaultSimulation
 from eosctl.model.log_category import LogCategory
 from eosctl.model.reference import Entry, Explanation
@@ -18,11 +21,8 @@ from eosctl.render.capacity.calibration import CalibrationItem
 from eosctl.render.capacity.comparison import ComparisonItem
 from eosctl.render.configuration.bugs import BugItem
 from eosctl.render.configuration.change import RepairItem, UpgradeItem
-from eosctl.render.configuration.difference import Difference
 from eosctl.render.configuration.lint_view import LintView
-from eosctl.render.configuration.setting import SettingItem
 from eosctl.render.diagnosis.access import AccessItem
-from eosctl.render.diagnosis.catalogue import CheckItem, ManualItem
 from eosctl.render.diagnosis.checklist import ChecklistSummary, RunView
 from eosctl.render.diagnosis.report import DiagnosisView
 from eosctl.render.envelope import Listing

@@ -8,13 +8,16 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.checks.configuration.repairs import Action, Repair, plan_repairs
-from eosctl.checks.judge import findings_of, judge
-from eosctl.checks.upgrade_plan import UpgradeChange, plan_upgrade
+from eosctl.checks.configuration.repairs import plan_repairs
+from eosctl.checks.judge import judge
+from eosctl.checks.upgrade_plan import plan_upgrade
 from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
 from eosctl.findings.finding import Finding
+from eosctl.findings.linted import findings_of
+from eosctl.findings.repair import Repair, RepairAction
 from eosctl.knowledge.upgrades import load_upgrade_knowledge
 from eosctl.model.severity import Severity
+from eosctl.model.upgrade import UpgradeChange
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.releases import release_if_named, release_of
 from eosctl.settings.deployment_files import FilesRead, read_deployment
@@ -193,11 +196,11 @@ def _edited(text: str, repair: Repair) -> tuple[str, str]:
     """Return the edited text, or the text as it was and what prevents the edit."""
     try:
         match repair.action:
-            case Action.SET:
+            case RepairAction.SET:
                 return set_value(repair.file, text, repair.line, repair.key, repair.text), ""
-            case Action.RENAME:
+            case RepairAction.RENAME:
                 return rename_key(repair.file, text, repair.line, repair.key, repair.text), ""
-            case Action.REMOVE:
+            case RepairAction.REMOVE:
                 return remove_key(repair.file, text, repair.line, repair.key), ""
     except EditError as error:
         return text, str(error)

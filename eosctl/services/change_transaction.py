@@ -12,10 +12,10 @@ from eosctl.actions.audit import AuditLog, audit_file
 from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.actions.protocol import Attempt, State, carry_out
 from eosctl.actions.request import Request, request_abort, request_complete, request_fence
-from eosctl.analysis.bootstrap import connection_words
 from eosctl.client.client import Client, connect
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import PlanRefused, UsageError
+from eosctl.findings.bootstrap import connection_words
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.analysis.fsck.kinds import FsckKind, find_kind, kind_names
+from eosctl.analysis.fsck.kinds import find_kind, kind_names
 from eosctl.checks.declaration import Check
+from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, names_of, select_checks
 from eosctl.errors import UsageError, unknown_name
+from eosctl.findings.manual import CheckItem, ManualItem
 from eosctl.model.evidence import EvidenceKind
 
 
@@ -37,8 +39,18 @@ def choose_checks(selectors: Sequence[str] = (), *, of_files: bool = False) -> t
         raise unknown_name("check, area or tag", selector, names, "List them: eosctl check list") from error
 
 
-def find_rule(name: str) -> Check | FsckKind:
-    """Return the check of a cluster or of configuration files, or the kind of finding in data directories.
+def list_checks(selectors: Sequence[str]) -> tuple[CheckItem, ...]:
+    """Return the chosen checks of clusters and of configuration files, by id.
+
+    Raises:
+        UsageError: A selector names no check.
+    """
+    chosen = sorted(choose_checks(selectors, of_files=True), key=lambda check: check.id)
+    return tuple(manual_of(check).check for check in chosen)
+
+
+def find_manual(name: str) -> ManualItem:
+    """Return the manual of a check of a cluster or of configuration files, or of a kind of finding in data directories.
 
     Args:
         name: An id or a name: ``EOS-TXN-001``, ``hanging-transaction``, ``fsck/crc-mismatch``.
@@ -46,10 +58,11 @@ def find_rule(name: str) -> Check | FsckKind:
     Raises:
         UsageError: Nothing has this name.
     """
-    found = find_check(name) or find_kind(name)
-    if found is None:
-        raise unknown_name("check", name, {*names_of(CATALOGUE), *kind_names()}, "List them: eosctl check list")
-    return found
+    if (check := find_check(name)) is not None:
+        return manual_of(check)
+    if (kind := find_kind(name)) is not None:
+        return kind.manual
+    raise unknown_name("check", name, {*names_of(CATALOGUE), *kind_names()}, "List them: eosctl check list")
 
 
 def evidence_for(checks: Sequence[Check]) -> frozenset[EvidenceKind]:

@@ -4,29 +4,47 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
+from eosctl.analysis.setting_differences import differences
+from eosctl.checks.registry import checks_reading
 from eosctl.errors import UsageError, unknown_name
-from eosctl.knowledge.parameter_tables import java_names
-from eosctl.model.deployment import Deployment
+from eosctl.knowledge.parameter_tables import SPRING_PREFIX, java_names, load_tables
+from eosctl.knowledge.setting_effects import load_setting_effects
+from eosctl.knowledge.update_modes import explain_update
+from eosctl.model.deployment import Deployment, Difference
+from eosctl.model.explained_setting import ExplainedSetting, SettingItem, SpanItem
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.releases import release_if_named
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.sources import Releases
 from eosctl.settings.vetted_profiles import VettedProfile, load_vetted_profiles
+from eosctl.text import release_text
 
 
-def read_side(path: Path, version: str | None = None, callbacks: Callbacks = SILENT) -> Deployment:
-    """Return what one file configures.
+class Side(NamedTuple):
+    """A file, and the release of whatever it configures: Kafka's, or librdkafka's; None for the newest."""
+
+    path: Path
+    version: str | None = None
+
+
+def compare_files(left: Side, right: Side, callbacks: Callbacks = SILENT) -> tuple[Difference, ...]:
+    """Return the settings that mean something else in the other file, with defaults resolved.
 
     Args:
-        path: The file.
-        version: The release of whatever it configures: Kafka's, or librdkafka's. None for the newest.
-        callbacks: Called when no table reaches the release.
+        left: One file.
+        right: The other one.
+        callbacks: Called when no table reaches a release.
 
     Raises:
-        UsageError: The release is not one.
-        ConfigFileError: The file cannot be read.
+        UsageError: A release is not one.
+        ConfigFileError: A file cannot be read.
     """
+    return differences(_read(*left, callbacks), _read(*right, callbacks))
+
+
+def _read(path: Path, version: str | None, callbacks: Callbacks) -> Deployment:
     release = release_if_named(version, callbacks.remark, "Kafka", "librdkafka")
     read = read_deployment([path], releases=Releases(release, release, release))
     if read.unreadable:
@@ -34,7 +52,37 @@ def read_side(path: Path, version: str | None = None, callbacks: Callbacks = SIL
     return read.deployment
 
 
-def unknown_setting(name: str) -> UsageError:
+def explain_setting(name: str) -> ExplainedSetting:
+    """Return where a setting exists, its defaults, its effect, and the rules that read it.
+
+    Raises:
+        UsageError: No component has it.
+    """
+    rules = tuple(f"{rule.id} {rule.title}" for rule in checks_reading(name))
+    items: list[SettingItem] = []
+    for component, table in load_tables().items():
+        is_springs = component == "spring" and name.lower().startswith(SPRING_PREFIX)
+        own = name.lower().removeprefix(SPRING_PREFIX)
+        parameter = table.declared(own) if is_springs else table.parameters.get(name)
+        if parameter is None:
+            continue
+        spans = tuple(SpanItem(release_text(span.since), span.default, span.bounds) for span in parameter.spans)
+        removed = "" if parameter.removed is None else release_text(parameter.removed)
+        effect = load_setting_effects().get(parameter.name, "")
+        update = explain_update(component, name)
+        alias = parameter.alias
+        items.append(
+            SettingItem(
+                component, table.software, parameter.name, parameter.type, spans, removed, alias, update, effect, rules
+            )
+        )
+    if not items:
+        raise _unknown_setting(name)
+    oldest = {component: release_text(table.first) for component, table in load_tables().items()}
+    return ExplainedSetting(tuple(items), oldest)
+
+
+def _unknown_setting(name: str) -> UsageError:
     """Return the error for a setting that no component has, with those whose names are close."""
     near = ", ".join(get_close_matches(name, sorted(java_names()), 3))
     return UsageError(

@@ -12,6 +12,7 @@ from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
 from eosctl.analysis.read_as import read_as
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.files_with_cluster import joined, judge_files
+from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import ALL_CHECKS, CONFIGURATION_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.bundles.snapshot_file import save_snapshot
@@ -20,6 +21,8 @@ from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grouping import first_actions, group_findings
+from eosctl.findings.linted import Unreadable
+from eosctl.findings.manual import ManualItem
 from eosctl.findings.report import Report
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.runbooks.advice import name_runbooks
@@ -31,7 +34,7 @@ from eosctl.services.gate import GateFiles, judge_run, read_gate, without_suppre
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.tool_output import reading_of, sort_paths, without_evidence
-from eosctl.settings.deployment_files import FilesRead, Unreadable, read_deployment
+from eosctl.settings.deployment_files import FilesRead, read_deployment
 
 NEXT_COMMANDS: Final = 3
 _NOTHING: Final = ("The files hold no settings of Kafka and no evidence of a cluster: nothing was judged.",)
@@ -85,6 +88,11 @@ class Diagnosed(NamedTuple):
     unreadable: tuple[Unreadable, ...]
     exit_code: ExitCode
     remarks: tuple[str, ...]
+
+    @property
+    def manuals(self) -> tuple[ManualItem, ...]:
+        """The manuals of the checks that ran."""
+        return tuple(map(manual_of, self.checks))
 
     @property
     def diagnosis(self) -> Diagnosis:

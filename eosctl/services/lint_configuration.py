@@ -12,11 +12,13 @@ from eosctl.analysis.read_as import read_as
 from eosctl.checks.configuration.cluster import broker_components, topic_components
 from eosctl.checks.files_with_cluster import masked
 from eosctl.checks.judge import judge, undecided
-from eosctl.checks.linted import Linted
+from eosctl.checks.manual import manual_of
+from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.errors import ExitCode
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
+from eosctl.findings.linted import Linted
 from eosctl.findings.summary import summarise
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.evidence import EvidenceKind
@@ -107,6 +109,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         now_ms,
         read_as(files.deployment),
         files.not_understood,
+        tuple(map(manual_of, CONFIGURATION_CHECKS)),
     )
     for broken in files.unreadable:
         callbacks.report_error(broken.error)

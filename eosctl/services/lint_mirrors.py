@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.analysis.recovery import Carried, explain_carried
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.errors import UsageError
 from eosctl.findings.finding import Finding
+from eosctl.findings.linted import Unreadable, findings_of
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.settings.deployment_files import Unreadable, read_deployment
+from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.link_files import find_links
 
 _AMONG_CARRIED: Final = frozenset({"EOS-CFG-064"})

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.bootstrap import bootstrap_of, connection_words
 from eosctl.analysis.connect_access import ConnectSource, plan_connect_access
 from eosctl.analysis.minimal_access import (
     READING,
@@ -22,6 +21,7 @@ from eosctl.analysis.minimal_access import (
     streams_application,
 )
 from eosctl.errors import ExitCode, UsageError
+from eosctl.findings.bootstrap import bootstrap_of, connection_words
 from eosctl.model.access import ApplicationKind, RuleState
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot

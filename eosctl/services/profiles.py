@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.errors import UsageError, unknown_name
+from eosctl.model.client_config import Profile
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.settings.client_properties import KNOWN_NAMES
 from eosctl.settings.profile_editing import add_profile, remove_profile
-from eosctl.settings.profiles import Profile, profiles_path, read_profiles
+from eosctl.settings.profiles import profiles_path, read_profiles
 from eosctl.settings.properties_file import read_properties
 
 

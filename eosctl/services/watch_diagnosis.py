@@ -10,10 +10,10 @@ import msgspec
 from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
-from eosctl.checks.watching import Look, failed, follow
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.findings.gate import Gate
 from eosctl.findings.grouping import group_findings
+from eosctl.findings.watching import Look, failed, follow
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_from

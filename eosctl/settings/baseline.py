@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
 
 from eosctl.errors import ConfigFileError
-
-SCHEMA: Final = "eosctl.baseline"
+from eosctl.findings.report import BASELINE_SCHEMA
 
 
 def read_baseline(path: Path) -> frozenset[str]:
@@ -20,8 +18,8 @@ def read_baseline(path: Path) -> frozenset[str]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         schema = document["schema"]
-        entries = document["findings" if schema == SCHEMA else "items"]
-        if schema not in (SCHEMA, "eosctl.diagnosis"):
+        entries = document["findings" if schema == BASELINE_SCHEMA else "items"]
+        if schema not in (BASELINE_SCHEMA, "eosctl.diagnosis"):
             raise ValueError(f"its schema is {schema}")
         return frozenset(str(entry["fingerprint"]) for entry in entries)
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from eosctl.errors import ConfigFileError
-from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SaslMechanism, SecurityProtocol
+from eosctl.model.client_config import ClientConfig, Endpoint, Given, SaslConfig, SaslMechanism, SecurityProtocol
 from eosctl.model.secret import Secret
 from eosctl.settings.endpoints import parse_endpoints
-from eosctl.settings.given import Given
 from eosctl.settings.jaas import parse_jaas
 from eosctl.settings.key_material import parse_tls
 from eosctl.settings.lookup import Lookup

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from eosctl.errors import ConfigFileError, UsageError
-from eosctl.model.client_config import ClientConfig
+from eosctl.model.client_config import ClientConfig, Given, Profile
 from eosctl.settings.client_properties import (
     ALIASES,
     KNOWN_NAMES,
@@ -17,8 +17,8 @@ from eosctl.settings.client_properties import (
     explain_ignored_key,
     parse_client_config,
 )
-from eosctl.settings.given import Given, merge
-from eosctl.settings.profiles import Profile, profiles_path, read_profiles
+from eosctl.settings.given import merge
+from eosctl.settings.profiles import profiles_path, read_profiles
 from eosctl.settings.properties_file import read_properties
 
 _PREFIX: Final = "EOSCTL_"

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
+from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.settings.detection import sources_of
@@ -23,13 +24,6 @@ from eosctl.settings.tree import Branch, Node
 from eosctl.settings.workloads import Workload, generated_by, with_instances, workloads_of
 
 _PROFILE: Final = "on-profile"
-
-
-class Unreadable(NamedTuple):
-    """A file that could not be used, with the reason."""
-
-    file: str
-    error: ConfigFileError
 
 
 class FilesRead(NamedTuple):

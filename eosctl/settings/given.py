@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
-
-class Given(NamedTuple):
-    """A value in its text form and its origin (``client.properties:12``, ``-X``, ``profile prod``)."""
-
-    text: str
-    origin: str
+from eosctl.model.client_config import Given
 
 
 def merge(layers: Iterable[Mapping[str, Given]]) -> dict[str, Given]:

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import TypeVar
 
 from eosctl.errors import ConfigFileError
+from eosctl.model.client_config import Given
 from eosctl.model.secret import Secret
-from eosctl.settings.given import Given
 from eosctl.settings.references import resolve_references
 
 Choice = TypeVar("Choice", bound=StrEnum)

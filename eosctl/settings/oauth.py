@@ -6,8 +6,8 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from eosctl.errors import ConfigFileError
+from eosctl.model.client_config import Given
 from eosctl.model.secret import Secret
-from eosctl.settings.given import Given
 from eosctl.settings.lookup import Lookup
 from eosctl.settings.references import resolve_references
 

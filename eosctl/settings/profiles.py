@@ -17,20 +17,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from eosctl.errors import ConfigFileError
+from eosctl.model.client_config import Given, Profile
 from eosctl.settings.client_properties import SECRET_NAMES
-from eosctl.settings.given import Given
 from eosctl.settings.references import has_reference
-
-
-class Profile(msgspec.Struct, frozen=True):
-    """A named set of client settings; ``protected`` asks commands for a second confirmation before they change it."""
-
-    name: str
-    properties: Mapping[str, Given]
-    protected: bool = False
 
 
 def profiles_path(environment: Mapping[str, str]) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from eosctl.errors import ConfigFileError
-from eosctl.settings.given import Given
+from eosctl.model.client_config import Given
 
 
 def read_properties(path: Path) -> dict[str, Given]:

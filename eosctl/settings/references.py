@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.errors import ConfigFileError
-from eosctl.settings.given import Given
+from eosctl.model.client_config import Given
 from eosctl.settings.properties_file import read_properties
 
 _REFERENCE: Final = re.compile(r"\$\{(?:(?P<provider>[A-Za-z_][\w-]*):)?(?P<rest>[^}]*)\}")

@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from eosctl.checks.declaration import Check
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
 from eosctl.checks.registry import CONFIGURATION_CHECKS
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_texts

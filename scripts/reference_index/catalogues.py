@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import CATALOGUE
 from eosctl.knowledge.known_bugs import load_known_bugs
 from eosctl.model.known_bug import version_text
 from eosctl.model.reference import Entry, EntryKind, Fact
-from eosctl.render.diagnosis.catalogue import manual_item
 from eosctl.runbooks.book import Runbook
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.load import library
@@ -22,7 +22,7 @@ def check_entries() -> Iterator[Entry]:
         for finding in source.book.findings:
             runbooks.setdefault(finding, []).append(source.book.id)
     for check in CATALOGUE:
-        sections = {title: " ".join(text.split()) for title, text in manual_item(check).sections.items()}
+        sections = {title: " ".join(text.split()) for title, text in manual_of(check).sections.items()}
         yield Entry(
             kind=EntryKind.CHECK,
             name=check.id,

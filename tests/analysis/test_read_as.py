@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.analysis.read_as import read_as
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.read_as import sentence

@@ -9,11 +9,11 @@ import yaml
 from msgspec.structs import replace
 
 from eosctl import text
-from eosctl.analysis.bootstrap import bootstrap_of
 from eosctl.analysis.coordinators import may_hide_transactional_ids, unheard_coordinators
 from eosctl.analysis.locate import locate_group, locate_transactional_id
 from eosctl.analysis.release import at_least, release_floor
 from eosctl.analysis.state_log import Outcome, last_outcome
+from eosctl.findings.bootstrap import bootstrap_of
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ApiRange
 from tests.analysis.recorded import FIXTURES

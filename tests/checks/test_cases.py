@@ -115,6 +115,6 @@ def test_selection() -> None:
 
 def test_a_manual_ends_with_the_references_of_the_declaration() -> None:
     for check in CATALOGUE:
-        sections = manual_of(check)[1]
+        sections = manual_of(check).sections
         assert tuple(sections) == (*SECTIONS, "References")
         assert " ".join(sections["References"].split()) == "; ".join(check.references) + "."

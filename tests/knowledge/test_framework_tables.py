@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eosctl.knowledge.parameter_tables import FRAMEWORKS, java_names, load_tables
-from eosctl.render.configuration.setting import explain_setting
+from eosctl.services.compare_configuration import explain_setting
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_frameworks_names_are_not_kafkas() -> None:
     "spelling", ["spring.kafka.listener.ack-mode", "spring.kafka.listener.ackMode", "spring.kafka.listener.ack_mode"]
 )
 def test_springs_settings_are_explained_in_any_spelling(spelling: str) -> None:
-    (item,) = explain_setting(spelling)
+    (item,) = explain_setting(spelling).items
     assert (item.name, item.software) == ("spring.kafka.listener.ack-mode", "Spring Boot")
     assert "transaction manager" in item.effect
 

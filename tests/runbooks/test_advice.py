@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from eosctl.analysis.bootstrap import bootstrap_of
+from eosctl.findings.bootstrap import bootstrap_of
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis, Grade
 from eosctl.findings.finding import Finding
 from eosctl.model.severity import Severity

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
 from eosctl.services.change_configuration import FixRequest, fix_configuration
 from eosctl.settings.deployment_files import read_deployment
 from tests.checks.configuration.test_rule_cases import CASES, RuleCase

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Component, Deployment, Role, ValueSource
 from eosctl.model.redaction import SETTING_MASK, setting_text

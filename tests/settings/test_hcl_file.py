@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components, read_deployment

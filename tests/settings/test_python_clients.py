@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.settings.deployment_files import read_components

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import ConfigFileError
-from eosctl.settings.given import Given
+from eosctl.model.client_config import Given
 from eosctl.settings.references import has_reference, resolve_references
 
 

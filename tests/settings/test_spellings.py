@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from eosctl.analysis.fsck.consequences import CONSEQUENCES, Consequence
 from eosctl.analysis.fsck.titles import TITLES
+from eosctl.findings.manual import DIRECTORIES, CheckItem, ManualItem
 
 AREA: Final = "fsck"
 
@@ -27,9 +28,23 @@ class FsckKind(NamedTuple):
     follows: Consequence
 
     @property
-    def id(self) -> str:
-        """The id of the findings of this kind."""
-        return check_id(self.name)
+    def manual(self) -> ManualItem:
+        """The kind as the catalogue of checks lists it, with its manual."""
+        item = CheckItem(
+            id=check_id(self.name),
+            name=self.name,
+            title=self.title,
+            area=AREA,
+            severity="",
+            summary=self.follows.effect,
+            needs=(DIRECTORIES,),
+            uses=(),
+            since="",
+            until="",
+            tags=(AREA,),
+            references=(),
+        )
+        return ManualItem(item, {"When the broker starts again": self.follows.on_restart, "Fix": self.follows.repair})
 
 
 def find_kind(name: str) -> FsckKind | None:

@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from eosctl.findings.finding import Finding
+from eosctl.findings.repair import Repair, RepairAction
 from eosctl.model.severity import Severity
-
-
-class Action(StrEnum):
-    """What is done to a key."""
-
-    SET = "set"
-    RENAME = "rename"
-    REMOVE = "remove"
-
-
-class Repair(NamedTuple):
-    """An edit of one line: ``text`` is the new value, or the new last part of the key."""
-
-    check_id: str
-    file: str
-    line: int
-    key: str
-    action: Action
-    text: str
-    reason: str
-
 
 _SET: Final = {
     "EOS-CFG-010": "true",
@@ -97,19 +76,19 @@ def _repair(finding: Finding) -> Repair | None:
     if number == "EOS-CFG-051" and value.strip() not in _OLD_GUARANTEES:
         return None
 
-    def repair(action: Action, text: str = "") -> Repair:
+    def repair(action: RepairAction, text: str = "") -> Repair:
         return Repair(number, str(facts["file"]), line, key, action, text, finding.message)
 
     if number in _SET:
-        return repair(Action.SET, _SET[number])
+        return repair(RepairAction.SET, _SET[number])
     if number in _REMOVE:
-        return repair(Action.REMOVE)
+        return repair(RepairAction.REMOVE)
     if number == "EOS-CFG-002" and _is_long_enough(finding):
-        return repair(Action.RENAME, f"producer.{key}")
+        return repair(RepairAction.RENAME, f"producer.{key}")
     if number == "EOS-CFG-101":
-        return repair(Action.RENAME, f"topic.{key}")
+        return repair(RepairAction.RENAME, f"topic.{key}")
     if number == "EOS-CFG-121":
-        return repair(Action.RENAME, key.replace("blacklist", "exclude"))
+        return repair(RepairAction.RENAME, key.replace("blacklist", "exclude"))
     return None
 
 

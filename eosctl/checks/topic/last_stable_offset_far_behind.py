@@ -7,8 +7,8 @@ from typing import Final
 
 from eosctl.analysis.lso import StableOffsetGap
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.impact import incident_of
 from eosctl.findings.finding import Command
+from eosctl.findings.impact import incident_of
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus
 from eosctl.model.severity import Severity

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.bootstrap import abort_line
-from eosctl.analysis.hanging import describe_looks
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.impact import impact_text, incident_of, radius_facts
+from eosctl.findings.bootstrap import abort_line
 from eosctl.findings.finding import Command
+from eosctl.findings.impact import impact_text, incident_of, radius_facts
+from eosctl.findings.summary import describe_looks
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.impact import impact_text, incident_of, radius_facts
 from eosctl.checks.settings import number
 from eosctl.findings.finding import Command
+from eosctl.findings.impact import impact_text, incident_of, radius_facts
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity

@@ -13,7 +13,8 @@ from eosctl.commands.options import LooksOptions, ResultOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
 from eosctl.render.diagnosis.catalogue import render_checks, render_manual
-from eosctl.services.check_selection import choose_checks, find_rule
+from eosctl.services.check_selection import find_manual
+from eosctl.services.check_selection import list_checks as choose
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
 
 Selectors = Annotated[
@@ -23,8 +24,7 @@ Selectors = Annotated[
 
 def list_checks(invocation: Invocation, selectors: Selectors = None, *, result: ResultOptions) -> None:
     """List the checks: id, name, severity, what they find, what evidence they need."""
-    chosen = sorted(choose_checks(selectors or (), of_files=True), key=lambda check: check.id)
-    text = render_checks(chosen, invocation.now_ms(), result.output, invocation.style())
+    text = render_checks(choose(selectors or ()), invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
 
 
@@ -36,7 +36,7 @@ def explain_check(
     result: ResultOptions,
 ) -> None:
     """Show a check's manual: what it looks at, why it matters, how to fix and how to verify."""
-    write_result(render_manual(find_rule(check_id), result.output, invocation.style()), result.output_file)
+    write_result(render_manual(find_manual(check_id), result.output, invocation.style()), result.output_file)
 
 
 def run_checks(

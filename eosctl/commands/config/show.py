@@ -10,10 +10,10 @@ import typer
 from eosctl.commands.invocation import Invocation, note, write_result
 from eosctl.commands.options import OutputFile, ResultOptions
 from eosctl.render.configuration.difference import render_differences
-from eosctl.render.configuration.setting import explain_setting, render_setting
+from eosctl.render.configuration.setting import render_setting
 from eosctl.render.page import Grid, render_page
 from eosctl.services.callbacks import Callbacks
-from eosctl.services.compare_configuration import find_vetted, list_vetted, read_side, unknown_setting
+from eosctl.services.compare_configuration import Side, compare_files, explain_setting, find_vetted, list_vetted
 
 
 def explain(
@@ -22,10 +22,7 @@ def explain(
     result: ResultOptions,
 ) -> None:
     """Show a setting: where it exists, its default by release, what it does to exactly-once, the rules that read it."""
-    items = explain_setting(key)
-    if not items:
-        raise unknown_setting(key)
-    text = render_setting(items, invocation.now_ms(), result.output, invocation.style())
+    text = render_setting(explain_setting(key), invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
 
 
@@ -41,9 +38,8 @@ def diff(
     result: ResultOptions,
 ) -> None:
     """Compare what two files mean: values with defaults resolved, each by its own release."""
-    callbacks = Callbacks(invocation.now_ms, note)
-    one, other = read_side(left, left_version, callbacks), read_side(right, right_version, callbacks)
-    text = render_differences(one, other, invocation.now_ms(), result.output, invocation.style())
+    found = compare_files(Side(left, left_version), Side(right, right_version), Callbacks(invocation.now_ms, note))
+    text = render_differences(found, invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
 
 

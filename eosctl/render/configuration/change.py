@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from eosctl.checks.configuration.repairs import Repair
-from eosctl.checks.upgrade_plan import UpgradeChange
+from eosctl.findings.repair import Repair
 from eosctl.model.redaction import setting_text
+from eosctl.model.upgrade import UpgradeChange
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.listing import Column, render_listing

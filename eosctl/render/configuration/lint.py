@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eosctl.checks.linted import Linted
+from eosctl.findings.linted import Linted
 from eosctl.model.read_as import sentence
 from eosctl.render.configuration.lint_report import lint_report
 from eosctl.render.configuration.lint_view import LintItem, LintView, lint_view

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.checks.linted import Linted
-from eosctl.checks.registry import CONFIGURATION_CHECKS
+from eosctl.findings.linted import Linted
 from eosctl.render.configuration.lint_view import undecided_item
 from eosctl.render.diagnosis.finding_report import rules_of
 from eosctl.render.findings.report import FindingReport, Note, NoteLevel
@@ -28,7 +27,7 @@ def lint_report(linted: Linted) -> FindingReport:
         generated_at_ms=linted.generated_at_ms,
         groups=linted.groups,
         actions=linted.actions,
-        rules=rules_of(CONFIGURATION_CHECKS),
+        rules=rules_of(linted.manuals),
         metric_prefix="eosctl_lint",
         is_graded=False,
         about=(f"Configuration: {count_text(len(linted.read), 'file')}, {without} without Kafka settings.",),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from eosctl.checks.linted import Linted
-from eosctl.checks.undecided import Undecided
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
+from eosctl.findings.linted import Linted
+from eosctl.model.deployment import Undecided
 from eosctl.model.read_as import ReadAs
 from eosctl.model.redaction import setting_text
 from eosctl.render.findings.views import ActionView, SuppressedView, action_views, suppressed_views

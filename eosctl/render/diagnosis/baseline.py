@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from eosctl.findings.finding import Finding
+from eosctl.findings.report import BASELINE_SCHEMA
 from eosctl.render.machine import render_json
-from eosctl.settings.baseline import SCHEMA
 
 
 class KnownFinding(msgspec.Struct, frozen=True):
@@ -29,4 +29,4 @@ def render_baseline(findings: tuple[Finding, ...]) -> str:
     """Render findings as a baseline."""
     known = {KnownFinding(one.fingerprint, one.check_id, str(one.resource)) for one in findings}
     ordered = sorted(known, key=lambda one: (one.check_id, one.resource, one.fingerprint))
-    return render_json(Baseline(SCHEMA, 1, tuple(ordered)))
+    return render_json(Baseline(BASELINE_SCHEMA, 1, tuple(ordered)))

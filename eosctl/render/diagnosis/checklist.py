@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.checks.checklist_diagnosis import AREA, check_id
 from eosctl.findings.judged import Judged
-from eosctl.model.checklist import Checklist, ChecklistRecord, ItemState, Signature
+from eosctl.model.checklist import AREA, Checklist, ChecklistRecord, ItemState, Signature, check_id
 from eosctl.model.severity import Severity
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.findings.formats import Shapes, render_shapes

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from eosctl.analysis.hanging import describe_looks
-from eosctl.checks.declaration import Check
-from eosctl.checks.impact import incident_of
-from eosctl.checks.manual import manual_of
+from eosctl.findings.impact import incident_of
+from eosctl.findings.manual import ManualItem
 from eosctl.findings.report import Report
+from eosctl.findings.summary import describe_looks
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.severity import Severity
 from eosctl.render.diagnosis.picture import draw_blast_radius
 from eosctl.render.findings.report import FindingReport, Picture, Rule
 from eosctl.text import count_text, hidden_text, time_text
@@ -18,12 +18,12 @@ from eosctl.text import count_text, hidden_text, time_text
 WORTH_A_PICTURE: Final = (HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING)
 
 
-def finding_report(report: Report, checks: Iterable[Check]) -> FindingReport:
+def finding_report(report: Report, manuals: Iterable[ManualItem]) -> FindingReport:
     """Return what the renderers of findings show of a diagnosis.
 
     Args:
         report: The diagnosis with its snapshot.
-        checks: The checks that ran.
+        manuals: The manuals of the checks that ran.
     """
     return FindingReport(
         command=report.command,
@@ -31,7 +31,7 @@ def finding_report(report: Report, checks: Iterable[Check]) -> FindingReport:
         generated_at_ms=report.generated_at_ms,
         groups=report.groups,
         actions=report.actions,
-        rules=rules_of(checks),
+        rules=rules_of(manuals),
         scope=report.snapshot.cluster_id or "unknown",
         about=tuple(_about(report)),
         read_as=report.read_as,
@@ -41,21 +41,21 @@ def finding_report(report: Report, checks: Iterable[Check]) -> FindingReport:
     )
 
 
-def rules_of(checks: Iterable[Check]) -> tuple[Rule, ...]:
+def rules_of(manuals: Iterable[ManualItem]) -> tuple[Rule, ...]:
     """Return checks as rules, sorted by id."""
-    return tuple(map(_rule, sorted(checks, key=lambda check: check.id)))
+    return tuple(map(_rule, sorted(manuals, key=lambda manual: manual.check.id)))
 
 
-def _rule(check: Check) -> Rule:
-    summary, sections = manual_of(check)
+def _rule(manual: ManualItem) -> Rule:
+    check = manual.check
     return Rule(
         id=check.id,
         name="".join(word.capitalize() for word in check.name.split("-")),
         title=check.title,
-        severity=check.severity,
-        summary=summary,
-        help="\n\n".join(f"{title}\n{text}" for title, text in sections.items()),
-        tags=(check.area.value, *check.tags),
+        severity=Severity(check.severity),
+        summary=check.summary,
+        help="\n\n".join(f"{title}\n{text}" for title, text in manual.sections.items()),
+        tags=(check.area, *check.tags),
     )
 
 

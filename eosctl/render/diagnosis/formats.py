@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from eosctl.checks.declaration import Check
+from eosctl.findings.manual import ManualItem
 from eosctl.findings.report import Report
 from eosctl.render.diagnosis.finding_report import finding_report
 from eosctl.render.diagnosis.report import diagnosis_view
@@ -19,7 +19,7 @@ _NAMES: Final = ("severity", "check_id", "kind", "name", "message", "fingerprint
 
 def render_diagnosis(
     report: Report,
-    checks: Iterable[Check],
+    manuals: Iterable[ManualItem],
     output: FindingFormat,
     style: Style = PLAIN,
     *,
@@ -29,7 +29,7 @@ def render_diagnosis(
 
     Args:
         report: The report.
-        checks: The checks that ran.
+        manuals: The manuals of the checks that ran.
         output: The format.
         style: Width and color of the formats for people.
         header: Whether rows begin with the names of the columns; None for the format's default.
@@ -41,7 +41,7 @@ def render_diagnosis(
             (f.severity.value, f.check_id, f.resource.kind, f.resource.name, f.message, f.fingerprint)
             for f in report.diagnosis.findings
         ),
-        text=lambda wide: render_text(finding_report(report, checks), style, wide=wide),
-        report=lambda: finding_report(report, checks),
+        text=lambda wide: render_text(finding_report(report, manuals), style, wide=wide),
+        report=lambda: finding_report(report, manuals),
     )
     return render_shapes(shapes, output, header)

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.checks.watching import Look, Standing
+from eosctl.findings.watching import Look, Standing
 from eosctl.render.findings.text import TONES
 from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json_line

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.analysis.bootstrap import abort_line, bootstrap_of
-from eosctl.checks.impact import impact_text
+from eosctl.findings.bootstrap import abort_line, bootstrap_of
+from eosctl.findings.impact import impact_text
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.envelope import listing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.model.setting import Setting, SettingSource

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
 from tests.checks.configuration.test_rule_cases import CASES
 
 GOOD = Path(__file__).parents[2] / "fixtures" / "configs" / "good"

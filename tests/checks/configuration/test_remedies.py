@@ -8,9 +8,10 @@ from itertools import combinations, product
 from typing import Final, NamedTuple
 
 from eosctl.checks.declaration import Case
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components

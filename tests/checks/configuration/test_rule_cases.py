@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from eosctl.checks.judge import findings_of, judge
+from eosctl.checks.judge import judge
 from eosctl.checks.manual import SECTIONS, parse_manual
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.findings.diagnosis import CheckStatus
+from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_texts

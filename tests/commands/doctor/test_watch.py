@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
-from eosctl.checks.watching import Look, failed, follow
 from eosctl.findings.grouping import group_findings
+from eosctl.findings.watching import Look, failed, follow
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.diagnosis.watch import look_item, render_look
 from eosctl.testing import SandboxThread

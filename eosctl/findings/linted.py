@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from eosctl.checks.judge import findings_of
-from eosctl.checks.undecided import Undecided
-from eosctl.findings.diagnosis import Diagnosis
+from eosctl.errors import ConfigFileError
+from eosctl.findings.diagnosis import CheckResult, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
+from eosctl.findings.manual import ManualItem
+from eosctl.model.deployment import Undecided
 from eosctl.model.read_as import ReadAs
-from eosctl.settings.deployment_files import Unreadable
+
+
+class Unreadable(NamedTuple):
+    """A file that could not be used, with the reason."""
+
+    file: str
+    error: ConfigFileError
+
+
+def findings_of(results: Iterable[CheckResult]) -> tuple[Finding, ...]:
+    """Return the findings by file and line, the worst first on each line."""
+    found = [finding for result in results for finding in result.findings]
+
+    def place(finding: Finding) -> tuple[str, int, int, str]:
+        facts = dict(finding.facts)
+        return str(facts["file"]), int(facts["line"]), finding.severity.rank, finding.check_id
+
+    return tuple(sorted(found, key=place))
 
 
 class Linted(NamedTuple):
@@ -24,6 +43,7 @@ class Linted(NamedTuple):
     generated_at_ms: int
     read_as: tuple[ReadAs, ...] = ()
     not_understood: tuple[str, ...] = ()
+    manuals: tuple[ManualItem, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:

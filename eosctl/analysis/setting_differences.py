@@ -1,0 +1,47 @@
+"""What two configurations mean differently, with defaults resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.model.deployment import Component, Deployment, Difference, Value
+from eosctl.model.redaction import setting_text
+
+
+def differences(left: Deployment, right: Deployment) -> tuple[Difference, ...]:
+    """Pair components by role, in order, and return the settings that differ in meaning."""
+    found: list[Difference] = []
+    for role in dict.fromkeys(component.role for component in (*left.components, *right.components)):
+        for one, other in zip(left.of(role), right.of(role), strict=False):
+            found += _between(one, other)
+    return tuple(dict.fromkeys(found))
+
+
+def _between(left: Component, right: Component) -> Iterator[Difference]:
+    names = sorted({*left.given, *right.given, *left.framework, *right.framework, *left.defaults, *right.defaults})
+    for name in names:
+        one, other = left.value(name), right.value(name)
+        if _meaning(one) != _meaning(other):
+            yield Difference(
+                left.role.value,
+                name,
+                setting_text(name, one.text),
+                setting_text(name, other.text),
+                _from(one, left),
+                _from(other, right),
+            )
+
+
+def _meaning(value: Value) -> object:
+    """Return a form in which equal meanings are equal: numbers and booleans by value."""
+    if value.number is not None:
+        return value.number
+    if value.flag is not None:
+        return value.flag
+    return value.text.strip() if value.text is not None else None
+
+
+def _from(value: Value, component: Component) -> str:
+    if value.place is not None:
+        return str(value.place)
+    return f"{value.source.value} {component.release[0]}.{component.release[1]}"

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.logs.arrays import array_of, batch_of_rows
 from eosctl.logs.digest.bursts import MIN_EVENT_COUNT, MIN_FACTOR, SESSION_GAP_MS
-from eosctl.logs.digest.clocks import ClockOffset, compare_clocks
-from eosctl.logs.digest.pauses import TIMEOUTS, PauseOutlook, weigh_pauses
-from eosctl.logs.digest.precursors import CAUSES, FAILURES, Precursor, rank_precursors
+from eosctl.logs.digest.clocks import compare_clocks
+from eosctl.logs.digest.pauses import TIMEOUTS, weigh_pauses
+from eosctl.logs.digest.precursors import CAUSES, FAILURES, rank_precursors
 from eosctl.logs.digest.templates import template_of
+from eosctl.model.log_digest import ClockOffset, PauseOutlook, Precursor
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.rows import event_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from eosctl.logs.coverage import nothing_read_text, unread_text
+from eosctl.findings.log_reading import nothing_read_text, unread_text
 from eosctl.logs.incidents.quotes import quote_record
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import EvidenceLine

@@ -8,10 +8,8 @@ from typing import Final
 
 from eosctl.logs.signs import is_data_of_json, is_table, is_without_signs
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
-from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
-from eosctl.text import count_text
+from eosctl.model.log_findings import FileCoverage, Recognition
 
-NAMED_FILES: Final = 3
 _NO_LAYOUT: Final = "none"
 _ANY_CONTENT: Final = frozenset({"json", "logfmt"})
 """Layouts that match every line of a format, whatever it holds."""
@@ -59,52 +57,3 @@ def _is_data(source: SourceSummary, known_count: int) -> bool:
     if "json" in layouts:
         return is_data_of_json(source.beginning)
     return is_table(source.beginning) or (not known_count and is_without_signs(source.beginning))
-
-
-def unread_text(one: FileCoverage) -> str:
-    """Describe a file that was not recognized, or only in part; empty for one that was."""
-    match one.recognition:
-        case Recognition.EMPTY:
-            return f"{one.file} is empty"
-        case Recognition.NONE:
-            return f"no log record was recognized in {one.file} ({count_text(one.line_count, 'line')})"
-        case Recognition.LITTLE:
-            of = count_text(one.line_count, "line")
-            return f"log records were recognized in only {one.recognized_count:,} of {of} of {one.file}"
-        case Recognition.MOST:
-            return ""
-
-
-def nothing_read_text(findings: LogFindings) -> str:
-    """Return the headline where no log record was recognized in any file; empty where one was."""
-    if findings.has_records:
-        return ""
-    unknown = [one.file for one in findings.coverage if one.recognition is Recognition.NONE]
-    if unknown:
-        return f"No log record was recognized in {_named(unknown)}."
-    if findings.coverage:
-        empty = [one.file for one in findings.coverage]
-        return f"No log records: {_named(empty)} {'is' if len(empty) == 1 else 'are'} empty."
-    if findings.skipped:
-        return f"No log was read ({'; '.join(f'{one.file}: {one.reason}' for one in findings.skipped[:NAMED_FILES])})."
-    return "No log was read: the input holds no file."
-
-
-def _named(files: Sequence[str]) -> str:
-    names = ", ".join(files[:NAMED_FILES])
-    more = len(files) - NAMED_FILES
-    return f"{names} and {count_text(more, 'more file')}" if more > 0 else names
-
-
-def reading_text(findings: LogFindings) -> str:
-    """Return how much was read, in words."""
-    records = sum(source.event_count for source in findings.sources)
-    size_mb = sum(source.size_bytes for source in findings.sources) / 1e6
-    return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
-
-
-def catalogued_text(findings: LogFindings) -> str:
-    """Return how much was read, and how much of it the catalogue knows."""
-    unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
-    others = f", and {count_text(unknown, 'other error')}" if unknown else ""
-    return f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}"

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
+from eosctl.findings.log_reading import unread_text
+from eosctl.findings.logs_report import AREA, check_id, title_of
 from eosctl.findings.summary import summarise
-from eosctl.logs.coverage import unread_text
-from eosctl.logs.digest.digest import LogDigest
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import Incident
-from eosctl.model.log_category import LogCategory
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.log_findings import LogFindings, Recognition
 from eosctl.model.verdict import Confidence, Evidence, Resource
 from eosctl.text import time_text
 
-AREA: Final = "logs"
 _KINDS: Final = {
     "transactional.id": "transaction",
     "group": "group",
@@ -28,33 +26,6 @@ _KINDS: Final = {
     "application.id": "application",
 }
 _CERTAIN, _LIKELY = 0.9, 0.6
-
-
-class LogsReport(NamedTuple):
-    """The input of the renderers of a report of logs.
-
-    Attributes:
-        findings: The logs, without the incidents and records that are suppressed.
-        digest: Messages, bursts, and clocks.
-        diagnosis: The same findings as a diagnosis, with those that are suppressed.
-        categories: The categories that call for action.
-        generated_at_ms: The time of the report, in ms since the epoch.
-    """
-
-    findings: LogFindings
-    digest: LogDigest
-    diagnosis: Diagnosis
-    categories: tuple[LogCategory, ...]
-    generated_at_ms: int
-
-
-def check_id(name: str) -> str:
-    """Return the id of the findings of a kind of incident or of a category.
-
-    >>> check_id("producer_fenced")
-    'logs/producer_fenced'
-    """
-    return f"{AREA}/{name}"
 
 
 def diagnose_logs(findings: LogFindings, categories: Iterable[str], now_ms: int) -> Diagnosis:
@@ -117,15 +88,6 @@ def records_finding(records: UnexplainedRecords) -> Finding:
         remedy=(records.next_step,) if records.next_step else (),
         facts=(("record_count", records.record_count), *records.names),
     )
-
-
-def title_of(name: str) -> str:
-    """Return the name of a kind or a category in words.
-
-    >>> title_of("producer_fenced"), title_of("COORDINATOR_LOAD_FAILED")
-    ('Producer fenced', 'Coordinator load failed')
-    """
-    return name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def counted(findings: LogFindings, diagnosis: Diagnosis) -> LogFindings:

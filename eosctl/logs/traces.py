@@ -22,6 +22,7 @@ from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader, read_head
 from eosctl.logs.records.sieve import sift_records
 from eosctl.logs.scan import Split, cut_split, read_split
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
+from eosctl.model.log_findings import ExceptionCount, ExceptionKey
 
 MINUTE_MS: Final = 60_000
 PIECE_BYTES: Final = 8 * 1024 * 1024
@@ -34,33 +35,6 @@ _FRAMES: Final = re.compile(rb"(?:\tat [^\n]*\n)+")
 _BLOCK_BYTES: Final = 256 * 1024
 """What a step of the work leaves in the processor's cache for the next one."""
 _THROWN: Final = re.compile(rb"Exception|Error|Throwable|Failure|Death|Traceback")
-
-
-class ExceptionKey(NamedTuple):
-    """What exceptions are counted by.
-
-    Attributes:
-        minute_ms: The start of the minute, ms since the epoch; None where the record carries no time.
-        class_name: The outermost class.
-        root_class: The class of the last cause.
-        application: Who printed it.
-        host: The machine; empty where nothing names it.
-    """
-
-    minute_ms: int | None
-    class_name: str
-    root_class: str
-    application: str
-    host: str
-
-
-class ExceptionCount(NamedTuple):
-    """How often, and where first: the file, and the byte at which the record starts."""
-
-    key: ExceptionKey
-    event_count: int
-    file: str
-    offset: int
 
 
 class TraceCounts(NamedTuple):

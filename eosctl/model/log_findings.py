@@ -74,3 +74,30 @@ class LogFindings(NamedTuple):
     def is_complete(self) -> bool:
         """Whether every file that should be read was read to its end."""
         return not any(source.error for source in self.sources) and not any(one.is_failure for one in self.skipped)
+
+
+class ExceptionKey(NamedTuple):
+    """What exceptions are counted by.
+
+    Attributes:
+        minute_ms: The start of the minute, ms since the epoch; None where the record carries no time.
+        class_name: The outermost class.
+        root_class: The class of the last cause.
+        application: Who printed it.
+        host: The machine; empty where nothing names it.
+    """
+
+    minute_ms: int | None
+    class_name: str
+    root_class: str
+    application: str
+    host: str
+
+
+class ExceptionCount(NamedTuple):
+    """How often, and where first: the file, and the byte at which the record starts."""
+
+    key: ExceptionKey
+    event_count: int
+    file: str
+    offset: int

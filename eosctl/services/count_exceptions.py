@@ -16,7 +16,7 @@ from eosctl.services.log_places import existing
 
 if TYPE_CHECKING:
     from eosctl.logs.files.sources import SourceFile
-    from eosctl.logs.traces import ExceptionCount
+    from eosctl.model.log_findings import ExceptionCount
 
 
 class ExceptionsRequest(msgspec.Struct, frozen=True):

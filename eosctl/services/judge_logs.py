@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.errors import ExitCode
-from eosctl.logs.diagnosis import LogsReport, counted, diagnose_logs
+from eosctl.findings.logs_report import LogsReport
+from eosctl.logs.diagnosis import counted, diagnose_logs
 from eosctl.model.log_findings import SkippedFile
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.gate import judge_run, read_gate, without_suppressed

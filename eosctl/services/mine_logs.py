@@ -10,7 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.errors import ExitCode
-from eosctl.logs.digest.digest import LogDigest, digest_events
+from eosctl.logs.digest.digest import digest_events
+from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.services.callbacks import SILENT, Callbacks

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.errors import UsageError
-from eosctl.logs.coverage import catalogued_text
+from eosctl.findings.log_reading import catalogued_text
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.log_format import find_zone

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.model.blame import Instance, Tenure
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_event import LogEvent
+from eosctl.model.server_loggers import is_of_server
 from eosctl.model.transaction import TransactionState
 
 

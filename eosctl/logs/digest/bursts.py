@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from eosctl.model.log_digest import Burst
 from eosctl.model.log_event import LogEvent
 
 SESSION_GAP_MS: Final = 5_000
 MIN_EVENT_COUNT: Final = 5
 MIN_FACTOR: Final = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Burst:
-    """Events of one category and application close together.
-
-    Attributes:
-        application: Who printed them.
-        category: What they are.
-        start_ms: The first, ms since the epoch.
-        end_ms: The last.
-        event_count: How many.
-        factor: How much denser they come than over all of the logs.
-    """
-
-    application: str
-    category: str
-    start_ms: int
-    end_ms: int
-    event_count: int
-    factor: float
 
 
 def find_bursts(

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from eosctl.logs.digest.bursts import Burst, find_bursts
-from eosctl.logs.digest.clocks import ClockOffset, compare_clocks
-from eosctl.logs.digest.pauses import PauseOutlook, weigh_pauses
-from eosctl.logs.digest.precursors import Precursor, Unexplained, rank_precursors
-from eosctl.logs.digest.templates import Template, find_templates
+from eosctl.logs.digest.bursts import find_bursts
+from eosctl.logs.digest.clocks import compare_clocks
+from eosctl.logs.digest.pauses import weigh_pauses
+from eosctl.logs.digest.precursors import rank_precursors
+from eosctl.logs.digest.templates import find_templates
+from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent
-
-
-@dataclass(frozen=True, slots=True)
-class LogDigest:
-    """Templates, bursts, what came before failures, pauses, and clocks.
-
-    Attributes:
-        templates: Messages without their values, new ones first.
-        has_baseline: Whether there was a baseline to be new against.
-        bursts: Crowded sessions, the largest first.
-        precursors: What came before failures, best first.
-        unexplained: Failures that nothing came before.
-        pauses: Each JVM's pauses, the longest first.
-        clocks: How far applications' clocks are from the coordinators', the furthest first.
-    """
-
-    templates: tuple[Template, ...]
-    has_baseline: bool
-    bursts: tuple[Burst, ...]
-    precursors: tuple[Precursor, ...]
-    unexplained: tuple[Unexplained, ...]
-    pauses: tuple[PauseOutlook, ...]
-    clocks: tuple[ClockOffset, ...]
 
 
 def digest_events(events: Sequence[LogEvent], baseline: Sequence[LogEvent] | None = None) -> LogDigest:

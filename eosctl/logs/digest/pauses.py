@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from eosctl.model.log_digest import PauseOutlook
 from eosctl.model.log_event import LogEvent
 
 TIMEOUTS: Final = (
     ("transaction_timeout_ms", "transaction.timeout.ms"),
     ("max_poll_interval_ms", "max.poll.interval.ms"),
 )
-_NEAR_SHARE: Final = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class PauseOutlook:
-    """What the pauses of one application come to.
-
-    Attributes:
-        application: Whose JVM it is.
-        pause_count: How many pauses its log tells.
-        total_ms: Their sum.
-        longest_ms: The longest.
-        longest_at_ms: When that was, ms since the epoch; None where its record has no time.
-        nearest: The shortest timeout that any log prints, by Kafka's name; empty when none does.
-        nearest_ms: Its value; 0 when none.
-    """
-
-    application: str
-    pause_count: int
-    total_ms: float
-    longest_ms: float
-    longest_at_ms: int | None
-    nearest: str
-    nearest_ms: int
-
-    @property
-    def is_near(self) -> bool:
-        """Whether the longest pause took half of the shortest timeout or more."""
-        return self.nearest_ms > 0 and self.longest_ms >= _NEAR_SHARE * self.nearest_ms
 
 
 def weigh_pauses(events: Iterable[LogEvent]) -> tuple[PauseOutlook, ...]:

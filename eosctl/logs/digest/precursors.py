@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from eosctl.model.log_digest import Precursor, Unexplained
 from eosctl.model.log_event import LogEvent
 
 WINDOW_MS: Final = 10_000
@@ -37,40 +37,6 @@ CAUSES: Final = frozenset(
     }
 )
 """What can be a reason of a failure; what only comes with one is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Precursor:
-    """A pair of categories of which one comes before the other.
-
-    Attributes:
-        failure: What failed.
-        cause: What came before.
-        failure_count: How many failures there are.
-        preceded_count: How many of them it came before, within the window.
-        expected_share: The share of all moments that it comes before: what chance gives.
-        lift: The share of failures over that of moments.
-        typical_lag_ms: The median time from it to the failure.
-        score: The lift weighted by how close it comes.
-    """
-
-    failure: str
-    cause: str
-    failure_count: int
-    preceded_count: int
-    expected_share: float
-    lift: float
-    typical_lag_ms: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Unexplained:
-    """Failures of a category before which nothing came that is rarer elsewhere: how many of how many."""
-
-    failure: str
-    unexplained_count: int
-    failure_count: int
 
 
 class Precursors(NamedTuple):

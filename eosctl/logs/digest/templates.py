@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from eosctl.model.log_digest import Template
 from eosctl.model.log_event import LogEvent
 
 _VARIABLE: Final = re.compile(
@@ -19,33 +19,6 @@ _VARIABLE: Final = re.compile(
 )
 _TEMPLATE_CHARS: Final = 240
 _LOUD: Final = frozenset({"WARN", "ERROR", "FATAL"})
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A message with its values left out.
-
-    Attributes:
-        text: The message, ``<*>`` for each value.
-        category: The category of its events.
-        root_class: The root class of their throwable; empty without one.
-        event_count: How many there are.
-        first_ms: The first, ms since the epoch; None where no event carries a time.
-        applications: Who printed it, in order.
-        file: Where the first is.
-        offset: At which byte.
-        is_new: Whether the baseline does not have it; None without a baseline.
-    """
-
-    text: str
-    category: str
-    root_class: str
-    event_count: int
-    first_ms: int | None
-    applications: tuple[str, ...]
-    file: str
-    offset: int
-    is_new: bool | None
 
 
 def template_of(message: str) -> str:

@@ -8,10 +8,11 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from eosctl.logs.digest.clocks import QUARTER_MS, TOLERATED_MS, ClockOffset, compare_clocks
-from eosctl.logs.incidents.loggers import is_of_server
+from eosctl.logs.digest.clocks import compare_clocks
 from eosctl.logs.incidents.logs import ProgramLogs
+from eosctl.model.log_digest import QUARTER_MS, TOLERATED_MS, ClockOffset
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.server_loggers import is_of_server
 
 BEHIND_MS: Final = 1_000
 """An answer never comes before it is given, so a client's clock that is this far behind is wrong."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.model.log_event import LogEvent
+from eosctl.model.server_loggers import is_of_server
 
 _OF_KAFKA: Final = ("kafka.", "org.apache.kafka.", "o.a.k.", "o.a.kafka.", "o.apache.kafka.", "state.change.logger")
 _OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})

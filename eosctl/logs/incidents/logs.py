@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
-from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.server_loggers import is_of_server
 
 OVERLAP_MS: Final = 1_000
 """Parts of one log follow each other; those that overlap by more are of programs that ran side by side."""

@@ -10,12 +10,12 @@ from typing import TypeVar
 from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
 from eosctl.logs.incidents.clocks import on_one_clock
 from eosctl.logs.incidents.guests import part_guests
-from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.names import complete_names
 from eosctl.logs.incidents.voices import Voices
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.server_loggers import is_of_server
 from eosctl.model.severity import Severity
 
 Key = TypeVar("Key", bound=Hashable)

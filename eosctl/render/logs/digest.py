@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.logs.digest.clocks import ClockOffset
-from eosctl.logs.digest.pauses import PauseOutlook
-from eosctl.logs.digest.precursors import Precursor, Unexplained
+from eosctl.model.log_digest import ClockOffset, PauseOutlook, Precursor, Unexplained
 from eosctl.text import count_text, duration_text
 
 

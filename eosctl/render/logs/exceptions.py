@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.logs.traces import ExceptionCount
+from eosctl.model.log_findings import ExceptionCount
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing

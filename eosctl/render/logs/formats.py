@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from eosctl.findings.grouping import first_actions, group_findings
-from eosctl.logs.coverage import reading_text
-from eosctl.logs.diagnosis import LogsReport, check_id, title_of
+from eosctl.findings.log_reading import reading_text
+from eosctl.findings.logs_report import LogsReport, check_id, title_of
 from eosctl.model.severity import Severity
 from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.report import FindingReport, Note, NoteLevel, Rule

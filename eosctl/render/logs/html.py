@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.findings.diagnosis import Diagnosis
-from eosctl.logs.coverage import reading_text
-from eosctl.logs.digest.digest import LogDigest
+from eosctl.findings.log_reading import reading_text
 from eosctl.model.incident import Incident
+from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from eosctl.findings.diagnosis import Diagnosis
-from eosctl.logs.coverage import reading_text
-from eosctl.logs.digest.digest import LogDigest
+from eosctl.findings.log_reading import reading_text
 from eosctl.model.incident import Incident
+from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text

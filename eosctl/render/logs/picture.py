@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.server_loggers import is_of_server
 from eosctl.text import time_text
 
 WIDTH: Final = 960

@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from eosctl.findings.diagnosis import Diagnosis
-from eosctl.logs.coverage import catalogued_text
-from eosctl.logs.digest.digest import LogDigest
+from eosctl.findings.log_reading import catalogued_text
 from eosctl.model.incident import Incident
+from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
 from eosctl.render.findings.sections import suppressed_blocks

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.logs.coverage import nothing_read_text, unread_text
+from eosctl.findings.log_reading import nothing_read_text, unread_text
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity

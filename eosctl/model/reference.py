@@ -129,6 +129,15 @@ class PastedText(msgspec.Struct, frozen=True):
     values: dict[str, str] = {}
 
 
+class DestructiveProcedure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A procedure that destroys data: what it destroys, the safe way, and the runbook that goes that way."""
+
+    name: str
+    why: str
+    instead: str
+    runbook: str
+
+
 class RunbookMatch(msgspec.Struct, frozen=True):
     """What fits a symptom.
 

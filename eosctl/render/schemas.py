@@ -16,6 +16,7 @@ from eosctl.model.explained_setting import SettingItem
 from eosctl.model.fault_simulation import FaultSimulation
 from eosctl.model.log_category import LogCategory
 from eosctl.model.reference import Entry, Explanation
+from eosctl.model.runbook import Runbook
 from eosctl.render.bundle import BundleItem, ChangeItem
 from eosctl.render.capacity.calibration import CalibrationItem
 from eosctl.render.capacity.comparison import ComparisonItem
@@ -55,7 +56,6 @@ from eosctl.render.transactions.producers import ProducerRow
 from eosctl.render.transactions.timeline import TimelineView
 from eosctl.render.verify.application_items import AppItem
 from eosctl.render.verify.items import VerifyItem
-from eosctl.runbooks.book import Runbook
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

@@ -7,10 +7,11 @@ from typing import Protocol
 
 from eosctl.actions.protocol import Attempt, State
 from eosctl.errors import PlanRefused
-from eosctl.runbooks.book import Action, Runbook, Value
+from eosctl.model.runbook import Action, Runbook, Value
+from eosctl.model.runbook_run import StepReport
 from eosctl.runbooks.changes import Outcome, find_change
 from eosctl.runbooks.readings import Facts
-from eosctl.runbooks.scene import Scene, StepReport
+from eosctl.runbooks.scene import Scene
 
 
 class Walk(Protocol):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from eosctl.checks.operations.no_controller_answers import no_controller_answers
 from eosctl.findings.diagnosis import CheckResult, Diagnosis
 from eosctl.findings.finding import Command, Finding
-from eosctl.runbooks.book import Runbook
+from eosctl.model.runbook import Runbook
 from eosctl.runbooks.load import runbooks_for
 
 

@@ -230,3 +230,8 @@ def find_change(name: str) -> ChangeKind[Any, Any]:
     if name not in _BY_NAME:
         raise unknown_name("action", name, _BY_NAME, "See docs/runbooks/index.md")
     return _BY_NAME[name]
+
+
+def change_costs() -> dict[str, str]:
+    """Return the risk of each change and whether it can be undone, in words, by its name."""
+    return {one.name: f"{one.risk.value}, {'reversible' if one.reversible else 'irreversible'}" for one in CHANGES}

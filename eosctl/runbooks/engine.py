@@ -20,8 +20,7 @@ from eosctl.errors import (
     PlanRefused,
     UsageError,
 )
-from eosctl.runbooks.action_port import ActionPort, changed
-from eosctl.runbooks.book import (
+from eosctl.model.runbook import (
     Action,
     Asking,
     Assert,
@@ -37,6 +36,8 @@ from eosctl.runbooks.book import (
     Wait,
     duration_ms,
 )
+from eosctl.model.runbook_run import StepReport
+from eosctl.runbooks.action_port import ActionPort, changed
 from eosctl.runbooks.changes import find_change
 from eosctl.runbooks.expression import evaluate, fill
 from eosctl.runbooks.journal import Journal
@@ -44,7 +45,7 @@ from eosctl.runbooks.position import Position
 from eosctl.runbooks.probe_kind import COMPLETE
 from eosctl.runbooks.probes import find_probe
 from eosctl.runbooks.readings import Facts
-from eosctl.runbooks.scene import Scene, StepReport
+from eosctl.runbooks.scene import Scene
 
 POLL_MS: Final = 500
 LOOKS: Final = 30  # not many more in the longest wait

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
-from eosctl.runbooks.book import Value
+from eosctl.model.runbook import Value
 
 Facts = Mapping[str, Value]
 Known = Mapping[str, Facts]

@@ -13,20 +13,9 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
+from eosctl.model.runbook_run import Entry
 
 _START: Final = "0" * 64
-
-
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One event: ``data`` depends on it. ``hash`` covers all other fields, ``previous`` among them."""
-
-    sequence: int
-    time_ms: int
-    event: str
-    step: str
-    data: dict[str, Any]
-    previous: str
-    hash: str = ""
 
 
 def runbook_state() -> Path:

@@ -7,7 +7,8 @@ from typing import Final
 
 from eosctl.checks.registry import ALL_CHECKS, names_of
 from eosctl.errors import EosctlError
-from eosctl.runbooks.book import (
+from eosctl.findings.runbook_flaw import Flaw, FlawKind
+from eosctl.model.runbook import (
     TARGETS,
     Action,
     Assert,
@@ -25,7 +26,6 @@ from eosctl.runbooks.book import (
 from eosctl.runbooks.changes import Risk, find_change
 from eosctl.runbooks.engine import AFTER
 from eosctl.runbooks.expression import Reference, holes, references
-from eosctl.runbooks.flaw import Flaw, FlawKind
 from eosctl.runbooks.position import INPUTS
 from eosctl.runbooks.probe_kind import COMPLETE, Parameter
 from eosctl.runbooks.probes import find_probe

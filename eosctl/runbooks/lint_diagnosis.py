@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
+from eosctl.findings.runbook_flaw import AREA, MEANINGS, Flaw, FlawKind, Stage, check_id
 from eosctl.findings.summary import summarise
 from eosctl.model.verdict import Resource
-from eosctl.runbooks.flaw import MEANINGS, Flaw, FlawKind, Stage
 from eosctl.runbooks.lint import lint_runbook
 from eosctl.runbooks.load import Source
-
-AREA: Final = "runbook"
-
-
-def check_id(kind: FlawKind) -> str:
-    """Return the id of the findings of a kind.
-
-    >>> check_id(FlawKind.UNKNOWN_STEP)
-    'runbook/unknown-step'
-    """
-    return f"{AREA}/{kind.value}"
 
 
 def diagnose_runbooks(sources: Sequence[Source], now_ms: int) -> Diagnosis:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from eosctl.errors import unknown_name
 from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
-from eosctl.runbooks.book import Runbook
+from eosctl.model.runbook import Runbook
 
 _FORMAT = "The format: eosctl runbook new shows an example, eosctl schema runbook the JSON Schema."
 

@@ -14,6 +14,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from eosctl.model.reference import DestructiveProcedure
+
 LONGEST_SENTENCE: Final = 400
 _VOWELS: Final = "aeiou"
 _UNMARKED: Final = frozenset({"set", "reset", "put", "cut", "let"})
@@ -95,13 +97,9 @@ class Way(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nowhere: frozenset[str] = frozenset()
 
 
-class Procedure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A procedure that is never offered: what it destroys, the safe way, and the runbook that goes that way."""
+class Procedure(DestructiveProcedure, frozen=True, forbid_unknown_fields=True):
+    """A procedure that is never offered, with the ways to ask for it."""
 
-    name: str
-    why: str
-    instead: str
-    runbook: str
     way: tuple[Way, ...]
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from eosctl.errors import UsageError
-from eosctl.runbooks.book import Outcome, Runbook, Value
-from eosctl.runbooks.journal import Entry
+from eosctl.model.runbook import Outcome, Runbook, Value
+from eosctl.model.runbook_run import Entry
 
 INPUTS: Final = "inputs"
 _FOR_GOOD: Final = (Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL)

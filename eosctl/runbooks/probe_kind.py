@@ -9,8 +9,8 @@ import msgspec
 
 from eosctl.errors import UsageError
 from eosctl.model.evidence import LISTED_BY, EvidenceKind, GapReason
+from eosctl.model.runbook import Value
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.runbooks.book import Value
 from eosctl.runbooks.readings import Arguments, Facts
 
 COMPLETE: Final = "complete"

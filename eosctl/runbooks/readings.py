@@ -20,10 +20,10 @@ from eosctl.errors import UsageError
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.fencing import FencingCause
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.runbook import Value
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition, TransactionState
-from eosctl.runbooks.book import Value
 
 Arguments = Mapping[str, Value]
 Facts = dict[str, Value]

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from eosctl.actions.protocol import Cluster
+from eosctl.model.runbook import Value
+from eosctl.model.runbook_run import StepReport
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.runbooks.book import Value
-
-
-class StepReport(NamedTuple):
-    """What a run says about one step as it goes; ``kind`` is the step's type, or ``end``."""
-
-    step: str
-    kind: str
-    text: str
-    detail: str = ""
 
 
 class Scene(Cluster, Protocol):

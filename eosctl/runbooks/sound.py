@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eosctl.errors import UsageError
-from eosctl.runbooks.book import Runbook
+from eosctl.model.runbook import Runbook
 from eosctl.runbooks.lint import lint_runbook
 from eosctl.runbooks.load import find_runbook
 

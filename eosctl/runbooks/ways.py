@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.runbooks.book import Action, Assert, Confirm, Evidence, Manual, Notify, Probe, Runbook, Step, Value, Wait
+from eosctl.model.runbook import Action, Assert, Confirm, Evidence, Manual, Notify, Probe, Runbook, Step, Value, Wait
+from eosctl.model.runbook_run import Entry
 from eosctl.runbooks.expression import evaluate
-from eosctl.runbooks.journal import Entry
 from eosctl.runbooks.probe_kind import COMPLETE
 
 INPUTS: Final = "inputs"

@@ -31,9 +31,9 @@ _OPEN_AREAS: Final = ("logs", "checklist")
 @cache
 def _kinds() -> Mapping[str, frozenset[str]]:
     """Return the kinds of findings that have no check of their own, by area; only suppressions ask for them."""
+    from eosctl.findings.runbook_flaw import FlawKind
     from eosctl.lab.history.anomaly import Kind
     from eosctl.lab.history.feed import Fault
-    from eosctl.runbooks.flaw import FlawKind
 
     return {
         "fsck": frozenset(CONSEQUENCES),

@@ -18,15 +18,14 @@ from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.runbook import Outcome, Runbook, Value
+from eosctl.model.runbook_run import Entry, RunResult, StepReport
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.runbooks.book import Outcome, Runbook, Value
 from eosctl.runbooks.engine import Run
-from eosctl.runbooks.journal import Entry, Journal, journal_path, only_run, read_journal, runbook_state
+from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal, runbook_state
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.load import Source, find_runbook
 from eosctl.runbooks.position import INPUTS, Position, position_of
-from eosctl.runbooks.run_result import RunResult
-from eosctl.runbooks.scene import StepReport
 from eosctl.runbooks.sound import load_sound_runbook
 from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks

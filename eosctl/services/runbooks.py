@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from eosctl.errors import UsageError
 from eosctl.lab.rehearsals.story import example_stories, stories_path
-from eosctl.runbooks.book import Runbook
-from eosctl.runbooks.journal import Entry, journal_path, read_journal
+from eosctl.model.runbook import Runbook
+from eosctl.model.runbook_run import Entry
+from eosctl.runbooks.changes import change_costs as costs_of_changes
+from eosctl.runbooks.journal import journal_path, read_journal
 from eosctl.runbooks.journal import list_runs as runs_with_journal
 from eosctl.runbooks.load import example, library
 from eosctl.runbooks.sound import load_sound_runbook
@@ -34,6 +36,11 @@ def load_runbook(name: str) -> Runbook:
         ConfigFileError: The file is not a runbook.
     """
     return load_sound_runbook(name)
+
+
+def change_costs() -> dict[str, str]:
+    """Return the risk of each change and whether it can be undone, in words, by its name."""
+    return costs_of_changes()
 
 
 def list_runs() -> tuple[tuple[str, tuple[Entry, ...]], ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.model.runbook import Runbook
 from eosctl.render.runbooks.tree import edges, step_text
-from eosctl.runbooks.book import Runbook
+from eosctl.runbooks.changes import change_costs
 from eosctl.runbooks.load import library
 from scripts.book.cells import cell
 
@@ -25,10 +26,11 @@ def _page(book: Runbook) -> Iterator[str]:
     if book.findings:
         checks = ", ".join(f"[{check_id}](../../../checks/{check_id}.md)" for check_id in book.findings)
         yield f"Findings that lead here: {checks}.\n"
+    costs = change_costs()
     yield "## Steps\n\n| Step | What | Then |\n|---|---|---|"
     for step in book.steps:
         then = "; ".join(f"{when}: {goto}" if when else goto for when, goto in edges(book, step))
-        yield f"| `{step.id}` | {cell(step_text(step).removeprefix(step.id))} | {cell(then)} |"
+        yield f"| `{step.id}` | {cell(step_text(step, costs).removeprefix(step.id))} | {cell(then)} |"
 
 
 def _list(title: str, texts: tuple[str, ...]) -> Iterator[str]:

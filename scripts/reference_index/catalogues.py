@@ -9,7 +9,7 @@ from eosctl.checks.registry import CATALOGUE
 from eosctl.knowledge.known_bugs import load_known_bugs
 from eosctl.model.known_bug import version_text
 from eosctl.model.reference import Entry, EntryKind, Fact
-from eosctl.runbooks.book import Runbook
+from eosctl.model.runbook import Runbook
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.load import library
 from eosctl.services.log_categories import log_categories

@@ -22,8 +22,8 @@ from eosctl.lab.rehearsals.steps.transactions import abort_hanging, hang
 from eosctl.lab.rehearsals.story import parse_rehearsal
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.runbook import Value
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.runbooks.book import Value
 from eosctl.runbooks.engine import Ending, Run
 from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal
 from eosctl.runbooks.load import find_runbook, parse_runbook

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.errors import ConfigFileError
-from eosctl.runbooks.book import Action, Runbook
+from eosctl.model.runbook import Action, Runbook
 from eosctl.runbooks.changes import CHANGES
 from eosctl.runbooks.expression import evaluate, fill, parse_condition
 from eosctl.runbooks.lint import lint_runbook

@@ -28,7 +28,9 @@ def show(
     output_file: OutputFile = None,
 ) -> None:
     """Draw a runbook as a decision tree: as text, as a page of HTML, or as Mermaid."""
-    write_result(render_book(runbooks.load_runbook(name), output, invocation.style()), output_file)
+    write_result(
+        render_book(runbooks.load_runbook(name), runbooks.change_costs(), output, invocation.style()), output_file
+    )
 
 
 def show_journal(

@@ -24,14 +24,14 @@ from eosctl.lab.rehearsals.steps.registry import bind, do
 from eosctl.lab.rehearsals.story import Story, Turn
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.runbook import Action, Outcome, Runbook, Step, Value, Wait, duration_ms
+from eosctl.model.runbook_run import Entry, StepReport
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.runbooks.book import Action, Outcome, Runbook, Step, Value, Wait, duration_ms
 from eosctl.runbooks.engine import Ending, Run
-from eosctl.runbooks.journal import Entry, Journal, read_journal
+from eosctl.runbooks.journal import Journal, read_journal
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.position import INPUTS, Position, position_of
-from eosctl.runbooks.scene import StepReport
 from eosctl.runbooks.ways import Way, ways_taken
 
 SECOND_LOOK_MS: Final = 100

@@ -11,7 +11,7 @@ import msgspec
 
 from eosctl.errors import UsageError
 from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
-from eosctl.runbooks.book import Duration, Outcome, Text, Value
+from eosctl.model.runbook import Duration, Outcome, Text, Value
 from eosctl.runbooks.load import as_id
 
 StepWords = dict[str, Value]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from eosctl.model.runbook import Runbook
 from eosctl.render.machine import render_json, render_yaml
 from eosctl.render.page import PLAIN, Style, render_page
 from eosctl.render.runbooks.graph import render_mermaid, render_page_of
-from eosctl.render.runbooks.tree import show_blocks
-from eosctl.runbooks.book import Runbook
+from eosctl.render.runbooks.tree import Costs, show_blocks
 
 
 class ShowFormat(StrEnum):
@@ -21,16 +21,16 @@ class ShowFormat(StrEnum):
     HTML = "html"
 
 
-def render_book(book: Runbook, output: ShowFormat, style: Style = PLAIN) -> str:
-    """Render a runbook in any of its formats."""
+def render_book(book: Runbook, costs: Costs, output: ShowFormat, style: Style = PLAIN) -> str:
+    """Render a runbook in any of its formats; ``costs`` are those of changes, by name."""
     match output:
         case ShowFormat.JSON:
             return render_json(book)
         case ShowFormat.YAML:
             return render_yaml(book)
         case ShowFormat.MERMAID:
-            return render_mermaid(book)
+            return render_mermaid(book, costs)
         case ShowFormat.HTML:
-            return render_page_of(book)
+            return render_page_of(book, costs)
         case ShowFormat.TABLE:
-            return render_page(show_blocks(book, style.width), style)
+            return render_page(show_blocks(book, costs, style.width), style)

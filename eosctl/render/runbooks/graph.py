@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
+from eosctl.model.runbook import Action, Confirm, Manual, Notify, Outcome, Runbook, Step
 from eosctl.render.escaping import html_text
-from eosctl.render.runbooks.tree import edges, step_text
-from eosctl.runbooks.book import Action, Confirm, Manual, Notify, Outcome, Runbook, Step
+from eosctl.render.runbooks.tree import Costs, edges, step_text
 
 _STYLE: Final = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2430;background:#fff}
@@ -21,12 +21,12 @@ display:block;background:#eef2f7;overflow-wrap:anywhere}.action{background:#fde4
 """
 
 
-def render_mermaid(book: Runbook) -> str:
+def render_mermaid(book: Runbook, costs: Costs) -> str:
     """Draw a runbook as a Mermaid flowchart."""
     lines = ["flowchart TD"]
     for step in book.steps:
         left, right = _shape(step)
-        lines.append(f'  {step.id}{left}"{_quoted(step_text(step))}"{right}')
+        lines.append(f'  {step.id}{left}"{_quoted(step_text(step, costs))}"{right}')
     used: dict[str, None] = {}
     for step in book.steps:
         for when, goto in edges(book, step):
@@ -38,10 +38,10 @@ def render_mermaid(book: Runbook) -> str:
     return "\n".join(lines) + "\n"
 
 
-def render_page_of(book: Runbook) -> str:
+def render_page_of(book: Runbook, costs: Costs) -> str:
     """Draw a runbook as a page: nested lists, one indent a decision."""
     never = "".join(f'<p class="never">Never: {escape(text)}</p>' for text in book.never)
-    tree = _nested(book, book.steps[0].id, "", set())
+    tree = _nested(book, costs, book.steps[0].id, "", set())
     return html_text(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -51,7 +51,7 @@ def render_page_of(book: Runbook) -> str:
     )
 
 
-def _nested(book: Runbook, target: str, when: str, seen: set[str]) -> str:
+def _nested(book: Runbook, costs: Costs, target: str, when: str, seen: set[str]) -> str:
     label = f'<span class="when">{escape(when)}</span>' if when else ""
     if target in set(Outcome):
         return f'<li>{label} <span class="step end">{escape(target)}</span></li>'
@@ -60,11 +60,11 @@ def _nested(book: Runbook, target: str, when: str, seen: set[str]) -> str:
     seen.add(target)
     step = book.step(target)
     kind = type(step).__name__.lower()
-    box = f'{label}<span class="step {kind}" id="{target}">{escape(step_text(step))}</span>'
+    box = f'{label}<span class="step {kind}" id="{target}">{escape(step_text(step, costs))}</span>'
     ways = edges(book, step)
     if len(ways) == 1 and not ways[0][0]:
-        return f"<li>{box}</li>\n{_nested(book, ways[0][1], '', seen)}"
-    inner = "".join(f"<li><ul>{_nested(book, goto, way, seen)}</ul></li>" for way, goto in ways)
+        return f"<li>{box}</li>\n{_nested(book, costs, ways[0][1], '', seen)}"
+    inner = "".join(f"<li><ul>{_nested(book, costs, goto, way, seen)}</ul></li>" for way, goto in ways)
     return f"<li>{box}</li>\n{inner}"
 
 

@@ -10,6 +10,7 @@ import msgspec
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.findings.judged import Judged
+from eosctl.findings.runbook_flaw import AREA, MEANINGS, FlawKind, check_id
 from eosctl.render.envelope import listing
 from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.report import FindingReport, Rule
@@ -19,8 +20,6 @@ from eosctl.render.findings.views import judged_listing
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.runbooks.flaw import MEANINGS, FlawKind
-from eosctl.runbooks.lint_diagnosis import AREA, check_id
 from eosctl.text import count_text
 
 COMMAND: Final = "runbook lint"

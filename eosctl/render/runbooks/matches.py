@@ -7,10 +7,9 @@ from typing import Final
 
 import msgspec
 
-from eosctl.model.reference import EntryKind, RunbookMatch
+from eosctl.model.reference import DestructiveProcedure, EntryKind, RunbookMatch
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.runbooks.phrases import Procedure
 
 
 class MatchItem(msgspec.Struct, frozen=True):
@@ -50,7 +49,7 @@ MATCH_COLUMNS: Final[tuple[Column[MatchItem], ...]] = (
 )
 
 
-def procedure_item(procedure: Procedure, command: str, *, is_refused: bool) -> MatchItem:
+def procedure_item(procedure: DestructiveProcedure, command: str, *, is_refused: bool) -> MatchItem:
     """Shape a procedure that destroys data, with the safe way."""
     label = "REFUSED" if is_refused else "CAUTION"
     return MatchItem(

@@ -8,15 +8,13 @@ from typing import Any, Final
 
 import msgspec
 
+from eosctl.model.runbook import Action, Runbook
+from eosctl.model.runbook_run import Entry, RunResult, StepReport
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.runbooks.book import Action, Runbook
-from eosctl.runbooks.journal import Entry
-from eosctl.runbooks.run_result import RunResult
-from eosctl.runbooks.scene import StepReport
 from eosctl.text import time_text
 
 

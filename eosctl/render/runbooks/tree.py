@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from eosctl.model.runbook import Action, Assert, Confirm, Manual, Notify, Outcome, Probe, Runbook, Step, Wait
 from eosctl.render.page import Block, Field, Line
 from eosctl.render.wrapping import wrap
-from eosctl.runbooks.book import Action, Assert, Confirm, Manual, Notify, Outcome, Probe, Runbook, Step, Wait
-from eosctl.runbooks.changes import find_change
 
+Costs = Mapping[str, str]
+"""What each change can cost, in words, by its name."""
 _HOLE: Final = re.compile(r"\{\{\s*([^}]*?)\s*\}\}")
 
 
-def show_blocks(book: Runbook, width: int | None = None) -> list[Block]:
+def show_blocks(book: Runbook, costs: Costs, width: int | None = None) -> list[Block]:
     """Draw a runbook as a decision tree, wrapped within its branches to ``width`` columns."""
     blocks: list[Block] = [Line(f"{book.id}  {book.title}", "bold"), Line(" ".join(book.about.split())), Line("")]
     blocks += [
@@ -25,7 +26,7 @@ def show_blocks(book: Runbook, width: int | None = None) -> list[Block]:
         blocks.append(Field("findings", ", ".join(book.findings)))
     blocks += [Field("never", text, "yellow") for text in book.never]
     blocks.append(Line(""))
-    for twig in _tree(book):
+    for twig in _tree(book, costs):
         blocks += [Line(line) for line in twig.lines(width)]
     return blocks
 
@@ -48,14 +49,13 @@ def edges(book: Runbook, step: Step) -> tuple[tuple[str, str], ...]:
             return (("", following),)
 
 
-def step_text(step: Step) -> str:
-    """Tell a step in one line: its type, what it runs, what it says."""
+def step_text(step: Step, costs: Costs) -> str:
+    """Return a step as one line: its type, what it runs and what that can cost, and what it says."""
     match step:
         case Probe() | Wait():
             what = f" {step.run}"
         case Action():
-            kind = find_change(step.run)
-            what = f" {step.run}, {kind.risk.value}, {'reversible' if kind.reversible else 'irreversible'}"
+            what = f" {step.run}, {costs[step.run]}"
         case Confirm():
             what = f" by typing {step.expect}"
         case _:
@@ -82,7 +82,7 @@ class _Twig(NamedTuple):
         return [self.margin + first, *(self.below + line for line in rest)]
 
 
-def _tree(book: Runbook) -> Iterator[_Twig]:
+def _tree(book: Runbook, costs: Costs) -> Iterator[_Twig]:
     seen: set[str] = set()
 
     def draw(target: str, condition: str, margin: str, branch: str) -> Iterator[_Twig]:
@@ -98,7 +98,7 @@ def _tree(book: Runbook) -> Iterator[_Twig]:
         step = book.step(target)
         ways = edges(book, step)
         decides = len(ways) != 1 or bool(ways[0][0])
-        yield _Twig(margin + branch, inner + ("│  " if decides and ways else "  "), f"{lead}{step_text(step)}")
+        yield _Twig(margin + branch, inner + ("│  " if decides and ways else "  "), f"{lead}{step_text(step, costs)}")
         if not decides:
             # A step with one way on continues the line; only decisions indent.
             yield from draw(ways[0][1], "", inner, "")

@@ -148,3 +148,15 @@ MEANINGS: Final[dict[FlawKind, FlawMeaning]] = {
         "Endless path", Stage.PATHS, "A run never ends.", "Lead the step to an outcome."
     ),
 }
+
+
+AREA: Final = "runbook"
+
+
+def check_id(kind: FlawKind) -> str:
+    """Return the id of the findings of a kind.
+
+    >>> check_id(FlawKind.UNKNOWN_STEP)
+    'runbook/unknown-step'
+    """
+    return f"{AREA}/{kind.value}"

@@ -1,11 +1,12 @@
-"""How a run of a runbook ended."""
+"""A run of a runbook: what it reported, the entries of its journal, and how it ended."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from eosctl.runbooks.book import Outcome
-from eosctl.runbooks.scene import StepReport
+import msgspec
+
+from eosctl.model.runbook import Outcome
 
 EXIT_CODES: Final = {
     Outcome.VERIFIED: 0,
@@ -15,6 +16,15 @@ EXIT_CODES: Final = {
     Outcome.BLOCKED: 7,
     Outcome.FAILED: 8,
 }
+
+
+class StepReport(NamedTuple):
+    """What a run says about one step as it goes; ``kind`` is the step's type, or ``end``."""
+
+    step: str
+    kind: str
+    text: str
+    detail: str = ""
 
 
 class RunResult(NamedTuple):
@@ -48,3 +58,15 @@ class RunResult(NamedTuple):
     def exit_code(self) -> int:
         """The exit code that `eosctl runbook run` ends with."""
         return EXIT_CODES[self.outcome]
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One event: ``data`` depends on it. ``hash`` covers all other fields, ``previous`` among them."""
+
+    sequence: int
+    time_ms: int
+    event: str
+    step: str
+    data: dict[str, Any]
+    previous: str
+    hash: str = ""

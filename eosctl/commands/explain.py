@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -19,6 +20,8 @@ from eosctl.services.explain import explain as find_explanations
 from eosctl.services.refuse_procedures import refuse_procedures
 
 _LONGEST_INPUT: Final = 65_536
+#: ``-`` is standard input.
+_ERROR_CODE: Final = re.compile(r"-\d*")
 
 
 class Language(StrEnum):
@@ -46,6 +49,8 @@ def explain(
     checks, bugs, runbooks, and files of Kafka, in English or Chinese. All entries are listed without an argument.
     Example: eosctl explain "ProducerFencedException: There is a newer producer"
     """
+    if option := next((word for word in words or () if word.startswith("-") and not _ERROR_CODE.fullmatch(word)), None):
+        raise UsageError(f"No such option: {option}", "", "Quote pasted text; see eosctl explain --help.")
     if not words:
         emit_list(("entries", "explain"), all_entries(), ENTRY_COLUMNS, result, invocation)
     question = standard_input(_LONGEST_INPUT) if words == ["-"] else " ".join(words)

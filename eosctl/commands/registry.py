@@ -37,7 +37,13 @@ COMMANDS: Final = (
         DIAGNOSE,
     ),
     Entry("logs", "logs:COMMANDS", "Incidents and their causes from logs.", DIAGNOSE),
-    Entry("explain", "explain:explain", "Explain an error, a setting, a check, or any other term.", DIAGNOSE),
+    Entry(
+        "explain",
+        "explain:explain",
+        "Explain an error, a setting, a check, or any other term.",
+        DIAGNOSE,
+        {"ignore_unknown_options": True},  # librdkafka's error codes are negative
+    ),
     Entry("metrics", "metrics:COMMANDS", "Metrics and alerts of exactly-once.", DIAGNOSE),
     Entry(
         "exporter",

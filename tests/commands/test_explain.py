@@ -57,3 +57,16 @@ def test_nothing_and_nonsense_are_bad_input(command: str) -> None:
         done = eosctl(command, text)
         assert (done.code, done.out) == (2, "")
         assert "next:" in done.err
+
+
+@pytest.mark.parametrize("words", [("-144",), ("--", "-144")])
+def test_negative_codes_of_librdkafka_are_words(words: tuple[str, ...]) -> None:
+    done = eosctl("explain", *words)
+    assert done.code == 0
+    assert done.out.startswith("_FENCED")
+
+
+def test_an_unknown_option_is_not_a_word() -> None:
+    done = eosctl("explain", "ABORTABLE_TRANSACTION", "--outptu")
+    assert done.code == 2
+    assert "No such option: --outptu" in done.err

@@ -57,6 +57,7 @@ MODULES: Final = (
     "verify_order",
     "verify_application",
     "verification_findings",
+    "verification_items",
     "run_canary",
     "lint_runbooks",
     "lint_mirrors",

@@ -83,3 +83,11 @@ class CalibrationRow(msgspec.Struct, frozen=True):
     def holds(self) -> bool:
         """Whether the prediction is within its tolerance."""
         return abs(self.error) <= self.tolerance
+
+
+class CalibrationPlan(msgspec.Struct, frozen=True):
+    """What a calibration would do to a cluster: each trial makes a topic with so many partitions for each broker."""
+
+    address: str
+    trials: tuple[Trial, ...]
+    partitions_per_broker: int

@@ -16,7 +16,11 @@ from eosctl.model.explained_setting import SettingItem
 from eosctl.model.fault_simulation import FaultSimulation
 from eosctl.model.log_category import LogCategory
 from eosctl.model.reference import Entry, Explanation
+from eosctl.model.rehearsal import RehearsalItem
 from eosctl.model.runbook import Runbook
+from eosctl.model.sandbox import SandboxItem
+from eosctl.model.scenario import ScenarioItem, VerdictItem
+from eosctl.model.verification import AppItem, VerifyItem
 from eosctl.render.bundle import BundleItem, ChangeItem
 from eosctl.render.capacity.calibration import CalibrationItem
 from eosctl.render.capacity.comparison import ComparisonItem
@@ -39,11 +43,8 @@ from eosctl.render.profiles import ProfileItem
 from eosctl.render.runbooks.lint import FlawItem
 from eosctl.render.runbooks.matches import MatchItem
 from eosctl.render.runbooks.recovery import CarriedItem
-from eosctl.render.runbooks.rehearsal import RehearsalItem
 from eosctl.render.runbooks.runbook import BookItem, JournalItem, RunItem
 from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
-from eosctl.render.sandbox.listing import SandboxItem
-from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions.blame import BlameView
 from eosctl.render.transactions.fence import FenceView
@@ -54,8 +55,6 @@ from eosctl.render.transactions.locate import LocatedItem
 from eosctl.render.transactions.plan import MarkerView
 from eosctl.render.transactions.producers import ProducerRow
 from eosctl.render.transactions.timeline import TimelineView
-from eosctl.render.verify.application_items import AppItem
-from eosctl.render.verify.items import VerifyItem
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eosctl.client.client import connect
-from eosctl.lab.calibration import Bench, find_level, run_trial, trials_for
-from eosctl.model.calibration import CalibrationRow
+from eosctl.lab.calibration import PARTITIONS_PER_BROKER, TRIALS, Bench, find_level, run_trial, trials_for
+from eosctl.model.calibration import CalibrationPlan, CalibrationRow
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
@@ -15,20 +15,20 @@ from eosctl.settings.client_resolution import ResolvedClient
 
 
 def calibrate(
-    connection: Connection, confirm: Callable[[str], bool], callbacks: Callbacks = SILENT
+    connection: Connection, confirm: Callable[[CalibrationPlan], bool], callbacks: Callbacks = SILENT
 ) -> tuple[CalibrationRow, ...]:
     """Return predictions next to measurements; empty if the loads were not confirmed, and nothing was written.
 
     Args:
         connection: The cluster.
-        confirm: Called with the address of the cluster; returns whether to carry it out.
+        confirm: Called with the plan; returns whether to carry it out.
         callbacks: Called with each load that begins.
 
     Raises:
         EosctlError: The cluster cannot be worked with.
     """
     resolved = resolve_connection(connection, callbacks.remark)
-    if not confirm(str(resolved.config.bootstrap[0])):
+    if not confirm(CalibrationPlan(str(resolved.config.bootstrap[0]), TRIALS, PARTITIONS_PER_BROKER)):
         return ()
     return run(lambda: _measure(resolved, callbacks))
 

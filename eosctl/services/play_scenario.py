@@ -9,13 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.live import LivePlace, require_fit
 from eosctl.lab.scenarios.load import find_script, library
 from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
 from eosctl.lab.scenarios.script import Script
+from eosctl.lab.scenarios.steps.registry import BoundStep, bind
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.scenario import ExpectationItem, ScenarioItem, VerdictItem
 from eosctl.sandbox.process import manage
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandbox_access import client_config_of
@@ -38,24 +42,24 @@ class ScenarioRequest(NamedTuple):
     seed: int = 0
 
 
-def list_scenarios() -> tuple[Script, ...]:
+def list_scenarios() -> tuple[ScenarioItem, ...]:
     """Return the scenarios that come with eosctl."""
-    return tuple(library().values())
+    return tuple(map(_scenario_item, library().values()))
 
 
-def describe_scenario(name: str) -> Script:
+def describe_scenario(name: str) -> ScenarioItem:
     """Return a scenario of the library, or the one in a file.
 
     Raises:
         UsageError: No scenario has this name.
         ConfigFileError: The file is not a scenario.
     """
-    return find_script(name)
+    return _scenario_item(find_script(name))
 
 
 def play_scenario(
     request: ScenarioRequest, tell: Callable[[str], None] = lambda _: None, callbacks: Callbacks = SILENT
-) -> Verdict:
+) -> VerdictItem:
     """Play a scenario, and compare what was expected with what was seen.
 
     Args:
@@ -71,10 +75,10 @@ def play_scenario(
     if request.sandbox is not None and engine is EngineChoice.APACHE:
         raise UsageError("--name and --engine apache were both given.", "A sandbox is no real Kafka.", "Leave one out.")
     if request.sandbox is not None:
-        return _play_live(script, request.sandbox, request.seed, tell, callbacks)
+        return _verdict_item(_play_live(script, request.sandbox, request.seed, tell, callbacks))
     if engine is EngineChoice.APACHE and script.inner:
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
-    return _play_own(script, engine, request.seed, tell, callbacks)
+    return _verdict_item(_play_own(script, engine, request.seed, tell, callbacks))
 
 
 def _play_own(
@@ -101,3 +105,33 @@ def _play_live(script: Script, name: str, seed: int, tell: Callable[[str], None]
     require_fit(script, sandbox.spec)
     place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
     return asyncio.run(play_script(script, place, seed=seed, tell=lambda step: tell(str(step)), is_fresh=False))
+
+
+def _scenario_item(script: Script) -> ScenarioItem:
+    return ScenarioItem(
+        script.name,
+        script.title,
+        script.happens,
+        script.matters,
+        script.sees,
+        script.findings.fire,
+        script.findings.silent,
+        script.inner,
+        msgspec.to_builtins(script.cluster),
+        tuple(_step_text(bind(step)) for step in script.steps),
+    )
+
+
+def _step_text(step: BoundStep) -> str:
+    refused = f" (refused: {' or '.join(sorted(step.refused))})" if step.refused else ""
+    return f"{step.actor}: {step}{refused}"
+
+
+def _verdict_item(verdict: Verdict) -> VerdictItem:
+    return VerdictItem(
+        verdict.scenario,
+        verdict.place,
+        verdict.holds,
+        tuple(str(step) for step in verdict.steps),
+        tuple(ExpectationItem(*expectation, expectation.holds) for expectation in verdict.expectations),
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eosctl.errors import ExitCode, UsageError
-from eosctl.lab.rehearsals.rehearse import Performance, rehearse
+from eosctl.lab.rehearsals.rehearse import rehearse
 from eosctl.lab.rehearsals.story import rehearsal_of, rehearsals
+from eosctl.model.rehearsal import RehearsalItem, StoryItem
 from eosctl.runbooks.sound import load_sound_runbook
 from eosctl.runbooks.ways import ways_of
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -31,24 +32,10 @@ class RehearsalRequest(NamedTuple):
         return self.story is None and not self.interrupted
 
 
-class Rehearsed(NamedTuple):
-    """A runbook with its stories, and the ways out of its steps that none of them took."""
-
-    runbook: str
-    performances: tuple[Performance, ...]
-    way_count: int
-    untaken: tuple[str, ...]
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether a story did not end as told."""
-        return any(one.failure for one in self.performances)
-
-
 class Rehearsals(NamedTuple):
     """The result, and the exit code that `eosctl runbook test` ends with."""
 
-    runbooks: tuple[Rehearsed, ...]
+    runbooks: tuple[RehearsalItem, ...]
     exit_code: ExitCode
 
 
@@ -71,8 +58,9 @@ def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) 
             taken = frozenset[object]().union(*(one.ways for one in performances))
             ways = ways_of(book)
             untaken = tuple(str(way) for way in ways if way not in taken)
-            done.append(Rehearsed(book.id, tuple(performances), len(ways), untaken))
+            stories = (StoryItem(p.story, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
+            done.append(RehearsalItem(book.id, tuple(stories), len(ways), untaken))
     if not done:
         raise UsageError(f"No story has {request.story!r} in its name.", "Nothing was tested.", "Leave --story out.")
-    is_bad = any(one.has_failed or (request.is_whole and one.untaken) for one in done)
+    is_bad = any(one.failed or (request.is_whole and one.untaken) for one in done)
     return Rehearsals(tuple(done), ExitCode.FINDINGS if is_bad else ExitCode.DONE)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.errors import EosctlError, UsageError
-from eosctl.sandbox.logging.reading import LogReader, LogRecord
+from eosctl.model.sandbox import NodeRecord
+from eosctl.sandbox.logging.reading import LogReader
 from eosctl.sandbox.process import manage, places
 from eosctl.services.sandboxes import DEFAULT_NAME
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
@@ -32,7 +33,7 @@ class SandboxLogsRequest(NamedTuple):
     follow: bool = False
 
 
-def read_sandbox_logs(request: SandboxLogsRequest, stopwatch: Stopwatch = SYSTEM) -> Iterator[tuple[LogRecord, ...]]:
+def read_sandbox_logs(request: SandboxLogsRequest, stopwatch: Stopwatch = SYSTEM) -> Iterator[tuple[NodeRecord, ...]]:
     """Yield the last records, then what is added, in order of time.
 
     Raises:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import UsageError
+from eosctl.model.sandbox import SandboxItem
 from eosctl.sandbox.faults.bugs import find_bug, parse_switch
 from eosctl.sandbox.process import manage, places
 from eosctl.sandbox.process.data_directory import files_left
@@ -96,15 +97,6 @@ class SandboxRequest(NamedTuple):
     own: OwnFeatures = OwnFeatures()
 
 
-class SandboxState(NamedTuple):
-    """A sandbox with the places of its files, and what its process reports of the cluster."""
-
-    found: Found
-    logs_dir: Path
-    client_file: Path | None
-    cluster: dict[str, Any] | None = None
-
-
 class Stopped(NamedTuple):
     """A sandbox that was stopped: how, and the files that it left because it did not write them."""
 
@@ -114,7 +106,7 @@ class Stopped(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> SandboxState:
+def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> SandboxItem:
     """Start a cluster in the background and return when it answers clients.
 
     Raises:
@@ -136,10 +128,10 @@ def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> San
             ephemeral=request.ephemeral,
             ttl_ms=request.ttl_ms,
         )
-        return _state(Found(start_real_kafka(order, callbacks), running=True))
+        return _item(Found(start_real_kafka(order, callbacks), running=True))
     if request.kafka is not None:
         raise UsageError("--kafka is for --engine apache.", "A sandbox emulates a release.", "Use --emulate.")
-    return _state(Found(manage.start(_spec(request, data_dir, settings)), running=True))
+    return _item(Found(manage.start(_spec(request, data_dir, settings)), running=True))
 
 
 def stop_sandboxes(name: str | None = DEFAULT_NAME) -> tuple[Stopped, ...]:
@@ -152,19 +144,19 @@ def stop_sandboxes(name: str | None = DEFAULT_NAME) -> tuple[Stopped, ...]:
     return tuple(map(_stop, manage.find_all() if name is None else [one] if one else []))
 
 
-def list_sandboxes() -> tuple[SandboxState, ...]:
+def list_sandboxes() -> tuple[SandboxItem, ...]:
     """Return the sandboxes of this user, also those whose process is gone."""
-    return tuple(map(_state, manage.find_all()))
+    return tuple(map(_item, manage.find_all()))
 
 
-def inspect_sandbox(name: str = DEFAULT_NAME) -> SandboxState:
+def inspect_sandbox(name: str = DEFAULT_NAME) -> SandboxItem:
     """Return a running sandbox with what its process reports of the cluster.
 
     Raises:
         EosctlError: No such sandbox runs, or it does not answer.
     """
     sandbox = manage.require(name)
-    return _state(Found(sandbox, running=True))._replace(cluster=manage.ask(sandbox, "status"))
+    return _item(Found(sandbox, running=True), manage.ask(sandbox, "status"))
 
 
 def require_sandbox(name: str = DEFAULT_NAME) -> RunningSandbox:
@@ -237,9 +229,30 @@ def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, st
     )
 
 
-def _state(found: Found) -> SandboxState:
+def _item(found: Found, cluster: dict[str, Any] | None = None) -> SandboxItem:
     sandbox = found.sandbox
-    return SandboxState(found, places.logs_dir(Path(sandbox.data_dir)), client_file_of(sandbox.spec))
+    spec = sandbox.spec
+    client_file = client_file_of(spec)
+    return SandboxItem(
+        name=sandbox.name,
+        running=found.running,
+        bootstrap=sandbox.bootstrap,
+        broker_count=spec.brokers,
+        emulate=spec.emulate,
+        kafka=spec.kafka,
+        transaction_version=spec.transaction_version,
+        pid=sandbox.pid,
+        started_at_ms=sandbox.started_at_ms,
+        data_dir=sandbox.data_dir,
+        log_file=sandbox.log_file,
+        logs_dir=str(places.logs_dir(Path(sandbox.data_dir))),
+        metrics_port=spec.metrics_port,
+        ephemeral=spec.ephemeral,
+        settings=dict(spec.settings),
+        security_protocol=spec.security.protocol.name,
+        client_config=None if client_file is None else str(client_file),
+        cluster=cluster,
+    )
 
 
 def _stop(found: Found) -> Stopped:

@@ -11,6 +11,7 @@ from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ClusterOptions, ResultOptions
 from eosctl.commands.session import callbacks
 from eosctl.errors import ExitCode
+from eosctl.model.calibration import CalibrationPlan
 from eosctl.render.capacity.calibration import render_calibration, render_trials
 from eosctl.services import calibrate_capacity
 
@@ -30,9 +31,9 @@ def calibrate(
     with, 3 one is off.
     """
 
-    def confirm(address: str) -> bool:
+    def confirm(plan: CalibrationPlan) -> bool:
         if not yes:
-            emit(render_trials(address, invocation.style()), result)
+            emit(render_trials(plan, invocation.style()), result)
         return True
 
     with callbacks(invocation.now_ms) as shown:

@@ -12,7 +12,7 @@ from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import render_page
-from eosctl.render.runbooks.rehearsal import REHEARSAL_COLUMNS, rehearsal_blocks, rehearsal_item
+from eosctl.render.runbooks.rehearsal import REHEARSAL_COLUMNS, rehearsal_blocks
 from eosctl.services.rehearse_runbooks import RehearsalRequest, rehearse_runbooks
 
 
@@ -42,7 +42,7 @@ def test_runbooks(
     """
     request = RehearsalRequest(tuple(names or ()), story, interrupted)
     done = perform(rehearse_runbooks, request, invocation)
-    items = tuple(rehearsal_item(*one) for one in done.runbooks)
+    items = done.runbooks
     if result.output in FOR_PEOPLE:
         text = render_page(rehearsal_blocks(items, ways=request.is_whole), invocation.style())
         emit(text, result, code=done.exit_code)

@@ -19,8 +19,6 @@ from eosctl.render.sandbox.scenarios import (
     VERDICT_COLUMNS,
     render_scenario,
     render_verdict,
-    scenario_item,
-    verdict_item,
 )
 from eosctl.services.play_scenario import ScenarioRequest, describe_scenario, list_scenarios, play_scenario
 from eosctl.services.sandbox_access import client_file_of
@@ -54,7 +52,7 @@ def scenario(
     same on the live sandbox `default`.
     """
     if what in (None, "list"):
-        emit_list(SCENARIOS, tuple(map(scenario_item, list_scenarios())), SCENARIO_COLUMNS, result, invocation)
+        emit_list(SCENARIOS, list_scenarios(), SCENARIO_COLUMNS, result, invocation)
     if what in ("show", "run") and which is None:
         raise UsageError(f"sandbox scenario {what} needs a name.", "", "See: eosctl sandbox scenario list")
     if what == "show":
@@ -66,7 +64,7 @@ def scenario(
 
 
 def _show(name: str, result: ResultOptions, invocation: Invocation) -> None:
-    item = scenario_item(describe_scenario(name))
+    item = describe_scenario(name)
     if result.output in FOR_PEOPLE:
         emit(render_scenario(item, invocation.style()), result)
     emit_list(SCENARIOS, (item,), SCENARIO_COLUMNS, result, invocation)
@@ -74,7 +72,7 @@ def _show(name: str, result: ResultOptions, invocation: Invocation) -> None:
 
 def _run(request: ScenarioRequest, result: ResultOptions, invocation: Invocation, *, watch: bool = False) -> None:
     with callbacks(invocation.now_ms) as shown:
-        item = verdict_item(play_scenario(request, note if watch else lambda _: None, shown))
+        item = play_scenario(request, note if watch else lambda _: None, shown)
     code = ExitCode.DONE if item.holds else ExitCode.FINDINGS
     if result.output in FOR_PEOPLE:
         emit(render_verdict(item, _connection(request.sandbox), invocation.style()), result, code=code)

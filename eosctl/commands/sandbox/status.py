@@ -13,7 +13,7 @@ from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.live import show_live
 from eosctl.render.page import Style
-from eosctl.render.sandbox.listing import SandboxItem, render_sandboxes, sandbox_item
+from eosctl.render.sandbox.listing import render_sandboxes
 from eosctl.render.sandbox.status import render_status
 from eosctl.services.sandboxes import DEFAULT_NAME, inspect_sandbox, list_sandboxes
 
@@ -37,23 +37,16 @@ def show_sandboxes(
         if result.output not in FOR_PEOPLE or result.output_file is not None:
             raise UsageError("--watch draws a page for people.", "Machines read -o json.", "Leave --watch out.")
         watched = name or DEFAULT_NAME
-        _inspected(watched)  # A sandbox that does not run shows before the first page.
+        inspect_sandbox(watched)  # A sandbox that does not run shows before the first page.
 
         def draw(style: Style, height: int | None) -> str:
-            return render_status(_inspected(watched), style._replace(fold=True), everything=everything, height=height)
+            return render_status(
+                inspect_sandbox(watched), style._replace(fold=True), everything=everything, height=height
+            )
 
         show_live(draw, invocation.style, interval)
         return
     if name is not None and result.output in FOR_PEOPLE:
-        emit(render_status(_inspected(name), invocation.style(), everything=everything), result)
-    items = (
-        tuple(sandbox_item(one.found, one.logs_dir, one.client_file) for one in list_sandboxes())
-        if name is None
-        else (_inspected(name),)
-    )
+        emit(render_status(inspect_sandbox(name), invocation.style(), everything=everything), result)
+    items = list_sandboxes() if name is None else (inspect_sandbox(name),)
     emit(render_sandboxes("sandbox status", items, invocation.now_ms(), result.output, invocation.style()), result)
-
-
-def _inspected(name: str) -> SandboxItem:
-    state = inspect_sandbox(name)
-    return sandbox_item(state.found, state.logs_dir, state.client_file, state.cluster)

@@ -14,7 +14,7 @@ from eosctl.commands.options import ResultOptions, parse_duration_ms
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, Name, TransactionVersion
 from eosctl.commands.session import perform
 from eosctl.render.formats import FOR_PEOPLE
-from eosctl.render.sandbox.listing import render_sandboxes, render_started, sandbox_item
+from eosctl.render.sandbox.listing import render_sandboxes, render_started
 from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice, OwnFeatures, SandboxRequest, start_sandbox
 
 REAL_KAFKA: Final = "Real Kafka"
@@ -118,8 +118,7 @@ def start(
         kafka,
         own.features,
     )
-    state = perform(start_sandbox, request, invocation)
-    item = sandbox_item(state.found, state.logs_dir, state.client_file)
+    item = perform(start_sandbox, request, invocation)
     if result.output in FOR_PEOPLE:
         text = render_started(item, invocation.style())
     else:

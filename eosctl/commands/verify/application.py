@@ -15,9 +15,9 @@ from eosctl.commands.options import OUTPUT, ClusterOptions, Header, OutputFile, 
 from eosctl.commands.session import callbacks
 from eosctl.render.formats import FindingFormat
 from eosctl.render.verify.application import render_app
-from eosctl.render.verify.application_items import app_item
 from eosctl.services.connection import Connection
 from eosctl.services.gate_options import GateOptions
+from eosctl.services.verification_items import app_item
 from eosctl.services.verify_application import Announcement, AppRequest, verify_application
 from eosctl.text import time_text
 

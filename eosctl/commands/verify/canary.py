@@ -14,6 +14,7 @@ from eosctl.render.page import render_page
 from eosctl.render.prometheus import render_gauges
 from eosctl.render.verify.canary import canary_blocks
 from eosctl.services.run_canary import CanaryRequest, run_canary
+from eosctl.services.verification_items import canary_item
 
 LIMITS: Final = "Limits"
 _duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
@@ -43,6 +44,6 @@ def verify_canary(
     request = CanaryRequest(topic, rate, partitions, record_bytes, round_size, cluster.connection, address, duration_ms)
     with callbacks(invocation.now_ms) as shown:
         ended = run_canary(request, render_gauges, shown)
-    blocks = canary_blocks(ended.verdict.value, ended.numbers, ended.anomalies)
+    blocks = canary_blocks(canary_item(ended.verdict.value, ended.numbers, ended.anomalies))
     write_result(render_page(blocks, invocation.style()))
     raise typer.Exit(ended.exit_code)

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.invocation import Invocation
-from eosctl.render.verify.items import verify_item
 from eosctl.render.verify.run import render_verify
+from eosctl.services.verification_items import verify_item
 from eosctl.services.verify_deployment import Verified
 
 

@@ -7,8 +7,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.lab.calibration import PARTITIONS_PER_BROKER, TRIALS
-from eosctl.model.calibration import CalibrationRow
+from eosctl.model.calibration import CalibrationPlan, CalibrationRow
 from eosctl.model.capacity_plan import Unit
 from eosctl.render.capacity.plan import figure_text
 from eosctl.render.envelope import listing
@@ -62,7 +61,7 @@ def render_calibration(
     return render_listing(listing("calibration", command, generated_at_ms, items), CALIBRATION_COLUMNS, output, style)
 
 
-def render_trials(cluster: str, style: Style = PLAIN) -> str:
+def render_trials(plan: CalibrationPlan, style: Style = PLAIN) -> str:
     """Say what a calibration would do."""
     rows = tuple(
         (
@@ -73,13 +72,12 @@ def render_trials(cluster: str, style: Style = PLAIN) -> str:
             str(trial.partitions_per_transaction),
             f"{trial.value_bytes} B",
         )
-        for trial in TRIALS
+        for trial in plan.trials
     )
+    partitions = plan.partitions_per_broker
     blocks: list[Block] = [
-        Line(f"PLAN: calibrate on {cluster}", "bold"),
-        Line(
-            f"Each trial makes a topic of its name, with {PARTITIONS_PER_BROKER} partitions a broker, and removes it."
-        ),
+        Line(f"PLAN: calibrate on {plan.address}", "bold"),
+        Line(f"Each trial makes a topic of its name, with {partitions} partitions a broker, and removes it."),
         Grid(rows, ("TOPIC", "PROFILE", "IDS", "TRANSACTIONS", "PARTITIONS/TXN", "VALUE")),
         Line("Nothing was changed. Carry it out with --yes.", "bold"),
     ]

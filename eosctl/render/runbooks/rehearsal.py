@@ -5,35 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import msgspec
-
-from eosctl.lab.rehearsals.rehearse import Performance
+from eosctl.model.rehearsal import RehearsalItem
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Line
-
-
-class StoryItem(msgspec.Struct, frozen=True):
-    """One story; ``failure`` is empty when it went as told."""
-
-    name: str
-    outcome: str
-    step: str
-    failure: str
-
-
-class RehearsalItem(msgspec.Struct, frozen=True):
-    """A runbook: its stories, and the ways out of its steps that none of them took."""
-
-    runbook: str
-    stories: tuple[StoryItem, ...]
-    way_count: int
-    untaken: tuple[str, ...]
-
-    @property
-    def failed(self) -> tuple[StoryItem, ...]:
-        """The stories that did not go as told."""
-        return tuple(story for story in self.stories if story.failure)
-
 
 REHEARSAL_COLUMNS: Final = (
     Column[RehearsalItem]("RUNBOOK", lambda item: item.runbook),
@@ -42,14 +16,6 @@ REHEARSAL_COLUMNS: Final = (
     Column[RehearsalItem]("WAYS", lambda item: f"{item.way_count - len(item.untaken)} of {item.way_count}"),
     Column[RehearsalItem]("WRONG", lambda item: "; ".join(wrongs(item))),
 )
-
-
-def rehearsal_item(
-    runbook: str, performances: Sequence[Performance], way_count: int, untaken: tuple[str, ...]
-) -> RehearsalItem:
-    """Shape the stories of a runbook; ``untaken`` are the ways out of its steps that none of them took."""
-    stories = (StoryItem(p.story, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
-    return RehearsalItem(runbook, tuple(stories), way_count, untaken)
 
 
 def rehearsal_blocks(items: Sequence[RehearsalItem], *, ways: bool) -> list[Block]:

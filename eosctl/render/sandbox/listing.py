@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-import msgspec
-
+from eosctl.model.sandbox import NodeRecord, SandboxItem
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.logging.reading import LogRecord
-    from eosctl.sandbox.process.manage import Found
-
 FILES_NAMED: Final = 5
-
-
-class SandboxItem(msgspec.Struct, frozen=True):
-    """A sandbox of this user; ``running`` False means that its process is gone and only its state is left.
-
-    ``kafka`` is the release of real brokers; None where they are the sandbox's own, which behave as ``emulate``.
-    """
-
-    name: str
-    running: bool
-    bootstrap: str
-    broker_count: int
-    emulate: str
-    kafka: str | None
-    transaction_version: int | None
-    pid: int
-    started_at_ms: int
-    data_dir: str
-    log_file: str
-    logs_dir: str
-    metrics_port: int | None
-    ephemeral: bool
-    settings: dict[str, str]
-    security_protocol: str
-    client_config: str | None
-    cluster: dict[str, Any] | None
 
 
 SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
@@ -58,34 +26,6 @@ SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
 )
 
 
-def sandbox_item(
-    found: Found, logs_dir: Path, client_file: Path | None, cluster: dict[str, Any] | None = None
-) -> SandboxItem:
-    """Shape a sandbox; ``cluster`` is what its process reports of its state."""
-    sandbox = found.sandbox
-    spec = sandbox.spec
-    return SandboxItem(
-        name=sandbox.name,
-        running=found.running,
-        bootstrap=sandbox.bootstrap,
-        broker_count=spec.brokers,
-        emulate=spec.emulate,
-        kafka=spec.kafka,
-        transaction_version=spec.transaction_version,
-        pid=sandbox.pid,
-        started_at_ms=sandbox.started_at_ms,
-        data_dir=sandbox.data_dir,
-        log_file=sandbox.log_file,
-        logs_dir=str(logs_dir),
-        metrics_port=spec.metrics_port,
-        ephemeral=spec.ephemeral,
-        settings=dict(spec.settings),
-        security_protocol=spec.security.protocol.name,
-        client_config=None if client_file is None else str(client_file),
-        cluster=cluster,
-    )
-
-
 def render_sandboxes(
     command: str, items: tuple[SandboxItem, ...], now_ms: int, output: OutputFormat, style: Style = PLAIN
 ) -> str:
@@ -94,7 +34,7 @@ def render_sandboxes(
     return render_listing(result, SANDBOX_COLUMNS, output, style, empty="No sandbox.")
 
 
-def render_records(records: Sequence[LogRecord], *, named: bool) -> str:
+def render_records(records: Sequence[NodeRecord], *, named: bool) -> str:
     """Render log records of nodes as the files have them; ``named`` puts the node in front of each."""
     width = max((len(record.node) for record in records), default=0)
     return "".join(f"{record.node:{width}}  {record.text}\n" if named else f"{record.text}\n" for record in records)

@@ -2,52 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-import msgspec
-
-from eosctl.lab.scenarios.steps.registry import BoundStep, bind
+from eosctl.model.scenario import ScenarioItem, VerdictItem
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-
-if TYPE_CHECKING:
-    from eosctl.lab.scenarios.player import Verdict
-    from eosctl.lab.scenarios.script import Script
-
-
-class ScenarioItem(msgspec.Struct, frozen=True):
-    """A scenario that can be played; ``inner`` says why real Kafka cannot play it, empty when it can."""
-
-    name: str
-    title: str
-    happens: str
-    matters: str
-    sees: str
-    expected_findings: tuple[str, ...]
-    unexpected_findings: tuple[str, ...]
-    inner: str
-    cluster: dict[str, Any]
-    steps: tuple[str, ...]
-
-
-class ExpectationItem(msgspec.Struct, frozen=True):
-    """Something that had to be so, and what was seen."""
-
-    what: str
-    expected: str
-    seen: str
-    holds: bool
-
-
-class VerdictItem(msgspec.Struct, frozen=True):
-    """A scenario that was played; ``holds`` says whether everything was as expected."""
-
-    scenario: str
-    place: str
-    holds: bool
-    steps: tuple[str, ...]
-    expectations: tuple[ExpectationItem, ...]
-
 
 SCENARIO_COLUMNS: Final[tuple[Column[ScenarioItem], ...]] = (
     Column("NAME", lambda item: item.name),
@@ -63,38 +22,6 @@ VERDICT_COLUMNS: Final[tuple[Column[VerdictItem], ...]] = (
     Column("PLACE", lambda item: item.place),
     Column("AS-EXPECTED", lambda item: "yes" if item.holds else "no"),
 )
-
-
-def scenario_item(script: Script) -> ScenarioItem:
-    """Shape a scenario."""
-    return ScenarioItem(
-        script.name,
-        script.title,
-        script.happens,
-        script.matters,
-        script.sees,
-        script.findings.fire,
-        script.findings.silent,
-        script.inner,
-        msgspec.to_builtins(script.cluster),
-        tuple(_step_text(bind(step)) for step in script.steps),
-    )
-
-
-def _step_text(step: BoundStep) -> str:
-    refused = f" (refused: {' or '.join(sorted(step.refused))})" if step.refused else ""
-    return f"{step.actor}: {step}{refused}"
-
-
-def verdict_item(verdict: Verdict) -> VerdictItem:
-    """Shape a scenario that was played."""
-    return VerdictItem(
-        verdict.scenario,
-        verdict.place,
-        verdict.holds,
-        tuple(str(step) for step in verdict.steps),
-        tuple(ExpectationItem(*expectation, expectation.holds) for expectation in verdict.expectations),
-    )
 
 
 def render_scenario(item: ScenarioItem, style: Style = PLAIN) -> str:

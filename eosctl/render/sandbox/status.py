@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from eosctl.model.sandbox import SandboxItem
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.render.sandbox.listing import SandboxItem
 
 #: What a page needs besides its partitions: headings, frames of nodes, the last line.
 FRAME_LINES: Final = 14

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.findings.judged import Judged
+from eosctl.model.verification import AppItem
 from eosctl.render.escaping import markdown_text
 from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.markdown import suppressed_lines
@@ -12,7 +13,6 @@ from eosctl.render.findings.sections import suppressed_blocks
 from eosctl.render.findings.views import judged_listing
 from eosctl.render.formats import FindingFormat
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
-from eosctl.render.verify.application_items import AppItem
 from eosctl.render.verify.findings import NAMES, finding_rows, verification_report
 from eosctl.render.verify.html import render_app_html
 from eosctl.render.verify.run import TONES, anomaly_blocks, anomaly_markdown

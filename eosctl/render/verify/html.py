@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from eosctl import __version__
 from eosctl.findings.judged import Judged
+from eosctl.model.verification import AppItem, VerifiedAnomalyItem, VerifyItem, WitnessItem
 from eosctl.render.templating import render_template
-from eosctl.render.verify.application_items import AppItem
-from eosctl.render.verify.items import VerifiedAnomalyItem, VerifyItem, WitnessItem, coverage_line, cycles_line
+from eosctl.render.verify.items import coverage_line, cycles_line
 from eosctl.text import duration_text, time_text
 
 _WIDTH: Final = 960

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from eosctl.findings.judged import Judged
+from eosctl.model.verification import CoverageItem, SpanItem, VerifiedAnomalyItem, VerifyItem
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.markdown import suppressed_lines
@@ -14,14 +15,7 @@ from eosctl.render.formats import FindingFormat
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.verify.findings import NAMES, finding_rows, verification_report
 from eosctl.render.verify.html import render_verify_html
-from eosctl.render.verify.items import (
-    CoverageItem,
-    SpanItem,
-    VerifiedAnomalyItem,
-    VerifyItem,
-    coverage_line,
-    cycles_line,
-)
+from eosctl.render.verify.items import coverage_line, cycles_line
 from eosctl.text import duration_text
 
 

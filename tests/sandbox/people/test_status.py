@@ -12,9 +12,9 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.sandbox import SandboxItem
 from eosctl.render.live import show_live
 from eosctl.render.page import PLAIN, Style, render_page
-from eosctl.render.sandbox.listing import SandboxItem
 from eosctl.render.sandbox.status import status_blocks
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.status import describe_cluster

@@ -1,6 +1,6 @@
 """How long `eosctl config lint` takes for 1,000 files; the aim is less than 3 s.
 
-Run: ``python -m benchmarks.config_lint``. The files are the good configurations of the tests, over and over, each with
+Run: `python -m benchmarks.config_lint`. The files are the good configurations of the tests, over and over, each with
 names of its own, so that rules across files have many applications to compare. No other tool judges these files, so
 there is no peer; the bare reading of the same files as YAML, JSON or properties is shown beside it.
 """

@@ -93,7 +93,7 @@ class Line(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether all points lie near it."""
+        """Return whether all points lie near it."""
         return self.off <= TOLERANCE
 
 
@@ -172,7 +172,7 @@ def by_replicas(ms: int) -> Curve:
 
 
 def by_connections(ms: int) -> Curve:
-    """The same 256 ids over more connections: less that comes together on each, and as much in all."""
+    """Return the same 256 ids over more connections: less that comes together on each, and as much in all."""
     with sandbox() as server:
         points = [
             point(

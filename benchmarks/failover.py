@@ -2,11 +2,11 @@
 
     python -m benchmarks.failover [--engine sandbox] [--engine fast] [--engine apache] [--rounds 5]
 
-Three brokers, three replicas, default timings (``fast``: a sandbox with ``--fast``). A producer commits transactions
-of one record, one after the other, and its coordinator's broker is killed, or told to shut down; what counts is the
-longest time between two commits, as its application sees it. All nodes are up and in sync again before the next round.
-Two producers: confluent-kafka's, which asks for a coordinator again when its own timers say so, and one that is made
-anew at once whatever goes wrong: it waits for the cluster alone.
+Three brokers, three replicas, default timings (`fast`: a sandbox with `--fast`). A producer commits transactions of one
+record, one after the other, and its coordinator's broker is killed, or told to shut down; what counts is the longest
+time between two commits, as its application sees it. All nodes are up and in sync again before the next round. Two
+producers: confluent-kafka's, which asks for a coordinator again when its own timers say so, and one that is made anew
+at once whatever goes wrong: it waits for the cluster alone.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ RESTLESS_MS: Final = 250
 
 
 class Application(threading.Thread):
-    """Commits one transaction after the other; ``commits_s`` is when each was done (``time.perf_counter``)."""
+    """Commits one transaction after the other; `commits_s` is when each was done (`time.perf_counter`)."""
 
     def __init__(self, bootstrap: str) -> None:
         super().__init__(daemon=True)

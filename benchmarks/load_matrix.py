@@ -43,7 +43,7 @@ QUEUED_RECORDS = 2_000
 
 
 class Mode(NamedTuple):
-    """How a producer writes: ``interval_ms`` None for no transactions, which is at-least-once with idempotence."""
+    """How a producer writes: `interval_ms` None for no transactions, which is at-least-once with idempotence."""
 
     interval_ms: int | None
     batch_size_bytes: int

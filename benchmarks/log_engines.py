@@ -3,10 +3,10 @@
     python -m benchmarks.log_engines [MEGABYTES]
 
 The scan of the whole catalogue asks of every line whether it starts a record, and whether a record that holds it may
-mean something. ``eosctl`` asks once for each kind of lines (:mod:`eosctl.logs.records.kinds`); the others ask every
-line the same expressions, or only tell lines apart that differ in more than digits. polars is no part of eosctl: the
-table shows whether it would pay (``pip install polars``; without it its rows are missing). One thread each; GB a
-second of processor time, least of three rounds behind one that learns. That all find the same is checked.
+mean something. `eosctl` asks once for each kind of lines (`eosctl.logs.records.kinds`); the others ask every line the
+same expressions, or only tell lines apart that differ in more than digits. polars is no part of eosctl: the table shows
+whether it would pay (`pip install polars`; without it its rows are missing). One thread each; GB a second of processor
+time, least of three rounds behind one that learns. That all find the same is checked.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
     python -m benchmarks.log_whole connect 1
     python -m benchmarks.log_whole parquet 4
 
-The number is the size of the log in GB, which repeats 250 MB. ``cold`` starts a JVM each time, without and with the
-archive of classes that ``eosctl logs warmup`` keeps; ``connect`` asks a Spark Connect server that has been asked
-before; ``parquet`` reads with the whole catalogue and writes the events, in a session that is warm. Two cores;
-processor time is that of the program and everything below it, looked at every 20 ms, and of the server.
+The number is the size of the log in GB, which repeats 250 MB. `cold` starts a JVM each time, without and with the
+archive of classes that `eosctl logs warmup` keeps; `connect` asks a Spark Connect server that has been asked before;
+`parquet` reads with the whole catalogue and writes the events, in a session that is warm. Two cores; processor time is
+that of the program and everything below it, looked at every 20 ms, and of the server.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def copying(
         bootstrap: The cluster.
         topics: Where it reads and where it writes.
         folder: Where it keeps its files; a later run that is given the same one continues.
-        overrides: ``name=value`` in place of settings of the profile.
+        overrides: `name=value` in place of settings of the profile.
 
     Raises:
         RuntimeError: It ended by itself.

@@ -1,4 +1,4 @@
-"""What replication costs by connections: a part of ``python -m benchmarks.cost_curves --only replicas``.
+"""What replication costs by connections: a part of `python -m benchmarks.cost_curves --only replicas`.
 
 Every figure has a sandbox of its own, as it is installed: compiled or pure. Clusters alternate, so that what else the
 machine does hits all of them.

@@ -1,10 +1,10 @@
-"""What the sandbox carries and costs, beside its targets; with ``--kafka`` beside a real Kafka 4.3.1 in the same run.
+"""What the sandbox carries and costs, beside its targets; with `--kafka` beside a real Kafka 4.3.1 in the same run.
 
     python -m benchmarks.sandbox_throughput
     python -m benchmarks.sandbox_throughput --kafka --save
 
-One broker, replication factor 1, one 100-byte record a transaction. ``C x K`` is connections times transactional ids
-on each. "commit" is EndTxn to its answer; in an open loop transactions begin on schedule, whatever has become of the
+One broker, replication factor 1, one 100-byte record a transaction. `C x K` is connections times transactional ids on
+each. "commit" is EndTxn to its answer; in an open loop transactions begin on schedule, whatever has become of the
 earlier ones. CPU per transaction is the sturdiest figure on a machine that others use too.
 """
 

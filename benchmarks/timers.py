@@ -29,7 +29,7 @@ class Cancellable(Protocol):
 
 
 async def cancelled_us(start: START, pending: int) -> float:
-    """Return the CPU time of a timer that is cancelled while ``pending`` others wait."""
+    """Return the CPU time of a timer that is cancelled while `pending` others wait."""
     waiting: deque[Cancellable] = deque()
     begun = time.process_time()
     for number in range(COUNT):

@@ -3,9 +3,9 @@
     python -m benchmarks.vetted_profiles
     python -m benchmarks.vetted_profiles streams-eos-v2-low-latency
 
-Real Kafka 4.3.1, three brokers with the settings of ``broker-eos-production``, topics of one partition. Each client
-runs with its profile, the reader with ``consumer-read-committed``: for ten seconds 50 records of 25 bytes a second,
-whose delays are told (the first second left out), then ten seconds of as many records as go. Producers commit after ten
+Real Kafka 4.3.1, three brokers with the settings of `broker-eos-production`, topics of one partition. Each client runs
+with its profile, the reader with `consumer-read-committed`: for ten seconds 50 records of 25 bytes a second, whose
+delays are told (the first second left out), then ten seconds of as many records as go. Producers commit after ten
 records. Spring and Flink run in processes of their own, and are given 50,000 records at most; Flink, which commits once
 a minute, has a minute of each.
 """

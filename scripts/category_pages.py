@@ -18,7 +18,7 @@ def render_category_page(item: LogCategory) -> str:
 
 
 def _limits(item: LogCategory) -> str:
-    """Tell what else must be so."""
+    """Return the other conditions."""
     texts = []
     if item.levels:
         texts.append(f"Its level must be {' or '.join(item.levels)}.\n\n")

@@ -43,7 +43,7 @@ def play_both(script: Script) -> tuple[Verdict, Verdict]:
 
 
 def differences(sandbox: Verdict, apache: Verdict) -> list[str]:
-    """Tell what was seen or answered otherwise; both come from the same file, so they go step by step."""
+    """Return the differing observations and answers. Both runs follow the same file, so steps are compared pairwise."""
     told = [
         f"step {number} ({mine.actor}: {mine.action}): sandbox {mine.answer or 'takes it'}, "
         f"Kafka {real.answer or 'takes it'}"

@@ -36,7 +36,7 @@ class Offer(NamedTuple):
 
     Attributes:
         command: The command without the program's name.
-        formats: The values of ``--output``.
+        formats: The values of `--output`.
         gates: The options that decide the exit code.
     """
 

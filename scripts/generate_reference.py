@@ -1,6 +1,6 @@
 """Write the generated pages of the documentation, the catalogues of check ids, and the index of `explain`.
 
-Run without arguments it writes; with ``--check`` it only says what differs and exits with 1.
+Run without arguments it writes; with `--check` it only says what differs and exits with 1.
 """
 
 from __future__ import annotations

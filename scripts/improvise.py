@@ -2,8 +2,8 @@
 
     python -m scripts.improvise 4.3-tv2=HOST:PORT [--seeds 0:200] [--kind transactions] [--show SEED]
 
-Each conversation follows from its seed. What differs is told with the step at which it begins; ``--show`` prints one
-conversation up to there. The brokers should be as ``tests/apache`` starts them.
+Each conversation follows from its seed. What differs is told with the step at which it begins; `--show` prints one
+conversation up to there. The brokers should be as `tests/apache` starts them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hold the verdicts of ``eosctl logs report`` against logs whose faults are known.
+"""Hold the verdicts of `eosctl logs report` against logs whose faults are known.
 
 Prints precision, recall and F1 for each kind and cause; exits with 1 when any of them is below the limit.
 """
@@ -33,17 +33,17 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """The share of the verdicts that are right."""
+        """Return the share of the verdicts that are right."""
         return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
 
     @property
     def recall(self) -> float:
-        """The share of the faults that were found."""
+        """Return the share of the faults that were found."""
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both."""
+        """Return the harmonic mean of both."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 

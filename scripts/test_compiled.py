@@ -2,8 +2,8 @@
 
     python -m scripts.test_compiled [PYTEST ARGUMENT...]
 
-Needs a C compiler. Without arguments: the rooms whose modules are compiled, and those that lean on them most; then
-the tests that start processes once more, under the event loop that ``eosctl[speed]`` brings.
+Needs a C compiler. Without arguments: the rooms whose modules are compiled, and those that lean on them most; then the
+tests that start processes once more, under the event loop that `eosctl[speed]` brings.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def compile_copy(target: Path, source: Path = ROOT) -> None:
     """Copy the sources and build the extensions beside the modules that they stand in for.
 
     Raises:
-        SystemExit: When the build fails; says what the compiler said.
+        SystemExit: The build fails; says what the compiler said.
     """
 
     def left_out(directory: str, names: list[str]) -> set[str]:
@@ -85,10 +85,10 @@ def not_compiled(target: Path) -> list[str]:
 
 
 def add_speed(target: Path) -> Path:
-    """Install what ``eosctl[speed]`` adds into a directory of the copy, and return that.
+    """Install what `eosctl[speed]` adds into a directory of the copy, and return that.
 
     Raises:
-        CalledProcessError: When it cannot be installed.
+        CalledProcessError: It cannot be installed.
     """
     project = tomllib.loads((target / "pyproject.toml").read_text(encoding="utf-8"))
     speed = target / "build" / "speed"

@@ -1,4 +1,4 @@
-"""What a broker's JVM uses, asked with the JDK's own ``jcmd``: live heap, and processor time by kind of thread."""
+"""What a broker's JVM uses, asked with the JDK's own `jcmd`: live heap, and processor time by kind of thread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_live_heap_bytes(record: Path) -> int:
         record: The record of the running process (`eosctl.lab.apache.node`).
 
     Raises:
-        MissingTool: There is no ``jcmd``.
+        MissingTool: There is no `jcmd`.
         EngineError: The process does not run or does not answer.
     """
     _ask(record, "GC.run")
@@ -50,7 +50,7 @@ def read_thread_cpu_ms(record: Path) -> Mapping[str, float]:
     """Return the processor time that request handlers and network threads of a broker have used, in ms.
 
     Raises:
-        MissingTool: There is no ``jcmd``.
+        MissingTool: There is no `jcmd`.
         EngineError: The process does not run or does not answer.
     """
     used: defaultdict[str, float] = defaultdict(float)

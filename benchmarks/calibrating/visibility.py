@@ -27,7 +27,7 @@ async def measure_visibility(
 ) -> tuple[float, ...]:
     """Measure how long records take from being written to being read with read_committed, in ms, in ascending order.
 
-    One producer commits every ``interval_ms``; each transaction has a few records at random moments of it.
+    One producer commits every `interval_ms`; each transaction has a few records at random moments of it.
 
     Args:
         bench: Where.

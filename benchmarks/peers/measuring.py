@@ -36,7 +36,7 @@ class Rival(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A load: ``connections`` times ``ids``, in a closed loop unless ``rate_per_s`` transactions shall begin."""
+    """A load: `connections` times `ids`, in a closed loop unless `rate_per_s` transactions shall begin."""
 
     profile: Profile
     connections: int
@@ -51,7 +51,7 @@ class Shape(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """One run of a load on a cluster; ``error`` is what went wrong, and then nothing else counts."""
+    """One run of a load on a cluster; `error` is what went wrong, and then nothing else counts."""
 
     server_cpu_us: float
     report: LoadReport | None
@@ -59,7 +59,7 @@ class Sample(NamedTuple):
 
     @property
     def is_held(self) -> bool | None:
-        """Whether an open loop was kept up with; None in a closed one."""
+        """Return whether an open loop was kept up with; None in a closed one."""
         report = self.report
         if report is None or report.load.rate_per_s is None:
             return None
@@ -81,7 +81,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def process_cpu_s(pid: int) -> float:
-    """Return the CPU time that a process has used, user and system, in seconds (``/proc``, ticks of 10 ms).
+    """Return the CPU time that a process has used, user and system, in seconds (`/proc`, ticks of 10 ms).
 
     Raises:
         EosctlError: The process has ended.

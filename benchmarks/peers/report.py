@@ -43,7 +43,7 @@ class BenchItem(msgspec.Struct, frozen=True):
 
 
 class BenchRun(msgspec.Struct, frozen=True):
-    """A comparison: what it ran on, with how many rounds, and what came out. ``commit`` is that of the sources."""
+    """A comparison: what it ran on, with how many rounds, and what came out. `commit` is that of the sources."""
 
     version: str
     commit: str

@@ -65,7 +65,7 @@ def running(engine: str, directory: Path, kafka: str, rng: random.Random) -> Ite
     Args:
         engine: One of `ENGINES`.
         directory: Where it keeps its files; the caller removes it.
-        kafka: The release of the engine ``apache``.
+        kafka: The release of the engine `apache`.
         rng: Chooses its ports.
 
     Raises:

@@ -32,7 +32,7 @@ class Target(NamedTuple):
 
 
 async def prepare_abort(cluster: Cluster, target: Target, *, accept_data_loss: str | None = None) -> MarkerPlan:
-    """Read the cluster and plan the abort of one hanging transaction; see ``plan_abort``."""
+    """Read the cluster and plan the abort of one hanging transaction; see `plan_abort`."""
     snapshot = await cluster.collect(MARKER_EVIDENCE)
     return plan_abort(snapshot, classify_open_transactions(snapshot), target, accept_data_loss=accept_data_loss)
 
@@ -44,7 +44,7 @@ def plan_abort(
 
     Args:
         snapshot: The evidence, with two looks.
-        verdicts: What ``analysis.hanging`` says of it.
+        verdicts: What `analysis.hanging` says of it.
         target: The transaction that the user means.
         accept_data_loss: The transactional id, typed by a user who knows that its records may be lost for good; asked
             for where the application does not do its work again.

@@ -31,7 +31,7 @@ R = TypeVar("R")
 
 
 def audit_file() -> Path:
-    """Return the audit file's path: ``$XDG_STATE_HOME/eosctl/audit.jsonl``, by default below ``~/.local/state``."""
+    """Return the audit file's path: `$XDG_STATE_HOME/eosctl/audit.jsonl`, by default below `~/.local/state`."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "eosctl" / "audit.jsonl"
 
@@ -42,7 +42,7 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
     Args:
         path: The audit file; it is created with mode 0600.
         now_ms: The time of the entry, ms since the epoch.
-        action: What was done, e.g. ``txn abort planned``.
+        action: What was done, e.g. `txn abort planned`.
         cluster_id: Where.
         details: A model value or dict that holds no secret.
 
@@ -75,14 +75,14 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
 
 
 class AuditLog(NamedTuple):
-    """Writes the attempts of one command: ``NAME planned``, ``NAME begun``, and how it ended."""
+    """Writes the attempts of one command: `NAME planned`, `NAME begun`, and how it ended."""
 
     path: Path
     now_ms: Callable[[], int]
     name: str
 
     def record(self, attempt: Attempt[P, R]) -> None:
-        """Append the line for the attempt's state; raises as ``write_audit``."""
+        """Append the line for the attempt's state; raises as `write_audit`."""
         details: object = attempt.plan
         if attempt.state is State.VERIFIED:
             details = attempt.outcome

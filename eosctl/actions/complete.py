@@ -27,7 +27,7 @@ _NEXT: Final = "See: eosctl txn hanging -o wide"
 
 
 async def prepare_complete(cluster: Cluster, target: Target) -> MarkerPlan:
-    """Read the cluster and plan the COMMIT marker of one hanging transaction; see ``plan_complete``."""
+    """Read the cluster and plan the COMMIT marker of one hanging transaction; see `plan_complete`."""
     snapshot = await cluster.collect(MARKER_EVIDENCE)
     verdicts = classify_open_transactions(snapshot)
     search = await search_for(cluster.client, snapshot, verdicts, target)
@@ -41,9 +41,9 @@ def plan_complete(
 
     Args:
         snapshot: The evidence, with two looks and the transaction log.
-        verdicts: What ``analysis.hanging`` says of it.
+        verdicts: What `analysis.hanging` says of it.
         target: The transaction that the user means.
-        search: The partition's markers since the decision, for a client below TV2 (``search_for``).
+        search: The partition's markers since the decision, for a client below TV2 (`search_for`).
 
     Raises:
         UsageError: No such topic, partition, or transaction, or several transactions match.

@@ -8,14 +8,14 @@ from eosctl.errors import UsageError
 
 
 class Consent(NamedTuple):
-    """``ordered`` means ``--yes``; ``confirmed`` means that the target was given a second time with ``--confirm``."""
+    """`ordered` means `--yes`; `confirmed` means that the target was given a second time with `--confirm`."""
 
     ordered: bool
     confirmed: bool
 
     @property
     def is_given(self) -> bool:
-        """Whether the command line alone is enough to act."""
+        """Return whether the command line alone is enough to act."""
         return self.ordered or self.confirmed
 
 
@@ -24,8 +24,8 @@ def require_confirmation(consent: Consent, target: str, protected_profile: str |
 
     Args:
         consent: What the command line says.
-        target: What ``--confirm`` must name.
-        protected_profile: The name of the profile where it is protected; None where it is not.
+        target: What `--confirm` must name.
+        protected_profile: The name of the profile where it is protected; None if it is not.
 
     Raises:
         UsageError: The profile is protected, and the order came without a confirmation.

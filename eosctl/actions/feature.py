@@ -22,7 +22,7 @@ UPGRADE: Final = 1
 
 
 class FeaturePlan(msgspec.Struct, frozen=True):
-    """Raise ``feature`` from ``level_before`` to ``level``."""
+    """Raise `feature` from `level_before` to `level`."""
 
     cluster_id: str
     feature: str
@@ -31,7 +31,7 @@ class FeaturePlan(msgspec.Struct, frozen=True):
 
 
 async def prepare_feature(cluster: Cluster, feature: str, level: int) -> FeaturePlan:
-    """Read the cluster and plan to raise a feature; see ``plan_feature``."""
+    """Read the cluster and plan to raise a feature; see `plan_feature`."""
     return plan_feature(await cluster.collect(frozenset({EvidenceKind.FEATURES})), feature, level)
 
 

@@ -28,7 +28,7 @@ FENCE_EVIDENCE: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKE
 
 
 async def prepare_fence(cluster: Cluster, transactional_id: str, *, accept_data_loss: str | None = None) -> FencePlan:
-    """Read the cluster and plan a fence; see ``plan_fence``."""
+    """Read the cluster and plan a fence; see `plan_fence`."""
     snapshot = await cluster.collect(FENCE_EVIDENCE)
     return plan_fence(snapshot, transactional_id, accept_data_loss=accept_data_loss)
 

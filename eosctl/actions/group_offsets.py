@@ -64,7 +64,7 @@ def _nearest(offset: int, info: PartitionInfo) -> int | None:
 
 
 async def prepare_positions(cluster: Cluster, group_id: str) -> OffsetPlan:
-    """Read the cluster and plan to move positions back into range; see ``plan_positions``."""
+    """Read the cluster and plan to move positions back into range; see `plan_positions`."""
     kinds = MARKER_EVIDENCE | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS}
     return plan_positions(await cluster.collect(kinds), group_id)
 

@@ -9,11 +9,11 @@ from eosctl.model.plan import FencePlan, MarkerPlan
 
 
 def abort_command(plan: MarkerPlan, connection: Sequence[str]) -> str:
-    """Return the ``kafka-transactions.sh`` line that does what the plan does (Kafka 3.0 and later).
+    """Return the `kafka-transactions.sh` line that does what the plan does (Kafka 3.0 and later).
 
     Args:
         plan: The change.
-        connection: The words after ``--bootstrap-server``, see ``analysis.bootstrap.connection_words``.
+        connection: The words after `--bootstrap-server`, see `analysis.bootstrap.connection_words`.
     """
     words = ["kafka-transactions.sh", "--bootstrap-server", *connection]
     words += ["abort", "--topic", plan.partition.topic, "--partition", str(plan.partition.partition)]
@@ -22,7 +22,7 @@ def abort_command(plan: MarkerPlan, connection: Sequence[str]) -> str:
 
 
 def fence_command(plan: FencePlan, connection: Sequence[str]) -> str:
-    """Return the ``kafka-transactions.sh`` line that fences the id (Kafka 4.1 and later); see ``abort_command``."""
+    """Return the `kafka-transactions.sh` line that fences the id (Kafka 4.1 and later); see `abort_command`."""
     words = ["kafka-transactions.sh", "--bootstrap-server", *connection]
     words += ["forceTerminateTransaction", "--transactionalId", plan.transaction.transactional_id]
     return shlex.join(words)

@@ -1,8 +1,8 @@
 """The one way to change a cluster: plan, confirm, read again, act, verify, audit.
 
-An attempt is an immutable value that moves along ``_FOLLOWING``. ``carry_out`` drives it, and everything outside of the
-attempt is a ``Port``: reading the cluster, asking a person, writing the audit file. A request can be sent only with a
-``Permit``, and a permit can be made only of an attempt that is confirmed, was read again, and is on record as begun.
+An attempt is an immutable value that moves along `_FOLLOWING`. `carry_out` drives it, and everything outside of the
+attempt is a `Port`: reading the cluster, asking a person, writing the audit file. A request can be sent only with a
+`Permit`, and a permit can be made only of an attempt that is confirmed, was read again, and is on record as begun.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class State(StrEnum):
-    """Where an attempt is; one that is refused ends with ``PlanRefused`` where it is.
+    """Where an attempt is; one that is refused ends with `PlanRefused` where it is.
 
     Attributes:
         PLANNED: A plan was made of a first reading.
@@ -108,7 +108,7 @@ class Permit:
         self._used = False
 
     def use(self, plan: object) -> None:
-        """Take the permit for sending what ``plan`` says.
+        """Take the permit for sending what `plan` says.
 
         Raises:
             AssertionError: It is for another plan, or it was used before: a mistake in an action, never the user's.
@@ -138,7 +138,7 @@ class Cluster(Protocol):
 
     @property
     def client(self) -> Client:
-        """The client that the change is made through."""
+        """Return the client that the change is made through."""
 
     async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         """Collect evidence."""
@@ -153,7 +153,7 @@ class Port(Protocol[P, R]):
 
     @property
     def inspect(self) -> str:
-        """The command that shows the present state."""
+        """Return the command that shows the present state."""
 
     async def plan(self) -> P:
         """Read the cluster and plan; raises PlanRefused where the state does not allow the change."""
@@ -162,7 +162,7 @@ class Port(Protocol[P, R]):
         """Return whether to act: False for a dry run, and for a person who does not agree."""
 
     async def plan_again(self) -> P:
-        """Read the cluster once more and plan; raises as :meth:`plan`."""
+        """Read the cluster once more and plan; raises as `plan`."""
 
     def changed(self) -> PlanRefused:
         """Return the refusal for a second plan that differs from the first."""
@@ -190,7 +190,7 @@ async def carry_out(
 
     Raises:
         PlanRefused: The state does not allow the change, or it changed before the request: nothing was sent.
-        TimeoutError: The action took longer than ``timeout_s``.
+        TimeoutError: The action took longer than `timeout_s`.
         EosctlError: The cluster or the audit file failed. Where that is after the request, the audit file has the
             failure, or the message says that it does not.
     """

@@ -29,8 +29,8 @@ class Request(msgspec.Struct, Generic[P, R], frozen=True):
         inspect: The command that shows the present state.
         prepare: Reads the cluster and plans.
         action: Sends and verifies the plan.
-        official: Returns the command of Kafka's own tools for a plan and the words after ``--bootstrap-server``; empty
-            where these tools cannot do it.
+        official: Returns the command of Kafka's own tools for a plan and the words after `--bootstrap-server`; empty if
+            these tools cannot do it.
     """
 
     name: str

@@ -43,7 +43,7 @@ def brokers_without_verification(snapshot: ClusterSnapshot) -> tuple[int, ...]:
 
 
 async def prepare_verification(cluster: Cluster) -> VerificationPlan:
-    """Read the cluster and plan to switch verification on; see ``plan_verification``."""
+    """Read the cluster and plan to switch verification on; see `plan_verification`."""
     return plan_verification(await cluster.collect(frozenset({EvidenceKind.BROKER_CONFIGS})))
 
 

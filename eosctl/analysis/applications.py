@@ -44,7 +44,7 @@ def recognise_application(transactional_id: str, timeout_ms: int | None = None) 
 
 
 def losing_is_for_good(transactional_id: str, timeout_ms: int | None = None) -> str:
-    """Say what ending such a transaction destroys beyond repair; empty where the application does the work again."""
+    """Say what ending such a transaction destroys beyond repair; empty if the application does the work again."""
     match recognise_application(transactional_id, timeout_ms):
         case ApplicationKind.FLINK:
             return (

@@ -58,7 +58,7 @@ class BlastRadiusFinder:
         return self._groups[partition]
 
     def _records_from(self, partition: TopicPartition, first_offset: int) -> int | None:
-        """The records that were counted from the LSO are this transaction's range only when it holds the LSO."""
+        """Return the records that were counted from the LSO are this transaction's range only when it holds the LSO."""
         hidden = self._hidden.get(partition)
         return hidden.record_count if hidden is not None and hidden.first_offset == first_offset else None
 
@@ -89,7 +89,7 @@ class BlastRadiusFinder:
         )
 
     def _pending_groups(self, offsets_partition: TopicPartition) -> tuple[GroupImpact, ...]:
-        """Groups of this partition of ``__consumer_offsets`` whose offsets a transaction still holds."""
+        """Groups of this partition of `__consumer_offsets` whose offsets a transaction still holds."""
         topic = self._snapshot.topic(CONSUMER_OFFSETS_TOPIC)
         if topic is None or not topic.partitions:
             return ()

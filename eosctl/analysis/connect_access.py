@@ -1,8 +1,8 @@
 """The access rules that an exactly-once source of Kafka Connect needs, workers and connector under one principal.
 
-After Connect's own code: ``DistributedConfig.transactionalProducerId`` names the leader's id,
-``Worker.taskTransactionalId`` those of tasks (KIP-618). Workers read and write their three topics with clients that
-join no group; the group is that of the workers themselves.
+After Connect's own code: `DistributedConfig.transactionalProducerId` names the leader's id,
+`Worker.taskTransactionalId` those of tasks (KIP-618). Workers read and write their three topics with clients that join
+no group; the group is that of the workers themselves.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class ConnectSource(NamedTuple):
     """A source connector and the cluster of workers that runs it.
 
     Attributes:
-        group_id: ``group.id`` of the workers.
+        group_id: `group.id` of the workers.
         connector: The connector's name, or how the names of several begin.
         writes: The topics that it fills.
-        configs: ``config.storage.topic``.
-        offsets: ``offset.storage.topic``, or the connector's own ``offsets.storage.topic``.
-        status: ``status.storage.topic``.
+        configs: `config.storage.topic`.
+        offsets: `offset.storage.topic`, or the connector's own `offsets.storage.topic`.
+        status: `status.storage.topic`.
     """
 
     group_id: str

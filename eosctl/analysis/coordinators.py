@@ -36,7 +36,7 @@ def view_of(look: TransactionLook) -> CoordinatorView:
 def unheard_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     """Name what keeps the list of transactional ids from being whole; empty when every coordinator was heard.
 
-    A broker that leads no partition of ``__transaction_state`` coordinates nothing, so its silence does not count.
+    A broker that leads no partition of `__transaction_state` coordinates nothing, so its silence does not count.
     """
     if EvidenceKind.TRANSACTIONS not in snapshot.collected:
         return ("transactions were not collected",)

@@ -33,7 +33,7 @@ _Place = tuple[LaneKind, str]
 def build_diagnosis_timeline(
     snapshot: ClusterSnapshot, findings: Iterable[Finding], verdicts: Iterable[HangVerdict] = ()
 ) -> Timeline | None:
-    """Build the lanes of what was found; None where nothing found has a time.
+    """Build the lanes of what was found; None if nothing found has a time.
 
     Args:
         snapshot: The evidence.

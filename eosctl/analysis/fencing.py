@@ -29,7 +29,7 @@ ADMIN_FENCE_TIMEOUT_MS: Final = 1
 
 
 class _Abort(NamedTuple):
-    """The records of one aborted transaction; ``complete`` and ``successor`` as far as they follow."""
+    """The records of one aborted transaction; `complete` and `successor` as far as they follow."""
 
     ongoing: TransactionLogEntry
     prepare: TransactionLogEntry
@@ -41,7 +41,7 @@ def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tu
     """Find transactions that the coordinator aborted and not their producer, oldest first.
 
     Args:
-        snapshot: With ``transaction_history``; aborted ranges and coordinators are joined where they were collected.
+        snapshot: With `transaction_history`; aborted ranges and coordinators are joined where they were collected.
         limits: Thresholds.
     """
     limits = limits or Limits()

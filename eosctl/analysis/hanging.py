@@ -171,7 +171,7 @@ def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None
 def _ended_before_the_look(owner: Transaction, scene: _Scene) -> bool:
     """Return whether the log proves that the coordinator had reached its idle state before the leaders were asked.
 
-    A transaction begun and ended in between would have another start time, which ``record_of`` compares.
+    A transaction begun and ended in between would have another start time, which `record_of` compares.
     """
     if owner.state not in IDLE_STATES or owner.start_time_ms is None:
         return False

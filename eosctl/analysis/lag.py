@@ -18,10 +18,10 @@ from eosctl.model.transaction import TopicPartition
 class PartitionLag(msgspec.Struct, frozen=True):
     """A group's lag on one partition.
 
-    ``lag_offsets`` is what most tools show: high watermark less committed offset. It is the sum of
-    ``readable_offsets`` (up to the LSO) and ``blocked_offsets`` (beyond it). ``readable`` says what the readable part
-    consists of, None where it was not read. ``blocked_by`` holds the LSO, None when nothing is blocked or nobody was
-    seen. ``client`` reads the partition now, empty when nobody does.
+    `lag_offsets` is what most tools show: high watermark less committed offset. It is the sum of `readable_offsets` (up
+    to the LSO) and `blocked_offsets` (beyond it). `readable` says what the readable part consists of, None where it was
+    not read. `blocked_by` holds the LSO, None when nothing is blocked or nobody was seen. `client` reads the partition
+    now, empty when nobody does.
     """
 
     group_id: str
@@ -49,7 +49,7 @@ def measure_lag(
 
     Args:
         snapshot: With groups, their offsets and those of the partitions.
-        verdicts: From ``classify_open_transactions`` of the same snapshot.
+        verdicts: From `classify_open_transactions` of the same snapshot.
         group_ids: Only these; all when empty.
     """
     wanted = frozenset(group_ids)
@@ -88,8 +88,8 @@ def measure_lag(
 class Pin(msgspec.Struct, frozen=True):
     """An unstable offset of a group and the open transaction that holds it.
 
-    ``offsets_partition`` is the partition of ``__consumer_offsets``. ``pending`` is None where the record was not
-    found; then ``holders`` are all transactions that are open on that partition.
+    `offsets_partition` is the partition of `__consumer_offsets`. `pending` is None where the record was not found; then
+    `holders` are all transactions that are open on that partition.
     """
 
     group_id: str
@@ -108,7 +108,7 @@ def find_pins(
 
     Args:
         snapshot: With group offsets (asked with and without require_stable) and pending offsets.
-        verdicts: From ``classify_open_transactions`` of the same snapshot.
+        verdicts: From `classify_open_transactions` of the same snapshot.
         group_ids: Only these; all when empty.
     """
     wanted = frozenset(group_ids)

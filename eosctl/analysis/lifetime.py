@@ -32,7 +32,7 @@ DEFAULT_MAX_TIMEOUT_MS: Final = 900_000
 class Watch(msgspec.Struct, frozen=True):
     """What judging a transaction's age needs besides the transaction itself.
 
-    ``abort_scan_ms`` is the slowest interval in which a coordinator looks for timed-out transactions.
+    `abort_scan_ms` is the slowest interval in which a coordinator looks for timed-out transactions.
     """
 
     observed_at_ms: int

@@ -9,12 +9,12 @@ from eosctl.wire.internal.partitioner import partition_for
 
 
 def locate_transactional_id(snapshot: ClusterSnapshot, transactional_id: str) -> PartitionInfo | None:
-    """Return the partition of ``__transaction_state`` that coordinates this id; None before the topic exists."""
+    """Return the partition of `__transaction_state` that coordinates this id; None before the topic exists."""
     return _locate(snapshot, TRANSACTION_STATE_TOPIC, transactional_id)
 
 
 def locate_group(snapshot: ClusterSnapshot, group_id: str) -> PartitionInfo | None:
-    """Return the partition of ``__consumer_offsets`` that coordinates this group; None before the topic exists."""
+    """Return the partition of `__consumer_offsets` that coordinates this group; None before the topic exists."""
     return _locate(snapshot, CONSUMER_OFFSETS_TOPIC, group_id)
 
 

@@ -15,7 +15,7 @@ from eosctl.model.timeline import Mark, Tone
 
 
 class LogPosition(NamedTuple):
-    """A place in a log: ``log`` is ``topic-partition``; ``by_broker`` says that a broker's clock dates the event."""
+    """A place in a log: `log` is `topic-partition`; `by_broker` says that a broker's clock dates the event."""
 
     log: str
     offset: int
@@ -33,7 +33,7 @@ def effective_times(events: Sequence[tuple[LogPosition | None, int]]) -> list[in
         events: The position of each event (None outside of a log) and its own time in ms.
 
     Returns:
-        Times in ms, in the order of ``events``.
+        Times in ms, in the order of `events`.
     """
     times = [time for _, time in events]
     by_log: dict[str, list[tuple[LogPosition, int]]] = defaultdict(list)

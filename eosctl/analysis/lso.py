@@ -14,8 +14,8 @@ from eosctl.model.transaction import TopicPartition
 class StableOffsetGap(msgspec.Struct, frozen=True):
     """A partition whose last stable offset lies behind its high watermark.
 
-    ``holder`` is the verdict on the transaction that holds it; None when no open transaction was seen there, because
-    its marker waits for replication, its leader did not name it, or it ended between two questions.
+    `holder` is the verdict on the transaction that holds it; None when no open transaction was seen there, because its
+    marker waits for replication, its leader did not name it, or it ended between two questions.
     """
 
     partition: TopicPartition
@@ -26,7 +26,7 @@ class StableOffsetGap(msgspec.Struct, frozen=True):
 
     @property
     def offsets(self) -> int:
-        """How many offsets a read_committed reader cannot see."""
+        """Return how many offsets a read_committed reader cannot see."""
         return self.high_watermark - self.last_stable_offset
 
 
@@ -35,7 +35,7 @@ def find_stable_offset_gaps(snapshot: ClusterSnapshot, verdicts: Sequence[HangVe
 
     Args:
         snapshot: With offsets under both isolation levels.
-        verdicts: From ``classify_open_transactions`` of the same snapshot.
+        verdicts: From `classify_open_transactions` of the same snapshot.
     """
     oldest: dict[TopicPartition, HangVerdict] = {}
     for verdict in verdicts:

@@ -43,9 +43,9 @@ class Name(NamedTuple):
 
 
 class Application(msgspec.Struct, frozen=True):
-    """An application and what it works with. A ``release`` of None is the newest.
+    """An application and what it works with. A `release` of None is the newest.
 
-    ``internal`` stands for the topics that Kafka Streams makes for itself.
+    `internal` stands for the topics that Kafka Streams makes for itself.
     """
 
     kind: ApplicationKind
@@ -67,7 +67,7 @@ def streams_application(
 
 
 class NeededRule(msgspec.Struct, frozen=True):
-    """A rule that must be there: ``requests`` need it, and answer ``error`` without it."""
+    """A rule that must be there: `requests` need it, and answer `error` without it."""
 
     resource_type: str
     name: Name
@@ -76,7 +76,7 @@ class NeededRule(msgspec.Struct, frozen=True):
     error: str
 
     def flags(self, principal: str) -> str:
-        """Return what kafka-acls.sh is told after ``--add``."""
+        """Return what kafka-acls.sh is told after `--add`."""
         option = {"TransactionalId": "--transactional-id", "Group": "--group", "Topic": "--topic"}
         resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {self.name.text}"
         pattern = " --resource-pattern-type prefixed" if self.name.prefixed else ""
@@ -128,7 +128,7 @@ def _rules(application: Application) -> Iterator[NeededRule]:
 
 
 def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) -> RuleState:
-    """Tell whether rules allow what is needed, from every host.
+    """Return whether rules allow what is needed, from every host.
 
     A denial that touches any name of a needed prefix, or any host, counts: what it hits would fail.
     """
@@ -150,14 +150,14 @@ def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) ->
 
 
 def states_of(needed: Sequence[NeededRule], principal: str, found: AccessRules | None) -> tuple[RuleState | None, ...]:
-    """Return the state of each rule; None where the cluster's rules are not known, or it has no authorizer."""
+    """Return the state of each rule; None if the cluster's rules are not known, or it has no authorizer."""
     if found is None or not found.enabled:
         return tuple(None for _ in needed)
     return tuple(state_of(one, principal, found.rules) for one in needed)
 
 
 def _includes(rule: AccessRule, name: Name) -> bool:
-    """Whether a rule is about everything that the name stands for; a literal ``orders-*`` is about one odd name."""
+    """Return whether a rule covers all expansions of a placeholder; a literal `orders-*` names one odd resource."""
     if rule.pattern_type == "Prefixed":
         return name.text.startswith(rule.resource_name)
     return rule.resource_name == "*" or (not name.prefixed and rule.resource_name == name.text)

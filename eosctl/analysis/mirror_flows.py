@@ -1,8 +1,8 @@
 """Flows of MirrorMaker 2, and the spellings of settings that reach the clients of a flow.
 
 A dedicated MirrorMaker builds the settings of a flow's connector from a few keys of mm2.properties and drops the others
-without a word (``MirrorMakerConfig.connectorBaseConfig``, ``MirrorConnectorConfig.sourceConsumerConfig``). Kafka 2.8.2,
-3.9.1, 3.9.2, 4.0.0 to 4.3.0, and 4.3.1 agree; ``tests/fixtures/configs/mirror-spellings.json`` is what they answered.
+without a word (`MirrorMakerConfig.connectorBaseConfig`, `MirrorConnectorConfig.sourceConsumerConfig`). Kafka 2.8.2,
+3.9.1, 3.9.2, 4.0.0 to 4.3.0, and 4.3.1 agree; `tests/fixtures/configs/mirror-spellings.json` is what they answered.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Flow(NamedTuple):
 
     @property
     def is_dedicated(self) -> bool:
-        """Whether a dedicated MirrorMaker runs it, by mm2.properties; otherwise the settings are a connector's."""
+        """Return whether a dedicated MirrorMaker (`mm2.properties`) runs it, not a connector."""
         return is_dedicated(self.mirror)
 
     def source_consumer(self, setting: str) -> Value | None:

@@ -1,9 +1,9 @@
 """Mask the secrets in records of the metadata log and of Connect's topic of settings.
 
-The rules for the metadata log are those of Kafka's ``RecordRedactor``: values of settings that are passwords or that no
+The rules for the metadata log are those of Kafka's `RecordRedactor`: values of settings that are passwords or that no
 release declares, and the salt and keys of SCRAM credentials. Ids of delegation tokens are masked as well: with the
-secret key of the cluster they are the tokens. In Connect's topic (``config.storage.topic``), whose name is free, the
-keys of ``KafkaConfigBackingStore`` say what a record is; of its settings the names decide.
+secret key of the cluster they are the tokens. In Connect's topic (`config.storage.topic`), whose name is free, the keys
+of `KafkaConfigBackingStore` say what a record is; of its settings the names decide.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from eosctl.wire.messages.internal.metadata.remove_delegation_token_record impor
 from eosctl.wire.messages.internal.metadata.user_scram_credential_record import UserScramCredentialRecord
 from eosctl.wire.records.record import Record
 
-#: Of a ConfigRecord's ``resource_type``; Kafka declares the settings of these two and takes all others for secrets.
+#: Of a ConfigRecord's `resource_type`; Kafka declares the settings of these two and takes all others for secrets.
 _COMPONENTS: Final = {2: "topic", 4: "broker"}
 _LISTENER: Final = re.compile(r"listener\.name\.[^.]+\.")
 _CONNECT_KEYS: Final = (b"connector-", b"task-")
@@ -49,7 +49,7 @@ def secret_fields(record: object) -> Mapping[str, str | bytes]:
 
 
 def is_sensitive(resource_type: int, name: str) -> bool:
-    """Whether the value of a dynamic setting is a secret: a password, or a setting that no release declares."""
+    """Return whether the value of a dynamic setting is a secret: a password, or a setting that no release declares."""
     parameter_type = _types(_COMPONENTS.get(resource_type, "")).get(_LISTENER.sub("", name, count=1))
     return parameter_type in (None, "password")
 

@@ -40,7 +40,7 @@ class Fate(StrEnum):
 
 
 class Carried(NamedTuple):
-    """One thing on one flow: ``remedy`` says what is left to do, ``place`` where it is set, None for a default."""
+    """One thing on one flow: `remedy` says what is left to do, `place` where it is set, None for a default."""
 
     flow: str
     what: str

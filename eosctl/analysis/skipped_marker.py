@@ -27,8 +27,8 @@ _COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_
 class MarkerSearch(msgspec.Struct, frozen=True):
     """A partition read for a producer's markers between the decision and the transaction's first record.
 
-    ``complete`` is False when a part could not be read. ``marker_offset`` is the newest marker found, None when there
-    was none.
+    `complete` is False when a part could not be read. `marker_offset` is the newest marker found, None when there was
+    none.
     """
 
     from_offset: int
@@ -40,8 +40,8 @@ class MarkerSearch(msgspec.Struct, frozen=True):
 class Decision(msgspec.Struct, frozen=True):
     """The record that decided the transaction's outcome, and why a COMMIT marker must not follow from it.
 
-    ``refusal`` is empty when the marker may be written. ``needs_search`` tells that the refusal is only for want of a
-    :class:`MarkerSearch`.
+    `refusal` is empty when the marker may be written. `needs_search` tells that the refusal is only for want of a
+    `MarkerSearch`.
     """
 
     record: TransactionLogEntry | None

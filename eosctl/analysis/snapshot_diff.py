@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class SnapshotChange(NamedTuple):
-    """One thing that differs. ``before`` or ``after`` is empty where it was not there."""
+    """One thing that differs. `before` or `after` is empty where it was not there."""
 
     kind: str
     subject: str

@@ -49,7 +49,7 @@ class Focus(msgspec.Struct, frozen=True):
 
 
 class Sources(NamedTuple):
-    """What is merged. ``verdicts`` mark the moments at which an id changed hands."""
+    """What is merged. `verdicts` mark the moments at which an id changed hands."""
 
     snapshot: ClusterSnapshot
     batches: Sequence[BatchFact] = ()

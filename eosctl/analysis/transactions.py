@@ -23,12 +23,12 @@ class JudgedTransaction(NamedTuple):
 
     @property
     def age_ms(self) -> int | None:
-        """The age in milliseconds; None when nothing is open, or when it is not known."""
+        """Return the age in milliseconds; None when nothing is open, or when it is not known."""
         return None if self.verdict is None else self.verdict.age_ms
 
 
 class KnownProducer(NamedTuple):
-    """A producer as a partition's leader knows it, and the transaction of its id; None where none is listed."""
+    """A producer as a partition's leader knows it, and the transaction of its id; None if none is listed."""
 
     where: PartitionProducers
     state: ProducerState

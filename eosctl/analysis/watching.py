@@ -11,7 +11,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class WatchedTransaction(msgspec.Struct, frozen=True):
-    """An open transaction; ``hidden_offsets`` lie between LSO and high watermark on its partitions."""
+    """An open transaction; `hidden_offsets` lie between LSO and high watermark on its partitions."""
 
     transactional_id: str
     state: str
@@ -38,7 +38,7 @@ class Moment(msgspec.Struct, frozen=True):
 def observe(snapshot: ClusterSnapshot) -> Moment:
     """Boil a snapshot with transactions, producers and offsets down to what is watched.
 
-    ``unowned_count`` counts open transactions on leaders whose producer id no coordinator listed; one that ends in this
+    `unowned_count` counts open transactions on leaders whose producer id no coordinator listed; one that ends in this
     very moment is among them.
     """
     infos = partitions_by_name(snapshot)

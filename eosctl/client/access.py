@@ -18,9 +18,9 @@ _CERTIFICATES: Final = ("CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"
 def program_access(config: ClientConfig) -> dict[str, Any]:
     """Return the first line for a program, secrets and all: it goes to its stdin and nowhere else.
 
-    ``bootstrap``, ``protocol`` (Kafka's ``security.protocol``); with TLS ``verify_hostname`` and PEM texts ``ca``
-    (empty for the trust store of the client), ``certificate`` and ``key`` (PKCS#8, not encrypted; empty without an
-    identity); with SASL ``mechanism``, ``username`` and ``password``, or ``token``.
+    `bootstrap`, `protocol` (Kafka's `security.protocol`); with TLS `verify_hostname` and PEM texts `ca` (empty for the
+    trust store of the client), `certificate` and `key` (PKCS#8, not encrypted; empty without an identity); with SASL
+    `mechanism`, `username` and `password`, or `token`.
 
     Raises:
         ConfigFileError: TLS material cannot be used.
@@ -49,10 +49,10 @@ def librdkafka_settings(access: Mapping[str, Any]) -> dict[str, str]:
     """Return librdkafka's settings for reaching a cluster, which need no files either.
 
     Args:
-        access: What :func:`program_access` returns.
+        access: What `program_access` returns.
 
     Returns:
-        Settings by name; ``BEARER`` is none of librdkafka's, which wants a function (``oauth_cb``) that returns it.
+        Settings by name; `BEARER` is none of librdkafka's, which wants a function (`oauth_cb`) that returns it.
     """
     settings = {"bootstrap.servers": access["bootstrap"], "security.protocol": access["protocol"]}
     if "ca" in access:

@@ -44,8 +44,8 @@ async def connect(
         config: Where to connect and as whom.
         connector: Opens the streams; sockets when None.
         chance: Orders the addresses and spreads retries; seeded by the system when None.
-        allowed_apis: When given, any other request is refused before it is sent (Metadata, FindCoordinator and what
-            opens a connection are always allowed): a client for reading cannot write.
+        allowed_apis: Given, any other request is refused before it is sent (Metadata, FindCoordinator and what opens a
+            connection are always allowed): a client for reading cannot write.
 
     Raises:
         ClusterUnreachable: No bootstrap address answered.
@@ -63,9 +63,9 @@ async def connect(
 class Client:
     """Requests to the brokers of one cluster over pooled connections.
 
-    Every wait is finite: ``config.request_timeout_ms`` bounds one request, ``config.timeout_ms`` one operation with
-    its retries. Requests to one broker share a connection and are answered in order, so a request that waits at the
-    broker (a long Fetch, JoinGroup) deserves a client of its own.
+    Every wait is finite: `config.request_timeout_ms` bounds one request, `config.timeout_ms` one operation with its
+    retries. Requests to one broker share a connection and are answered in order, so a request that waits at the broker
+    (a long Fetch, JoinGroup) deserves a client of its own.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Client:
 
     @property
     def cluster(self) -> ClusterMetadata:
-        """The cluster as the last metadata answer described it, with the topics of that answer."""
+        """Return the cluster as the last metadata answer described it, with the topics of that answer."""
         return self._router.cluster
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class Client:
         return (await self._session(node_id, self._deadline())).versions
 
     async def node_id(self, destination: Destination) -> int:
-        """Return the id of the broker that a request to ``destination`` goes to now."""
+        """Return the id of the broker that a request to `destination` goes to now."""
         return await self._router.node_id(destination, self._deadline())
 
     async def request(
@@ -117,8 +117,8 @@ class Client:
     ) -> Answer:
         """Send a request and return its answer, error codes included.
 
-        A leader, coordinator or controller that has moved is looked up again and asked until the time is up; the
-        last answer is returned even if it is an error.
+        A leader, coordinator or controller that has moved is looked up again and asked until the time is up; the last
+        answer is returned even if it is an error.
 
         Args:
             destination: A node id, a partition (its leader), a coordinator, or a role.
@@ -126,10 +126,10 @@ class Client:
             message: The request.
             floor: The lowest version to speak.
             cap: The highest version to speak; None for the highest common one.
-            timeout_ms: Bounds the operation with its retries; ``config.timeout_ms`` when None.
-            retry_on: Further error codes to try again on. NETWORK_EXCEPTION stands for a connection that broke
-                under the request, REQUEST_TIMED_OUT for an answer that did not come: name them only for requests
-                that may arrive twice.
+            timeout_ms: Bounds the operation with its retries; `config.timeout_ms` when None.
+            retry_on: Further error codes to try again on. NETWORK_EXCEPTION stands for a connection that broke under
+                the request, REQUEST_TIMED_OUT for an answer that did not come: name them only for requests that may
+                arrive twice.
             error_of: Finds the error code in an answer; the top-level one by default.
 
         Raises:
@@ -137,7 +137,7 @@ class Client:
             RequestTimedOut: No answer in time.
             UnsupportedByBroker: No common version.
             AuthenticationFailed: The broker refused this client.
-            BrokerError: Nobody plays the part of ``destination``, and nobody took it over in time.
+            BrokerError: Nobody plays the part of `destination`, and nobody took it over in time.
         """
         self._check_allowed(api_key)
         deadline = self._deadline(timeout_ms)
@@ -158,7 +158,7 @@ class Client:
     async def request_any(
         self, api_key: ApiKey, message: Request[Answer], *, floor: int = 0, cap: int | None = None
     ) -> Answer:
-        """Send a request to the first broker that answers; raises as :meth:`request`."""
+        """Send a request to the first broker that answers; raises as `request`."""
         return await self.request(Role.ANY, api_key, message, floor=floor, cap=cap)
 
     async def fan_out(
@@ -172,7 +172,7 @@ class Client:
         timeout_ms: float | None = None,
         retry_on: Collection[ErrorCode] = (),
     ) -> dict[Asked, Outcome[Answer]]:
-        """Ask several brokers at once; one that fails is a :class:`Failure` in the result, never an exception.
+        """Ask several brokers at once; one that fails is a `Failure` in the result, never an exception.
 
         An answer with a top-level error code is a Failure too; codes further inside are left to the caller.
 
@@ -183,7 +183,7 @@ class Client:
             floor: The lowest version to speak.
             cap: The highest version to speak.
             timeout_ms: Bounds each operation.
-            retry_on: As in :meth:`request`.
+            retry_on: As in `request`.
         """
 
         async def ask(destination: Asked) -> Outcome[Answer]:
@@ -208,7 +208,7 @@ class Client:
         """Return the node id of each key's coordinator, or why it is not known.
 
         Waits for coordinators that are not available yet (their topic is just being created), but not beyond
-        ``config.timeout_ms``.
+        `config.timeout_ms`.
         """
         deadline = self._deadline()
         backoff_ms = float(self.config.retry_backoff_ms)

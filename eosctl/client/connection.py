@@ -44,7 +44,7 @@ class Connection:
 
     @property
     def pending_count(self) -> int:
-        """The number of requests without an answer."""
+        """Return the number of requests without an answer."""
         return len(self._expected)
 
     def send(self, api_key: ApiKey, version: int, message: AnyRequest, *, answered: bool = True) -> tuple[int, bytes]:

@@ -31,7 +31,7 @@ _AGAIN: Final = frozenset({ErrorCode.OFFSET_NOT_AVAILABLE, ErrorCode.NETWORK_EXC
 
 
 class IsolationLevel(IntEnum):
-    """``isolation.level`` of a consumer."""
+    """`isolation.level` of a consumer."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
@@ -40,8 +40,8 @@ class IsolationLevel(IntEnum):
 class FetchedRecords(NamedTuple):
     """What one fetch of one partition showed.
 
-    ``next_offset`` is where to read on: it moves past control records and aborted data too. ``last_stable_offset`` is
-    what read_committed readers can reach, -1 below Fetch 4.
+    `next_offset` is where to read on: it moves past control records and aborted data too. `last_stable_offset` is what
+    read_committed readers can reach, -1 below Fetch 4.
     """
 
     partition: TopicPartition

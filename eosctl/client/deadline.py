@@ -13,7 +13,7 @@ class Deadline(NamedTuple):
 
     @classmethod
     def after(cls, timeout_ms: float) -> Deadline:
-        """Return the deadline that lies ``timeout_ms`` ahead."""
+        """Return the deadline that lies `timeout_ms` ahead."""
         return cls(asyncio.get_running_loop().time() + timeout_ms / 1000)
 
     def remaining_ms(self) -> float:
@@ -21,5 +21,5 @@ class Deadline(NamedTuple):
         return max(0.0, (self.at - asyncio.get_running_loop().time()) * 1000)
 
     def earliest(self, timeout_ms: float) -> Deadline:
-        """Return this deadline or the one ``timeout_ms`` ahead, whichever comes first."""
+        """Return this deadline or the one `timeout_ms` ahead, whichever comes first."""
         return min(self, Deadline.after(timeout_ms))

@@ -24,7 +24,7 @@ class WrongSecurityProtocol(ClusterUnreachable):
 
 
 def looks_like_tls(data: bytes) -> bool:
-    """Tell whether bytes begin with a TLS record (alert or handshake)."""
+    """Return whether bytes begin with a TLS record (alert or handshake)."""
     return len(data) >= 2 and data[0] in (0x15, 0x16) and data[1] == 0x03
 
 

@@ -34,15 +34,15 @@ class MemoryNetwork:
         self._listeners: dict[Endpoint, Accept] = {}
 
     def listen(self, endpoint: Endpoint, accept: Accept) -> None:
-        """Take connections to ``endpoint`` from now on."""
+        """Take connections to `endpoint` from now on."""
         self._listeners[endpoint] = accept
 
     def stop_listening(self, endpoint: Endpoint) -> None:
-        """Refuse connections to ``endpoint``; the open ones stay."""
+        """Refuse connections to `endpoint`; the open ones stay."""
         self._listeners.pop(endpoint, None)
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
-        """Connect to a listener; see :class:`~eosctl.client.ports.Connector`. TLS is left out in memory."""
+        """Connect to a listener; see `eosctl.client.ports.Connector`. TLS is left out in memory."""
         await asyncio.sleep(self._latency())
         accept = self._listeners.get(endpoint)
         if accept is None:

@@ -19,7 +19,7 @@ class BrokerAddress(NamedTuple):
 
 
 class PartitionMetadata(NamedTuple):
-    """A partition's leadership; ``leader_id`` is None without a leader, ``error`` says why."""
+    """A partition's leadership; `leader_id` is None without a leader, `error` says why."""
 
     partition: TopicPartition
     leader_id: int | None
@@ -31,7 +31,7 @@ class PartitionMetadata(NamedTuple):
 
 
 class TopicMetadata(NamedTuple):
-    """A topic with its partitions by index; ``topic_id`` is 16 zero bytes below Metadata 10."""
+    """A topic with its partitions by index; `topic_id` is 16 zero bytes below Metadata 10."""
 
     name: str
     topic_id: bytes
@@ -41,7 +41,7 @@ class TopicMetadata(NamedTuple):
 
 
 class ClusterMetadata(NamedTuple):
-    """One Metadata answer; ``controller_id`` is None while no controller is known."""
+    """One Metadata answer; `controller_id` is None while no controller is known."""
 
     cluster_id: str
     controller_id: int | None
@@ -50,7 +50,7 @@ class ClusterMetadata(NamedTuple):
 
     @property
     def node_ids(self) -> tuple[int, ...]:
-        """The ids of all brokers, ascending."""
+        """Return the ids of all brokers, ascending."""
         return tuple(sorted(broker.node_id for broker in self.brokers))
 
     def endpoint(self, node_id: int) -> Endpoint | None:

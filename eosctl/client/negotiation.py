@@ -16,7 +16,7 @@ TRANSACTION_VERSION: Final = "transaction.version"
 
 
 class BrokerVersions(msgspec.Struct, frozen=True):
-    """What a broker said in its ApiVersions answer; ``features_epoch`` is -1 when unknown."""
+    """What a broker said in its ApiVersions answer; `features_epoch` is -1 when unknown."""
 
     apis: Mapping[int, ApiRange]
     features: Mapping[str, FeatureLevel]
@@ -24,7 +24,7 @@ class BrokerVersions(msgspec.Struct, frozen=True):
 
     @property
     def transaction_version(self) -> int:
-        """The finalized ``transaction.version``; 0 when the broker names none."""
+        """Return the finalized `transaction.version`; 0 when the broker names none."""
         feature = self.features.get(TRANSACTION_VERSION)
         return feature.finalized or 0 if feature is not None else 0
 
@@ -49,7 +49,7 @@ def parse_broker_versions(response: Any) -> BrokerVersions:
 def choose_version(
     api_key: ApiKey, served: ApiRange | None, *, floor: int = 0, cap: int | None = None, broker: str = "the broker"
 ) -> int:
-    """Return the highest version that both sides speak within ``floor`` and ``cap`` (inclusive).
+    """Return the highest version that both sides speak within `floor` and `cap` (inclusive).
 
     Args:
         api_key: The API to call.

@@ -29,8 +29,8 @@ async def committed_offsets(
         require_stable: Wait while a transaction that may still commit holds a pending offset.
 
     Raises:
-        EosctlError: The coordinator refused; BrokerError with UNSTABLE_OFFSET_COMMIT when a transaction stayed open
-            for ``config.timeout_ms``.
+        EosctlError: The coordinator refused; BrokerError with UNSTABLE_OFFSET_COMMIT when a transaction stayed open for
+            `config.timeout_ms`.
     """
     by_topic: dict[str, list[int]] = defaultdict(list)
     for topic, partition in sorted(partitions):

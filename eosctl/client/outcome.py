@@ -40,7 +40,7 @@ _NEEDED_PERMISSION: Final = {
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why one broker, partition, group or id has no answer; ``error_code`` is NONE when no broker answered one."""
+    """Why one broker, partition, group or id has no answer; `error_code` is NONE when no broker answered one."""
 
     reason: GapReason
     error: EosctlError
@@ -90,7 +90,7 @@ def error_for_code(code: int, operation: str, detail: str | None = None) -> Eosc
 
     Args:
         code: The code on the wire, not NONE.
-        operation: What was asked, e.g. ``ListTransactions on broker 2``.
+        operation: What was asked, e.g. `ListTransactions on broker 2`.
         detail: The broker's own message, when it sent one.
     """
     error = known_error(code)

@@ -29,7 +29,7 @@ class Pool:
 
         Args:
             endpoint: The broker.
-            deadline: When to give up, unless ``config.connect_timeout_ms`` ends first.
+            deadline: To give up, unless `config.connect_timeout_ms` ends first.
 
         Raises:
             ClusterUnreachable: The endpoint cannot be reached.
@@ -63,7 +63,7 @@ class Pool:
             lock.release()
 
     def is_open(self, endpoint: Endpoint) -> bool:
-        """Tell whether a connection to the endpoint stands."""
+        """Return whether a connection to the endpoint stands."""
         session = self._sessions.get(endpoint)
         return session is not None and session.is_open
 

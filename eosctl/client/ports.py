@@ -22,7 +22,7 @@ class Receiver(Protocol):
         """Take the next bytes from the peer."""
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Learn that nothing more will arrive; ``error`` is None when the peer closed in good order."""
+        """Learn that nothing more will arrive; `error` is None when the peer closed in good order."""
 
 
 class Transport(Protocol):
@@ -39,8 +39,8 @@ class Connector(Protocol):
     """Opens byte streams: TCP or TLS in the real world, queues in a simulation."""
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
-        """Open a stream to ``endpoint`` whose bytes go to ``receiver``, encrypted when ``tls`` is given.
+        """Open a stream to `endpoint` whose bytes go to `receiver`, encrypted when `tls` is given.
 
         Raises:
-            OSError: The endpoint cannot be reached (``ssl.SSLError`` is one).
+            OSError: The endpoint cannot be reached (`ssl.SSLError` is one).
         """

@@ -42,14 +42,14 @@ class TransactionalProducer:
     """Keeps what a transactional producer knows between its requests: identity, sequences, declared partitions.
 
     Not for several transactions at once: calls follow one another. A step that fails raises
-    :class:`~eosctl.client.producer_errors.TransactionFailed` and leaves the state as it was, so that the caller
-    decides whether to abort, to initialise again, or to play dead.
+    `eosctl.client.producer_errors.TransactionFailed` and leaves the state as it was, so that the caller decides whether
+    to abort, to initialise again, or to play dead.
 
     Args:
         client: The client.
         transactional_id: The id.
         now_ms: Dates the records.
-        transaction_timeout_ms: ``transaction.timeout.ms``.
+        transaction_timeout_ms: `transaction.timeout.ms`.
         dialect: The protocol level; None for what the cluster has finalized.
         codec: Compression of the batches.
     """
@@ -77,7 +77,7 @@ class TransactionalProducer:
 
     @property
     def identity(self) -> ProducerIdentity:
-        """Producer id and epoch; a UsageError before :meth:`init_transactions`."""
+        """Producer id and epoch; a UsageError before `init_transactions`."""
         if self._identity is None:
             raise UsageError(
                 f"The producer {self.transactional_id} is not initialised.",
@@ -122,7 +122,7 @@ class TransactionalProducer:
         return base_offset
 
     def encode(self, partition: TopicPartition, records: Sequence[OutgoingRecord]) -> bytes:
-        """Return the batch that :meth:`write` would send now: this identity, the partition's next sequence."""
+        """Return the batch that `write` would send now: this identity, the partition's next sequence."""
         now_ms = self._now_ms()
         return encode_batch(
             [Record(0, now_ms, *record) for record in records],

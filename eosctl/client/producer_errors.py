@@ -12,7 +12,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class Severity(Enum):
-    """What is left to do, as Kafka's producer sees it (``TransactionManager``)."""
+    """What is left to do, as Kafka's producer sees it (`TransactionManager`)."""
 
     RETRIABLE = "retriable"
     ABORTABLE = "abortable"
@@ -96,7 +96,7 @@ def classify_producer_error(api_key: ApiKey, error: ErrorCode) -> Severity:
 
 
 def producer_error(api_key: ApiKey, code: int, operation: str) -> EosctlError:
-    """Return the exception for a refused step; ``operation`` says which, e.g. ``EndTxn of payments``."""
+    """Return the exception for a refused step; `operation` says which, e.g. `EndTxn of payments`."""
     error = known_error(code)
     if error in AUTHORIZATION_CODES:
         return error_for_code(code, operation)

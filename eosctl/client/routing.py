@@ -49,7 +49,7 @@ class Router:
         return self.cluster
 
     async def node_id(self, destination: Destination, deadline: Deadline) -> int:
-        """Return the broker that a request to ``destination`` goes to now.
+        """Return the broker that a request to `destination` goes to now.
 
         Raises:
             BrokerError: Nobody plays that part at the moment.

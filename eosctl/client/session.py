@@ -78,9 +78,9 @@ class Session:
             config: As whom.
             connector: Opens the stream.
             tls: How to encrypt it, None for plaintext.
-            deadline: When to give up.
-            is_known: Whether this broker has served this client before, so that a stream that breaks early says
-                nothing about the security protocol.
+            deadline: To give up.
+            is_known: Whether this broker has served this client before, so that a stream that breaks early says nothing
+                about the security protocol.
 
         Raises:
             ClusterUnreachable: No connection, or no Kafka broker at its end.
@@ -98,18 +98,18 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether requests may still be sent: the stream stands and the credentials have not run out."""
+        """Return whether requests may still be sent: the stream stands and the credentials have not run out."""
         return self._closed_by is None and asyncio.get_running_loop().time() < self._expires_at
 
     @property
     def is_known(self) -> bool:
-        """Whether the broker has answered more than what opens a connection, here or on an earlier one."""
+        """Return whether the broker has answered more than what opens a connection, here or on an earlier one."""
         return self._is_known
 
     async def request(
         self, api_key: ApiKey, message: Request[Answer], deadline: Deadline, *, floor: int = 0, cap: int | None = None
     ) -> Answer:
-        """Send a request in the highest common version within ``floor`` and ``cap``, and return the answer.
+        """Send a request in the highest common version within `floor` and `cap`, and return the answer.
 
         Raises:
             UnsupportedByBroker: There is no common version.
@@ -122,7 +122,7 @@ class Session:
         return await self.call(api_key, version, message, deadline)
 
     async def call(self, api_key: ApiKey, version: int, message: Request[Answer], deadline: Deadline) -> Answer:
-        """Send a request in exactly this version and return the answer; raises as :meth:`request`."""
+        """Send a request in exactly this version and return the answer; raises as `request`."""
         if self._closed_by is not None:
             raise self._closed_by
         correlation_id, frame = self._connection.send(api_key, version, message)

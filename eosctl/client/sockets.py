@@ -33,7 +33,7 @@ class SocketConnector:
         self._buffer = memoryview(bytearray(_READ_BYTES))
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> SocketStream:
-        """Connect to every address of the host until one answers; see :class:`~eosctl.client.ports.Connector`."""
+        """Connect to every address of the host until one answers; see `eosctl.client.ports.Connector`."""
         loop = asyncio.get_running_loop()
         _, stream = await loop.create_connection(
             lambda: SocketStream(receiver, self._buffer),

@@ -65,7 +65,7 @@ class Bounds(NamedTuple):
 class TransactionDialect(NamedTuple):
     """Which versions make up a protocol level, and whether partitions are declared before they are written.
 
-    A broker goes by the version of the request, not by the cluster's ``transaction.version`` (KIP-890).
+    A broker goes by the version of the request, not by the cluster's `transaction.version` (KIP-890).
     """
 
     name: str
@@ -95,7 +95,7 @@ _PRODUCE_AGAIN: Final = _COORDINATOR_AGAIN | {
 
 
 def dialect_of(versions: BrokerVersions) -> TransactionDialect:
-    """Return the level that Kafka's Java client would speak: TV2 where ``transaction.version`` 2 is finalized."""
+    """Return the level that Kafka's Java client would speak: TV2 where `transaction.version` 2 is finalized."""
     end = versions.apis.get(ApiKey.END_TXN)
     speaks_tv2 = end is not None and end.max_version >= TV2.end.floor
     return TV2 if speaks_tv2 and versions.features_epoch >= 0 and versions.transaction_version >= 2 else TV1
@@ -109,7 +109,7 @@ async def init_producer_id(
     Args:
         client: The client.
         transactional_id: The id.
-        timeout_ms: ``transaction.timeout.ms``.
+        timeout_ms: `transaction.timeout.ms`.
         known: The identity to go on from (KIP-360); None to take over whatever there is.
     """
     request = InitProducerIdRequest(
@@ -251,7 +251,7 @@ async def wait_until_ended(client: Client, transactional_id: str) -> Transaction
     EndTxn is answered when the outcome is decided, before the markers are written.
 
     Raises:
-        RequestTimedOut: The transaction is still open after ``config.timeout_ms``.
+        RequestTimedOut: The transaction is still open after `config.timeout_ms`.
     """
     deadline = Deadline.after(client.config.timeout_ms)
     destination = transaction_coordinator(transactional_id)

@@ -30,7 +30,7 @@ KIND: Final = EvidenceKind.ABORTED_RANGES
 async def collect_aborted_ranges(reader: ReadOnly, snapshot: ClusterSnapshot) -> Probed[tuple[AbortedRange, ...]]:
     """Read the newest fenced transactions of the log's history in their partitions.
 
-    At most ``RANGES_READ`` ranges and ``FETCHES_PER_RANGE`` MiB of each are read; what is not found is left out.
+    At most `RANGES_READ` ranges and `FETCHES_PER_RANGE` MiB of each are read; what is not found is left out.
     """
     limits = Limits()
     recent = [

@@ -21,7 +21,7 @@ READ_COMMITTED: Final = 1
 async def fetch_batches(
     reader: ReadOnly, kind: EvidenceKind, info: PartitionInfo, offset: int
 ) -> tuple[bytes, tuple[EvidenceGap, ...]]:
-    """Return up to 1 MiB of batches from ``offset`` on, or the gap that says why not."""
+    """Return up to 1 MiB of batches from `offset` on, or the gap that says why not."""
     answer, gaps = await fetch_partition(reader, kind, info, offset)
     return (b"" if answer is None else bytes(answer.records or b"")), gaps
 

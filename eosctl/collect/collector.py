@@ -1,4 +1,4 @@
-"""From a client to a :class:`ClusterSnapshot`: which probes run, in which order, on which evidence."""
+"""From a client to a `ClusterSnapshot`: which probes run, in which order, on which evidence."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ Progress = Callable[[str], None]
 class Observer(msgspec.Struct, frozen=True):
     """Who looks, and by which clock.
 
-    ``second_look_after_ms`` is the pause before the second pass over transactions, taken only when the first leaves a
-    doubt (``analysis.second_look``). ``query`` narrows which transactional ids matter. ``explaining`` are kinds of
-    evidence that only tell why something is wrong, ``describing`` those that tell about transactions worth naming:
-    they are left out where nothing is in doubt, and where nothing is long open either.
+    `second_look_after_ms` is the pause before the second pass over transactions, taken only when the first leaves a
+    doubt (`analysis.second_look`). `query` narrows which transactional ids matter. `explaining` are kinds of evidence
+    that only tell why something is wrong, `describing` those that tell about transactions worth naming: they are left
+    out where nothing is in doubt, and where nothing is long open either.
     """
 
     now_ms: Callable[[], int]
@@ -58,7 +58,7 @@ async def collect_snapshot(
     """Collect evidence without changing the cluster.
 
     Args:
-        client: An open client; only read requests are sent through it (``collect.allowed``).
+        client: An open client; only read requests are sent through it (`collect.allowed`).
         observer: Clock, pause between the two looks, progress.
         kinds: What to collect; brokers and topics always are.
 
@@ -159,7 +159,7 @@ def _random_name() -> str:
 
 
 def _answering(snapshot: ClusterSnapshot) -> list[int]:
-    """The brokers to ask; one that cannot be reached answers with a gap for each kind."""
+    """Return the brokers to ask; one that cannot be reached answers with a gap for each kind."""
     return [broker.node_id for broker in snapshot.brokers if not broker.fenced]
 
 
@@ -211,7 +211,7 @@ def _superfluous(looks: tuple[TransactionLook, ...], observer: Observer) -> froz
 
 
 def _has_transactions(snapshot: ClusterSnapshot) -> bool:
-    """Whether anything shows that the cluster has a transaction log: ids, or producers that met a coordinator."""
+    """Return whether the cluster has a transaction log: transactional ids, or producers with a coordinator epoch."""
     states = (state for where in snapshot.producers for state in where.producers)
     return bool(snapshot.transactions) or any(
         state.current_txn_start_offset is not None or state.coordinator_epoch >= 0 for state in states

@@ -1,4 +1,4 @@
-"""The newest part of ``__consumer_offsets``: which offsets transactions committed, read like any topic."""
+"""The newest part of `__consumer_offsets`: which offsets transactions committed, read like any topic."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KIND: Final = EvidenceKind.GROUP_OFFSETS
 async def collect_group_commits(
     reader: ReadOnly, partitions: Sequence[PartitionInfo]
 ) -> Probed[tuple[GroupCommit, ...]]:
-    """Read the last records of every partition of ``__consumer_offsets``; offsets of aborted transactions are left out.
+    """Read the last records of every partition of `__consumer_offsets`; offsets of aborted transactions are left out.
 
     Args:
         reader: The read-only client.

@@ -23,8 +23,8 @@ FETCHES_PER_PARTITION: Final = 8
 async def collect_hidden(reader: ReadOnly, topics: Sequence[Topic]) -> Probed[tuple[HiddenRange, ...]]:
     """Count the records that read_committed readers cannot see, in the partitions where they are most.
 
-    At most ``PARTITIONS_READ`` partitions are read and ``FETCHES_PER_PARTITION`` MiB of each; a range that goes on
-    beyond that is left out, since half a count would mislead.
+    At most `PARTITIONS_READ` partitions are read and `FETCHES_PER_PARTITION` MiB of each; a range that goes on beyond
+    that is left out, since half a count would mislead.
     """
     pinned = [info for topic in topics for info in topic.partitions if _hidden_offsets(info) > 0]
     pinned.sort(key=lambda info: (-_hidden_offsets(info), info.partition))

@@ -38,7 +38,7 @@ _STATES: Final = (
 async def collect_history(
     reader: ReadOnly, partitions: Sequence[PartitionInfo], *, records_per_partition: int = RECORDS_PER_PARTITION
 ) -> Probed[tuple[TransactionLogEntry, ...]]:
-    """Read the last records of every partition of ``__transaction_state``.
+    """Read the last records of every partition of `__transaction_state`.
 
     Args:
         reader: The read-only client.
@@ -66,7 +66,7 @@ async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Pro
 
 
 async def read_entries(reader: ReadOnly, info: PartitionInfo, offset: int) -> Probed[list[TransactionLogEntry]]:
-    """Read a partition of ``__transaction_state`` from an offset up to its high watermark."""
+    """Read a partition of `__transaction_state` from an offset up to its high watermark."""
     end = info.high_watermark or 0
     entries: list[TransactionLogEntry] = []
     while offset < end:
@@ -95,7 +95,7 @@ async def read_entries(reader: ReadOnly, info: PartitionInfo, offset: int) -> Pr
 def decode_entries(
     partition: TopicPartition, coordinator_epoch: int, records: Iterable[Record]
 ) -> list[TransactionLogEntry]:
-    """Decode records of one batch of ``__transaction_state``; types of a newer release are left out.
+    """Decode records of one batch of `__transaction_state`; types of a newer release are left out.
 
     Raises:
         WireError: A key or value is damaged.

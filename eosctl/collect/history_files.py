@@ -19,7 +19,7 @@ from eosctl.wire.errors import WireError
 
 
 def read_history(arguments: Iterable[str], now_ms: int) -> ClusterSnapshot:
-    """Read every partition of ``__transaction_state`` below the given directories.
+    """Read every partition of `__transaction_state` below the given directories.
 
     Args:
         arguments: Data directories of brokers, partition directories, or segment files. Replicas may repeat: each

@@ -1,7 +1,7 @@
 """Where the present leader epoch of a partition begins (OffsetForLeaderEpoch, KIP-101).
 
 Whether a marker can have been skipped for want of a leader turns on it: records of the present epoch have had a leader
-all the time (``analysis.abort_safety``).
+all the time (`analysis.abort_safety`).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ async def search_markers(
         info: The partition; its leader is asked.
         producer_id: Whose markers.
         since_ms: From the first offset with this timestamp or a later one.
-        before_offset: Up to here, exclusive. At most ``FETCHES`` MiB are read.
+        before_offset: Up to here, exclusive. At most `FETCHES` MiB are read.
     """
     start, gaps = await offset_at(reader, info, since_ms)
     if gaps:

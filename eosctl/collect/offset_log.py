@@ -1,4 +1,4 @@
-"""What ``__consumer_offsets`` says a group's offsets are, beside what its coordinator says (KAFKA-17507).
+"""What `__consumer_offsets` says a group's offsets are, beside what its coordinator says (KAFKA-17507).
 
 The log is replayed as a coordinator does that loads it: offsets of a transaction count with its commit marker. A
 coordinator that answers otherwise, before and after whom the log says the same, has lost track of its own log.
@@ -32,7 +32,7 @@ Key = tuple[str, TopicPartition]
 
 
 class _Logged(NamedTuple):
-    """An offset and where its record is; ``offset`` is None for a tombstone."""
+    """An offset and where its record is; `offset` is None for a tombstone."""
 
     offset: int | None
     log_offset: int

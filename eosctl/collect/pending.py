@@ -1,4 +1,4 @@
-"""The offsets that open transactions hold in ``__consumer_offsets``, read there: which group, which transaction."""
+"""The offsets that open transactions hold in `__consumer_offsets`, read there: which group, which transaction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Newest = dict[tuple[str, TopicPartition, int], PendingOffset]
 
 
 async def collect_pending(reader: ReadOnly, snapshot: ClusterSnapshot) -> Probed[tuple[PendingOffset, ...]]:
-    """Read every partition of ``__consumer_offsets`` from its oldest open transaction on, at most 8 MiB of each."""
+    """Read every partition of `__consumer_offsets` from its oldest open transaction on, at most 8 MiB of each."""
     found: list[PendingOffset] = []
     gaps: list[EvidenceGap] = []
     for where in snapshot.producers:

@@ -45,13 +45,12 @@ async def collect_quorum(
 ) -> Probed[QuorumInfo | None]:
     """Return the state of the controller quorum (DescribeQuorum; needs DESCRIBE on the cluster).
 
-    Brokers forward the request to the active controller. If brokers that answer everything else get no answer from
-    it for longer than an election takes, the gap is that of the active controller (``ACTIVE_CONTROLLER``): Kafka 4.3
-    answers REQUEST_TIMED_OUT, after a minute.
+    Brokers forward the request to the active controller. If brokers that answer everything else get no answer from it
+    for longer than an election takes, the gap is that of the active controller (`ACTIVE_CONTROLLER`): Kafka 4.3 answers
+    REQUEST_TIMED_OUT, after a minute.
 
-    A controller that has lost the other voters answers until it resigns, 1.5 times
-    ``controller.quorum.fetch.timeout.ms`` later. So an answer in which no majority of the voters fetches is asked for
-    again, for as long.
+    A controller that has lost the other voters answers until it resigns, 1.5 times `controller.quorum.fetch.timeout.ms`
+    later. So an answer in which no majority of the voters fetches is asked for again, for as long.
     """
     asked = [broker for broker in brokers if broker.reachable and not broker.fenced and broker.api_ranges]
     serving = [broker.node_id for broker in asked if _serves(broker)]

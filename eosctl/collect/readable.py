@@ -39,8 +39,8 @@ async def collect_readable(
 ) -> Probed[tuple[ReadableRange, ...]]:
     """Count what each group will be given, in the partitions where it has least to read.
 
-    At most ``PARTITIONS_READ`` partitions are read and ``FETCHES_PER_PARTITION`` MiB of each; a range that goes on
-    beyond that is left out, since half a count would mislead.
+    At most `PARTITIONS_READ` partitions are read and `FETCHES_PER_PARTITION` MiB of each; a range that goes on beyond
+    that is left out, since half a count would mislead.
     """
     infos = {info.partition: info for topic in topics for info in topic.partitions}
     starts: dict[TopicPartition, set[int]] = defaultdict(set)

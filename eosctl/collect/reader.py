@@ -35,12 +35,12 @@ _SINCE: Final = {
 
 
 class Asks(Protocol):
-    """What collecting needs of a client; both raise an :class:`EosctlError` when there is no answer."""
+    """What collecting needs of a client; both raise an `EosctlError` when there is no answer."""
 
     async def request(
         self, node_id: int, api_key: ApiKey, message: Request[Answer], *, cap: int | None = None
     ) -> Answer:
-        """Send one request to one broker, in no higher version than ``cap``, and return its answer."""
+        """Send one request to one broker, in no higher version than `cap`, and return its answer."""
 
     async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
         """Send a request that any broker can answer to the first one that does."""
@@ -54,10 +54,10 @@ class Probed(NamedTuple, Generic[T]):
 
 
 class ReadOnly:
-    """A client that sends nothing but the requests of :data:`READ_ONLY_APIS`, few at a time to each broker.
+    """A client that sends nothing but the requests of `READ_ONLY_APIS`, few at a time to each broker.
 
-    A broker that could not be reached is not tried again: every later question to it fails at once with the same
-    error, so that one dead broker costs one connection timeout and not one for each kind of evidence.
+    A broker that could not be reached is not tried again: every later question to it fails at once with the same error,
+    so that one dead broker costs one connection timeout and not one for each kind of evidence.
     """
 
     def __init__(self, client: Asks) -> None:
@@ -86,7 +86,7 @@ class ReadOnly:
                 raise
 
     async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
-        """Send one read request to whichever broker answers; raises as :meth:`request`."""
+        """Send one read request to whichever broker answers; raises as `request`."""
         _check_allowed(api_key)
         return await self._client.request_any(api_key, message)
 

@@ -1,7 +1,7 @@
 """One look at all transactions: partition leaders first, coordinators afterwards.
 
 The order matters. A transaction's markers reach the partitions before its coordinator forgets it, so what the leaders
-still show open after the coordinators were asked once is not on its way out (see ``analysis.hanging``).
+still show open after the coordinators were asked once is not on its way out (see `analysis.hanging`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NOT_IDLE: Final = tuple(state.value for state in TransactionState if state not 
 class TransactionQuery(msgspec.Struct, frozen=True):
     """Which transactional ids a look is about; whoever narrows it applies the same filter to the answer.
 
-    A broker that does not know a filter (``running_longer_than_ms`` came with 3.8, KIP-994) ignores it and lists more.
+    A broker that does not know a filter (`running_longer_than_ms` came with 3.8, KIP-994) ignores it and lists more.
 
     Attributes:
         states: Only ids in these states, in the wire's words; all when empty.

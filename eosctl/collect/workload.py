@@ -77,10 +77,10 @@ async def _count(reader: ReadOnly, info: PartitionInfo, start: int, budget_bytes
 
 
 def count_batches(traffic: PartitionTraffic, data: bytes, offset: int, end: int) -> tuple[PartitionTraffic, int]:
-    """Add the batches from ``offset`` up to ``end`` to what was counted so far.
+    """Add the batches from `offset` up to `end` to what was counted so far.
 
     Returns:
-        The new counts (``counted_offsets`` excepted), and the first offset that was not seen.
+        The new counts (`counted_offsets` excepted), and the first offset that was not seen.
 
     Raises:
         WireError: The bytes are no batches.

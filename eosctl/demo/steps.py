@@ -71,7 +71,7 @@ class Background:
     """A command that runs in parallel to the story: its standard output is kept, its standard error is in a file."""
 
     def __init__(self, line: str, process: subprocess.Popen[str], errors: Path, progress: Progress) -> None:
-        """Take over a process; what reads standard input waits until :meth:`wait` or :meth:`finish`."""
+        """Take over a process; what reads standard input waits until `wait` or `finish`."""
         self.line = line
         self.errors = errors
         self._process = process
@@ -120,7 +120,7 @@ def wait_for_end(process: subprocess.Popen[str], progress: Progress, given: str 
     Args:
         process: The process.
         progress: Shows that the wait lasts.
-        given: What it can read from its standard input; None where it has none.
+        given: What it can read from its standard input; None if it has none.
     """
     while True:
         try:

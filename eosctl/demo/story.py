@@ -60,7 +60,7 @@ def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> Non
     """Tell the whole story; what was started is stopped again, whatever happens.
 
     Args:
-        steps: Runs the commands, in a folder made by :func:`prepare_folder`.
+        steps: Runs the commands, in a folder made by `prepare_folder`.
         sandbox: The name of the cluster, not in use.
         heading: Makes a heading of a line.
 

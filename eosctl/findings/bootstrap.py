@@ -9,22 +9,22 @@ from eosctl.model.snapshot import ClusterSnapshot
 
 
 def connection_words(address: str, command_config: str = "") -> tuple[str, ...]:
-    """Return what follows ``-b`` or ``--bootstrap-server`` in a command, one element per word of the shell.
+    """Return what follows `-b` or `--bootstrap-server` in a command, one element per word of the shell.
 
-    The option ``--command-config`` is the same word in eosctl and in Kafka's own tools.
+    The option `--command-config` is the same word in eosctl and in Kafka's own tools.
 
     Args:
-        address: ``host:port``, or several with commas.
+        address: `host:port`, or several with commas.
         command_config: The file of client settings; empty without one.
     """
     return (address, "--command-config", command_config) if command_config else (address,)
 
 
 def bootstrap_of(snapshot: ClusterSnapshot) -> str:
-    """Return the text that follows ``-b`` or ``--bootstrap-server``: the first broker that answered, and the options.
+    """Return the text that follows `-b` or `--bootstrap-server`: the first broker that answered, and the options.
 
     It is several words of the shell, each already quoted: put it into a command line as it is, never through
-    ``shlex.quote`` or ``shlex.join``.
+    `shlex.quote` or `shlex.join`.
     """
     broker = next((b for b in snapshot.brokers if b.reachable and not b.fenced and b.host), None)
     address = "HOST:PORT" if broker is None else f"{broker.host}:{broker.port}"
@@ -36,7 +36,7 @@ def abort_line(transaction: OpenTransaction, bootstrap: str) -> str:
 
     Args:
         transaction: The transaction.
-        bootstrap: What follows ``-b``, see ``bootstrap_of``.
+        bootstrap: What follows `-b`, see `bootstrap_of`.
     """
     partition = transaction.partition
     words = ("eosctl", "txn", "abort", "--topic", partition.topic, "--partition", str(partition.partition))

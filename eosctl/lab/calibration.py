@@ -57,7 +57,7 @@ class Bench(NamedTuple):
 
 
 class Level(NamedTuple):
-    """What a cluster writes: ``kafka_major`` 4 for brokers that know transaction.version 2, and its finalized level."""
+    """What a cluster writes: `kafka_major` 4 for brokers that know transaction.version 2, and its finalized level."""
 
     kafka_major: int
     transaction_version: int

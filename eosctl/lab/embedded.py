@@ -23,9 +23,9 @@ class EmbeddedConfig:
     """What an embedded cluster should be like.
 
     Attributes:
-        emulate: The release that it answers as, ``3.9`` or ``4.3``.
+        emulate: The release that it answers as, `3.9` or `4.3`.
         broker_count: Brokers; the controller is a node of its own.
-        transaction_version: Level of the feature ``transaction.version``; None for the release's default.
+        transaction_version: Level of the feature `transaction.version`; None for the release's default.
         settings: Broker settings under Kafka's names.
     """
 
@@ -57,12 +57,12 @@ class EmbeddedEngine:
 
     @property
     def bootstrap(self) -> str:
-        """Return ``host:port`` of every broker, comma separated; empty before the first `up`."""
+        """Return `host:port` of every broker, comma separated; empty before the first `up`."""
         return ",".join(str(endpoint) for endpoint in self._addresses.values())
 
     @property
     def cluster(self) -> Cluster:
-        """The running cluster, for faults on its links and clocks.
+        """Return the running cluster, for faults on its links and clocks.
 
         Raises:
             EngineError: It is not up.
@@ -74,7 +74,7 @@ class EmbeddedEngine:
         return self._cluster
 
     def capabilities(self) -> frozenset[Capability]:
-        """Tell what this engine can do."""
+        """Return the engine's capabilities."""
         return CAPABILITIES
 
     def brokers(self) -> tuple[BrokerHandle, ...]:

@@ -18,7 +18,7 @@ class MissingTool(EngineError):  # noqa: N818
     """A program that the engine runs is not on this machine.
 
     Attributes:
-        tool: Its name, e.g. ``java``.
+        tool: Its name, e.g. `java`.
     """
 
     def __init__(self, tool: str, what: str, why: str = "", next_step: str = "") -> None:
@@ -67,14 +67,14 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """Name the engine, e.g. ``apache 4.3.1``."""
+        """Name the engine, e.g. `apache 4.3.1`."""
 
     @property
     def bootstrap(self) -> str:
-        """Return ``host:port`` of every broker, comma separated, as clients take it."""
+        """Return `host:port` of every broker, comma separated, as clients take it."""
 
     def capabilities(self) -> frozenset[Capability]:
-        """Tell what this engine can do."""
+        """Return the engine's capabilities."""
 
     def brokers(self) -> tuple[BrokerHandle, ...]:
         """List the brokers in the order of their ids."""

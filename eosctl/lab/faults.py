@@ -1,7 +1,7 @@
-"""Kinds of faults in drawn runs: a word of ``eosctl sandbox fault``, after the place where the fault is made.
+"""Kinds of faults in drawn runs: a word of `eosctl sandbox fault`, after the place where the fault is made.
 
-``late-end-txn`` is made by the brokers, ``links:late-end-txn`` on the connections of the run's own clients, and
-``proxy:late-end-txn`` by a proxy in front of the cluster; ``controllers:kill`` ends a controller.
+`late-end-txn` is made by the brokers, `links:late-end-txn` on the connections of the run's own clients, and
+`proxy:late-end-txn` by a proxy in front of the cluster; `controllers:kill` ends a controller.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def views_of_group(simulation: Simulation, group_id: str) -> list[Partition]:
 
 
 def has_open_transactions(simulation: Simulation) -> bool:
-    """Whether a coordinator knows of one that has not ended, or does not know yet."""
+    """Return whether a coordinator knows of one that has not ended, or does not know yet."""
     for broker in simulation.core.brokers():
         known = broker.transactions.transactions()
         if isinstance(known, ErrorCode) or any(one.state.is_open for one in known):

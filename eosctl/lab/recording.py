@@ -77,7 +77,7 @@ class Recorder:
 
     @property
     def history(self) -> History:
-        """Everything so far, unpacked; of long runs take ``packed``."""
+        """Everything so far, unpacked; of long runs take `packed`."""
         return self.packed.unpack()
 
     def tell(self, event: Event) -> None:
@@ -88,7 +88,7 @@ class Recorder:
 
 
 class RecordedProducer(TransactionalProducer):
-    """A producer that tells what it does; ``transaction`` is the name of the present one, unique in the history."""
+    """A producer that tells what it does; `transaction` is the name of the present one, unique in the history."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class RecordedProducer(TransactionalProducer):
         self._recorder = recorder
 
     async def init_transactions(self, *, keep_identity: bool = False) -> ProducerIdentity:
-        """See :class:`TransactionalProducer`."""
+        """See `TransactionalProducer`."""
         tell, now_ms = self._recorder.tell, self._recorder.now_ms
         tell(InitInvoked(now_ms(), self.actor, self.transactional_id))
         identity = await super().init_transactions(keep_identity=keep_identity)
@@ -134,7 +134,7 @@ class RecordedProducer(TransactionalProducer):
         await self.send_offsets(GroupIdentity(group_id), {partition: OffsetToCommit(offset)})
 
     async def end(self, *, committed: bool) -> ProducerIdentity:
-        """See :class:`TransactionalProducer`."""
+        """See `TransactionalProducer`."""
         self._recorder.tell(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
         return await super().end(committed=committed)
 
@@ -201,10 +201,10 @@ async def copy(
 ) -> None:
     """Copy one partition to another exactly once, as far as there is anything, until it is over or fenced.
 
-    ``trusts`` tells whether a group's offset can be believed: not while its coordinator may have lost it unknowingly.
-    ``keeps_position`` goes on without asking for the group's offset, as Kafka Streams does: the next transaction
-    follows the last one closely. ``aborts`` draws whether a transaction is aborted and its input handled again,
-    ``lingers`` waits as long as it is to stay open with its offsets sent.
+    `trusts` shows whether a group's offset can be believed: not while its coordinator may have lost it unknowingly.
+    `keeps_position` goes on without asking for the group's offset, as Kafka Streams does: the next transaction follows
+    the last one closely. `aborts` draws whether a transaction is aborted and its input handled again, `lingers` waits
+    as long as it is to stay open with its offsets sent.
     """
     if not await producer.survives():
         return

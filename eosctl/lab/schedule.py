@@ -33,7 +33,7 @@ class DrawnKind(StrEnum):
     SKEW_CLOCK = "skew-clock"
 
 
-#: What clients send during these may arrive up to ``amount`` ms after they have ended.
+#: What clients send during these may arrive up to `amount` ms after they have ended.
 LATE: Final = frozenset({DrawnKind.SLOW_CLIENTS, DrawnKind.LATE_OFFSET_COMMIT})
 
 _CRASHES: Final = (DrawnKind.KILL_BROKER, DrawnKind.STOP_BROKER, DrawnKind.KILL_CONTROLLER)
@@ -67,7 +67,7 @@ class Fault(NamedTuple):
     """One fault.
 
     Attributes:
-        at_ms: When it begins, after the workload has begun.
+        at_ms: It begins, after the workload has begun.
         kind: What it does.
         target: The node that it is done to; for links and frames the one end.
         other: The other end of a link; 0 for every other node.

@@ -27,7 +27,7 @@ _SHUTDOWN_TIMEOUT_S: Final = 5.0
 
 @dataclass(slots=True)
 class Pace:
-    """How long clients' bytes travel: 0 to ``max_latency_ms``, and up to ``extra_ms`` more while clients are slow."""
+    """How long clients' bytes travel: 0 to `max_latency_ms`, and up to `extra_ms` more while clients are slow."""
 
     max_latency_ms: float
     chance: random.Random

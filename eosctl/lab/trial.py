@@ -49,7 +49,7 @@ _LATENCIES_MS: Final = (2.0, 10.0, 40.0)
 _ABORT_SHARE: Final = 0.2
 _OBSERVE_S: Final = 0.1
 _CALM_S: Final = 1.0  # at least so long everything is left alone at the end, and all that faults delay has arrived
-#: Longer than ``request.timeout.ms``, after which a broker sends a marker again whose frame or answer was lost.
+#: Longer than `request.timeout.ms`, after which a broker sends a marker again whose frame or answer was lost.
 _SETTLE_S: Final = 40.0
 _LIMIT_S: Final = 600.0
 #: Where Linux keeps files in memory: a trial's half a megabyte is gone within a second, and no disk need see it.
@@ -105,7 +105,7 @@ class Trial(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether something is wrong."""
+        """Return whether something is wrong."""
         return bool(self.symptoms)
 
     @property
@@ -301,13 +301,13 @@ class _Stage:
             await asyncio.sleep(_OBSERVE_S)
 
     def _is_stale(self, group_id: str, broker_id: int) -> bool:
-        """Whether some broker has heard of a leader epoch of the group's partition in which another one leads."""
+        """Return whether a broker knows a leader epoch of the group's partition in which another broker leads."""
         views = () if self._simulation is None else views_of_group(self._simulation, group_id)
         newest = max(views, key=lambda replica: replica.leader_epoch, default=None)
         return newest is not None and newest.leader_id != broker_id
 
     def _is_undisputed(self) -> bool:
-        """Whether all brokers name the same coordinator of the copiers' group.
+        """Return whether all brokers name the same coordinator of the copiers' group.
 
         A deposed one that has not heard of it answers with old offsets, as Kafka's does. The member of a group never
         gets there: who lost the group's log cannot let anybody join. The copiers are no members, so they wait.

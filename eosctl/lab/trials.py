@@ -21,8 +21,8 @@ def minimise(plan: TrialPlan, failed: Trial, *, run: Run = run_trial) -> Trial:
     reason than that of the whole.
 
     Returns:
-        A trial of the same seed from whose schedule no single fault can be left out; ``failed`` itself if that holds
-        for it already.
+        A trial of the same seed from whose schedule no single fault can be left out; `failed` itself if that holds for
+        it already.
     """
     helpful = _helpful(plan, failed, run)
     smallest = failed
@@ -44,7 +44,7 @@ def bugs_of(plan: TrialPlan) -> dict[str, bool]:
 
 
 class Remedy(NamedTuple):
-    """A plan with one known weakness less; ``words`` are the options of the command line that take it away."""
+    """A plan with one known weakness less; `words` are the options of the command line that take it away."""
 
     words: str
     plan: TrialPlan

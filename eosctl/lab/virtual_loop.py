@@ -32,7 +32,7 @@ class VirtualStall(RuntimeError):  # noqa: N818
 
 
 class _Timer(asyncio.TimerHandle):
-    """A timer; ``_scheduled`` is what makes asyncio tell the loop of its cancellation."""
+    """A timer; `_scheduled` is what makes asyncio tell the loop of its cancellation."""
 
     _scheduled: bool
 
@@ -47,7 +47,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     * timers registered at different instants that fall on the same one are a coincidence; the seed decides their order;
     * tasks and futures hash by serial number, so the sets that asyncio keeps of them iterate the same way in every run.
 
-    Sets of strings are the program's own affair: their order changes between processes with ``PYTHONHASHSEED``.
+    Sets of strings are the program's own affair: their order changes between processes with `PYTHONHASHSEED`.
 
     Times are whole nanoseconds inside, so that sums of delays never round two instants into one.
     """
@@ -80,13 +80,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_later(
         self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Call back after ``delay`` virtual seconds."""
+        """Call back after `delay` virtual seconds."""
         return self._schedule(self._now_ns + round(delay * NANOSECONDS), callback, args, context)
 
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Call back at the virtual time ``when``, in seconds as `time` counts them."""
+        """Call back at the virtual time `when`, in seconds as `time` counts them."""
         return self._schedule(round(when * NANOSECONDS), callback, args, context)
 
     def create_future(self) -> asyncio.Future[Any]:
@@ -207,10 +207,10 @@ def run_virtual(main: Coroutine[Any, Any, T], seed: int = 0) -> T:
         seed: Decides the order of coincidences.
 
     Returns:
-        What ``main`` returned.
+        What `main` returned.
 
     Raises:
-        VirtualDeadlock: ``main`` waits for something that can no longer happen.
+        VirtualDeadlock: `main` waits for something that can no longer happen.
         VirtualStall: Callbacks keep scheduling each other at one instant.
     """
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(seed)) as runner:

@@ -40,8 +40,8 @@ class Instance(msgspec.Struct, frozen=True):
 class Tenure(msgspec.Struct, frozen=True):
     """The time in which one instance owned a transactional id: from its InitProducerId to the next one.
 
-    ``began_at_ms`` is None when the log begins later. ``partitions`` are those of all its transactions.
-    ``first_epoch`` and ``last_epoch`` differ at TV2, where every transaction raises the epoch.
+    `began_at_ms` is None when the log begins later. `partitions` are those of all its transactions. `first_epoch` and
+    `last_epoch` differ at TV2, where every transaction raises the epoch.
     """
 
     producer_id: int
@@ -58,7 +58,7 @@ class Tenure(msgspec.Struct, frozen=True):
 class BlameVerdict(msgspec.Struct, frozen=True):
     """How one tenure ended.
 
-    ``loser`` is whose time ended; ``winner`` who came next, None when nobody did. ``advice`` says what to change.
+    `loser` is whose time ended; `winner` who came next, None when nobody did. `advice` says what to change.
     """
 
     cause: BlameCause
@@ -72,7 +72,7 @@ class BlameVerdict(msgspec.Struct, frozen=True):
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """One line of the timeline; ``source`` says where it was read."""
+    """One line of the timeline; `source` says where it was read."""
 
     at_ms: int
     source: str

@@ -13,8 +13,8 @@ from eosctl.model.transaction import TopicPartition
 class TopicCounters(NamedTuple):
     """Appends to the partitions of one topic that a broker leads, markers included.
 
-    ``batch_count`` is TotalProduceRequestsPerSec, which counts every append to a partition; ``record_count`` is
-    MessagesInPerSec, ``stored_bytes`` BytesInPerSec. Kafka counts its own appends (markers, internal topics) as well.
+    `batch_count` is TotalProduceRequestsPerSec, which counts every append to a partition; `record_count` is
+    MessagesInPerSec, `stored_bytes` BytesInPerSec. Kafka counts its own appends (markers, internal topics) as well.
     """
 
     record_count: float = 0.0
@@ -25,9 +25,9 @@ class TopicCounters(NamedTuple):
 class BrokerCounters(msgspec.Struct, frozen=True):
     """The counters of one broker at one moment.
 
-    ``outcomes`` counts the results without an error by request (ErrorsPerSec with ``error=NONE``): for WriteTxnMarkers,
-    Produce and TxnOffsetCommit Kafka counts each partition of a request by itself. ``requests`` counts requests by name
-    and version. ``replicas`` are the partitions of which the broker has a log.
+    `outcomes` counts the results without an error by request (ErrorsPerSec with `error=NONE`): for WriteTxnMarkers,
+    Produce and TxnOffsetCommit Kafka counts each partition of a request by itself. `requests` counts requests by name
+    and version. `replicas` are the partitions of which the broker has a log.
     """
 
     source: str

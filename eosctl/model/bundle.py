@@ -11,7 +11,7 @@ BUNDLE_SCHEMA_VERSION: Final = 1
 
 
 class BundlePart(msgspec.Struct, frozen=True):
-    """One file of a bundle. ``kind`` is snapshot, log or data-dir; ``redaction`` says what was taken out of it."""
+    """One file of a bundle. `kind` is snapshot, log or data-dir; `redaction` says what was taken out of it."""
 
     name: str
     kind: str

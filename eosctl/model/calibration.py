@@ -19,12 +19,12 @@ class TrialProfile(StrEnum):
 
     @property
     def commits_offsets(self) -> bool:
-        """Whether offsets are committed in the transactions."""
+        """Return whether offsets are committed in the transactions."""
         return self in (TrialProfile.TV1_OFFSETS, TrialProfile.TV2_OFFSETS)
 
     @property
     def transaction_version(self) -> int:
-        """The level that the clients speak."""
+        """Return the level that the clients speak."""
         return 2 if self in (TrialProfile.TV2, TrialProfile.TV2_OFFSETS) else 1
 
 
@@ -56,8 +56,8 @@ class Trial(msgspec.Struct, frozen=True):
 class CalibrationRow(msgspec.Struct, frozen=True):
     """One figure: predicted before, measured after.
 
-    ``tolerance`` is what a prediction may be off, relatively. Where only a range can be told, ``predicted`` is its
-    lower and ``at_most`` its upper end.
+    `tolerance` is what a prediction may be off, relatively. Where only a range can be told, `predicted` is its lower
+    and `at_most` its upper end.
     """
 
     trial: str
@@ -81,7 +81,7 @@ class CalibrationRow(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether the prediction is within its tolerance."""
+        """Return whether the prediction is within its tolerance."""
         return abs(self.error) <= self.tolerance
 
 

@@ -26,14 +26,14 @@ class ItemState(StrEnum):
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """Between which values a number is good; None where there is no bound."""
+    """Between which values a number is good; None if there is no bound."""
 
     unit: str
     at_least: int | None = None
     at_most: int | None = None
 
     def holds(self, value: int) -> bool:
-        """Tell whether a value is good."""
+        """Return whether a value is good."""
         return (self.at_least is None or value >= self.at_least) and (self.at_most is None or value <= self.at_most)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class ChecklistItem(msgspec.Struct, frozen=True):
 
 
 class Checklist(msgspec.Struct, frozen=True):
-    """A list of items with a purpose; ``version`` changes when an item changes."""
+    """A list of items with a purpose; `version` changes when an item changes."""
 
     id: str
     title: str
@@ -88,7 +88,7 @@ class Answer(msgspec.Struct, frozen=True):
         item: The item's id.
         state: What became of it.
         evidence: Findings, a number, or the note of a person.
-        who: Who answered; ``eosctl`` for what it found out itself.
+        who: Who answered; `eosctl` for what it found out itself.
         at: When, RFC 3339 in UTC.
     """
 
@@ -100,7 +100,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Somebody answers for a record. ``digest`` is the SHA-256 of the answers that were signed."""
+    """Somebody answers for a record. `digest` is the SHA-256 of the answers that were signed."""
 
     who: str
     at: str

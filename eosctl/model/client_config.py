@@ -1,4 +1,4 @@
-"""How eosctl connects to a cluster: the typed result of client.properties, ``-X`` and profiles."""
+"""How eosctl connects to a cluster: the typed result of client.properties, `-X` and profiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eosctl.model.secret import Secret
 
 
 class SecurityProtocol(StrEnum):
-    """Kafka's ``security.protocol``."""
+    """Kafka's `security.protocol`."""
 
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
@@ -21,17 +21,17 @@ class SecurityProtocol(StrEnum):
 
     @property
     def uses_tls(self) -> bool:
-        """Whether the connection is encrypted."""
+        """Return whether the connection is encrypted."""
         return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
     @property
     def uses_sasl(self) -> bool:
-        """Whether the client authenticates through SASL."""
+        """Return whether the client authenticates through SASL."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
 class SaslMechanism(StrEnum):
-    """The mechanisms that eosctl speaks (``sasl.mechanism``)."""
+    """The mechanisms that eosctl speaks (`sasl.mechanism`)."""
 
     PLAIN = "PLAIN"
     SCRAM_SHA_256 = "SCRAM-SHA-256"
@@ -53,9 +53,9 @@ class Endpoint(msgspec.Struct, frozen=True):
 class TlsConfig(msgspec.Struct, frozen=True):
     """PEM material and verification; paths name PEM or PKCS#12 files on this machine.
 
-    Texts (``*_pem``) go before files. Without ``ca_file`` and ``ca_pem`` the system's trust store counts.
-    ``certificate_password`` opens the store, ``key_password`` the key in it. ``verify_hostname`` False corresponds to
-    an empty ``ssl.endpoint.identification.algorithm``.
+    Texts (`*_pem`) go before files. Without `ca_file` and `ca_pem` the system's trust store counts.
+    `certificate_password` opens the store, `key_password` the key in it. `verify_hostname` False corresponds to an
+    empty `ssl.endpoint.identification.algorithm`.
     """
 
     ca_file: str | None = None
@@ -82,8 +82,8 @@ class SaslConfig(msgspec.Struct, frozen=True):
 class ClientConfig(msgspec.Struct, frozen=True):
     """Everything a client needs to open connections.
 
-    Times are milliseconds: ``request_timeout_ms`` bounds one request (``request.timeout.ms``), ``timeout_ms`` a
-    whole operation with its retries (``default.api.timeout.ms``).
+    Times are milliseconds: `request_timeout_ms` bounds one request (`request.timeout.ms`), `timeout_ms` a whole
+    operation with its retries (`default.api.timeout.ms`).
     """
 
     bootstrap: tuple[Endpoint, ...]

@@ -6,7 +6,7 @@ import msgspec
 
 
 class AccessRule(msgspec.Struct, frozen=True):
-    """One ACL; the words are Kafka's own (``TransactionalId``, ``Literal``, ``Write``, ``Allow``)."""
+    """One ACL; the words are Kafka's own (`TransactionalId`, `Literal`, `Write`, `Allow`)."""
 
     principal: str
     host: str
@@ -17,7 +17,7 @@ class AccessRule(msgspec.Struct, frozen=True):
     permission: str
 
     def covers(self, resource_type: str, name: str) -> bool:
-        """Tell whether the rule's pattern matches a resource, as Kafka's authorizer matches it."""
+        """Return whether the rule's pattern matches a resource, as Kafka's authorizer matches it."""
         if self.resource_type != resource_type:
             return False
         if self.pattern_type == "Prefixed":
@@ -26,7 +26,7 @@ class AccessRule(msgspec.Struct, frozen=True):
 
 
 class AccessRules(msgspec.Struct, frozen=True):
-    """Every ACL of a cluster; ``enabled`` is False where no authorizer judges requests."""
+    """Every ACL of a cluster; `enabled` is False where no authorizer judges requests."""
 
     enabled: bool
     rules: tuple[AccessRule, ...] = ()
@@ -35,8 +35,8 @@ class AccessRules(msgspec.Struct, frozen=True):
 class LogDirectory(msgspec.Struct, frozen=True):
     """A directory in which a broker keeps logs.
 
-    ``error`` is Kafka's error name, empty when it is well. ``total_bytes`` and ``usable_bytes`` are those of its
-    volume; -1 before Kafka 3.3, which does not tell.
+    `error` is Kafka's error name, empty when it is well. `total_bytes` and `usable_bytes` are those of its volume; -1
+    before Kafka 3.3, which does not tell.
     """
 
     broker_id: int
@@ -50,7 +50,7 @@ class LogDirectory(msgspec.Struct, frozen=True):
 class QuorumReplica(msgspec.Struct, frozen=True):
     """A replica of the metadata log as the quorum's leader sees it.
 
-    ``last_caught_up_ms`` is the leader's clock; None where the leader does not tell.
+    `last_caught_up_ms` is the leader's clock; None if the leader does not tell.
     """
 
     replica_id: int

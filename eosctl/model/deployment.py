@@ -72,9 +72,9 @@ class ValueSource(StrEnum):
 class Value(msgspec.Struct, frozen=True):
     """A resolved setting.
 
-    ``name`` is the component's own name for it, ``key`` what stands in the file, with its prefix. A ``text`` that
-    refers to something outside of the file is not resolved, and nothing may be concluded from it. ``owner`` is the file
-    of the component that a default belongs to.
+    `name` is the component's own name for it, `key` what stands in the file, with its prefix. A `text` that refers to
+    something outside of the file is not resolved, and nothing may be concluded from it. `owner` is the file of the
+    component that a default belongs to.
     """
 
     name: str
@@ -87,12 +87,12 @@ class Value(msgspec.Struct, frozen=True):
 
     @property
     def file(self) -> str:
-        """The file that decides it: where it stands, or that of the component whose default it is."""
+        """Return the file that decides it: where it stands, or that of the component whose default it is."""
         return self.owner if self.place is None else self.place.file
 
     @property
     def number(self) -> int | None:
-        """The value as a whole number, as Kafka parses it; None when it is none or not resolved."""
+        """Return the value as a whole number, as Kafka parses it; None when it is none or not resolved."""
         if self.text is None or not self.resolved:
             return None
         try:
@@ -103,19 +103,19 @@ class Value(msgspec.Struct, frozen=True):
 
     @property
     def flag(self) -> bool | None:
-        """The value as Kafka parses a boolean: ``true`` or ``false`` in any case, else None."""
+        """Return the value as Kafka parses a boolean: `true` or `false` in any case, else None."""
         if self.text is None or not self.resolved:
             return None
         return {"true": True, "false": False}.get(self.text.strip().lower())
 
     @property
     def word(self) -> str | None:
-        """The trimmed text; None when it is absent or not resolved."""
+        """Return the trimmed text; None when it is absent or not resolved."""
         return None if self.text is None or not self.resolved else self.text.strip()
 
     @property
     def is_given(self) -> bool:
-        """Whether somebody wrote it down."""
+        """Return whether somebody wrote it down."""
         return self.source is ValueSource.GIVEN
 
 
@@ -129,17 +129,17 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         application: Equal for components that are parts of one application or server.
         given: Values that were written down, by their name within the component.
         framework: Defaults that the surrounding framework (Streams, Connect, Spring) sets over the component's own.
-        defaults: The component's own defaults in ``release``.
+        defaults: The component's own defaults in `release`.
         release: The Kafka release whose defaults hold.
         client: Whose client it is.
         inside: The role that it is a part of: the producer inside a Streams application.
         forced: Names whose given values the framework ignores.
         release_named: Whether the user or the file named the release; else it is the newest one known.
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
-        recognized_by: The key, or the name of the surroundings, that shows the role; empty where no single one does.
-        instances: How many processes run with it, by the description of the platform; None where none shows that.
-        described_by: The file that describes its cluster as a whole, as a Compose file does; empty where several files
-            of a folder may be parts of one.
+        recognized_by: The key, or the name of the surroundings, that shows the role; empty if no single one does.
+        instances: How many processes run with it, by the description of the platform; None if none shows that.
+        described_by: The file that describes its cluster as a whole, as a Compose file does; empty if several files of
+            a folder may be parts of one.
         others: What else it may be, where no key decides: components of these roles stand for the same settings.
     """
 
@@ -183,7 +183,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         return self.value(name).word
 
     def has(self, name: str) -> bool:
-        """Tell whether a setting was written down."""
+        """Return whether a setting was written down."""
         return name in self.given
 
 

@@ -59,8 +59,8 @@ LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyT
 class GapReason(StrEnum):
     """Why a piece of evidence is missing.
 
-    ``hidden``: brokers leave it out of a list without an error, because the principal may not describe it, and it may
-    or may not exist. ``frozen``: it was read, but no controller updates it.
+    `hidden`: brokers leave it out of a list without an error, because the principal may not describe it, and it may or
+    may not exist. `frozen`: it was read, but no controller updates it.
     """
 
     UNREACHABLE = "unreachable"
@@ -79,8 +79,8 @@ class GapReason(StrEnum):
 class EvidenceGap(msgspec.Struct, frozen=True):
     """A part of the evidence that is missing, and why.
 
-    ``subject`` names what is missing within the kind (``broker 2``, ``orders-0``, a transactional id, or ``*`` for all
-    of it). ``error`` is Kafka's error name where a broker answered one; ``next_step`` says what would close the gap.
+    `subject` names what is missing within the kind (`broker 2`, `orders-0`, a transactional id, or `*` for all of it).
+    `error` is Kafka's error name where a broker answered one; `next_step` says what would close the gap.
     """
 
     kind: EvidenceKind

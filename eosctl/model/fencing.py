@@ -13,8 +13,8 @@ from eosctl.model.verdict import Confidence, Evidence
 class AbortedRange(msgspec.Struct, frozen=True):
     """An aborted transaction in one partition (aborted list of a read_committed Fetch, and the ABORT marker behind it).
 
-    ``first_offset`` is the transaction's first record, ``marker_offset`` its marker, None when it was not read.
-    ``producer_epoch`` is the marker's, -1 when it was not read.
+    `first_offset` is the transaction's first record, `marker_offset` its marker, None when it was not read.
+    `producer_epoch` is the marker's, -1 when it was not read.
     """
 
     partition: TopicPartition
@@ -35,10 +35,10 @@ class FencingCause(StrEnum):
 class FencingEvent(msgspec.Struct, frozen=True):
     """One transaction that ended under its producer.
 
-    ``fenced_epoch`` is the producer epoch that lost, ``abort_epoch`` the one that the markers carry,
-    ``successor_epoch`` the one handed to the next instance (None when none came). Times are the coordinator's clock,
-    ms since the epoch; None when only the present state was seen and not the log. ``log_offsets`` are the records of
-    ``__transaction_state`` that tell the story, in order.
+    `fenced_epoch` is the producer epoch that lost, `abort_epoch` the one that the markers carry, `successor_epoch` the
+    one handed to the next instance (None when none came). Times are the coordinator's clock, ms since the epoch; None
+    when only the present state was seen and not the log. `log_offsets` are the records of `__transaction_state` that
+    tell the story, in order.
     """
 
     transactional_id: str

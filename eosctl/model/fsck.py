@@ -23,8 +23,8 @@ class FsckFinding(msgspec.Struct, frozen=True):
         severity: How bad it is.
         message: What was found and what was expected, with the numbers.
         directory: The data directory.
-        file: The file, relative to the data directory; empty where no single file is meant.
-        partition: The partition, such as `orders-0`; empty where none is meant.
+        file: The file, relative to the data directory; empty if no single file is meant.
+        partition: The partition, such as `orders-0`; empty if none is meant.
         position: Byte position in the file.
         offset: Offset in the log.
         entry: Number of the entry in an index, from 0.

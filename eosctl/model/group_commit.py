@@ -1,4 +1,4 @@
-"""Offsets that transactions committed for groups, as ``__consumer_offsets`` keeps them."""
+"""Offsets that transactions committed for groups, as `__consumer_offsets` keeps them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class GroupCommit(msgspec.Struct, frozen=True):
 class StaleOffset(msgspec.Struct, frozen=True):
     """An offset of which the coordinator says something else than its log, as KAFKA-17507 brings about.
 
-    ``told_offset`` is the coordinator's answer and ``logged_offset`` what a coordinator would read that loads the log
-    now; None for no offset. ``log_offset`` is where the record is.
+    `told_offset` is the coordinator's answer and `logged_offset` what a coordinator would read that loads the log now;
+    None for no offset. `log_offset` is where the record is.
     """
 
     group_id: str

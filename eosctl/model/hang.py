@@ -28,7 +28,7 @@ class HangCause(StrEnum):
 
 
 class HangStatus(StrEnum):
-    """What the cause means: ``hanging`` is KIP-664's sense (no coordinator will ever end it)."""
+    """What the cause means: `hanging` is KIP-664's sense (no coordinator will ever end it)."""
 
     HANGING = "hanging"
     STALLED = "stalled"
@@ -39,7 +39,7 @@ class HangStatus(StrEnum):
 
 
 class GroupImpact(msgspec.Struct, frozen=True):
-    """A group that a pinned partition holds up; ``invisible_offsets`` lie between its position and the log end."""
+    """A group that a pinned partition holds up; `invisible_offsets` lie between its position and the log end."""
 
     group_id: str
     partition: TopicPartition
@@ -50,9 +50,9 @@ class GroupImpact(msgspec.Struct, frozen=True):
 class BlastRadius(msgspec.Struct, frozen=True):
     """What one open transaction holds up.
 
-    ``invisible_offsets`` counts offsets from the transaction's first to the high watermark, markers included;
-    ``invisible_records`` the data records among them, None where they were not read. A read_committed reader sees
-    none of them. ``pins_last_stable_offset`` is False when an older transaction holds the LSO anyway.
+    `invisible_offsets` counts offsets from the transaction's first to the high watermark, markers included;
+    `invisible_records` the data records among them, None where they were not read. A read_committed reader sees none of
+    them. `pins_last_stable_offset` is False when an older transaction holds the LSO anyway.
     """
 
     partition: TopicPartition
@@ -69,8 +69,8 @@ class BlastRadius(msgspec.Struct, frozen=True):
 class OpenTransaction(msgspec.Struct, frozen=True):
     """A transaction open on one partition leader, joined with what the coordinator says of its producer id.
 
-    ``transactional_id`` is None when no coordinator knows the producer id. ``first_offset`` is the leader's
-    current_txn_start_offset. Ages are ms by the observer's clock; ``age_ms`` None when no trustworthy start is known.
+    `transactional_id` is None when no coordinator knows the producer id. `first_offset` is the leader's
+    current_txn_start_offset. Ages are ms by the observer's clock; `age_ms` None when no trustworthy start is known.
     """
 
     partition: TopicPartition
@@ -91,8 +91,8 @@ class OpenTransaction(msgspec.Struct, frozen=True):
 class HangVerdict(msgspec.Struct, frozen=True):
     """The judgement on one open transaction.
 
-    ``evidence`` is left out for transactions that are open and well. ``can_abort`` is True only when writing an ABORT
-    marker can harm nobody; otherwise ``abort_refusal`` says why not. ``coordinator_acts_at_ms`` is when the coordinator
+    `evidence` is left out for transactions that are open and well. `can_abort` is True only when writing an ABORT
+    marker can harm nobody; otherwise `abort_refusal` says why not. `coordinator_acts_at_ms` is when the coordinator
     will end it by itself (its clock), None when it will not.
     """
 
@@ -111,8 +111,8 @@ class HangVerdict(msgspec.Struct, frozen=True):
 class TransactionVerdict(msgspec.Struct, frozen=True):
     """The judgement on one transaction that its coordinator holds open, from the coordinator's side alone.
 
-    ``age_ms`` is measured from the coordinator's start time by the observer's clock; None when it has none.
-    ``prepared_since_ms`` is when the Prepare* record was written, None when the log was not read.
+    `age_ms` is measured from the coordinator's start time by the observer's clock; None when it has none.
+    `prepared_since_ms` is when the Prepare* record was written, None when the log was not read.
     """
 
     transaction: Transaction

@@ -1,4 +1,4 @@
-"""The life of transactional ids as the coordinator wrote it down in ``__transaction_state``."""
+"""The life of transactional ids as the coordinator wrote it down in `__transaction_state`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from eosctl.model.transaction import TopicPartition
 class TransactionLogEntry(msgspec.Struct, frozen=True):
     """One record of the transaction log.
 
-    ``state`` is the state's wire name, empty for a tombstone (the id expired). ``coordinator_epoch`` is the leader
-    epoch of the batch. Times are the coordinator's clock in ms since the epoch; ``start_time_ms`` None when no
-    transaction had begun. ``client_transaction_version`` is 0 for clients below TV2 and on brokers that do not write
-    it.
+    `state` is the state's wire name, empty for a tombstone (the id expired). `coordinator_epoch` is the leader epoch of
+    the batch. Times are the coordinator's clock in ms since the epoch; `start_time_ms` None when no transaction had
+    begun. `client_transaction_version` is 0 for clients below TV2 and on brokers that do not write it.
     """
 
     transactional_id: str

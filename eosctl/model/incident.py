@@ -21,7 +21,7 @@ class EvidenceLine(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The place as editors and ``grep -n`` write it: ``server.log:812``."""
+        """Return the place as editors and `grep -n` write it: `server.log:812`."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
@@ -29,11 +29,11 @@ class Incident(NamedTuple):
     """A fault with its cause.
 
     Attributes:
-        kind: What happened, e.g. ``producer_fenced``.
-        root_cause: Why, e.g. ``duplicate-transactional-id``.
-        severity: How much it matters; ``info`` for what is benign.
+        kind: What happened, e.g. `producer_fenced`.
+        root_cause: Why, e.g. `duplicate-transactional-id`.
+        severity: How much it matters; `info` for what is benign.
         confidence: From 0 to 1: how much of the evidence that the verdict wants was there.
-        subject: What it is about, by Kafka's names: ``transactional.id``, ``group``, ``broker``, ``topic-partition``.
+        subject: What it is about, by Kafka's names: `transactional.id`, `group`, `broker`, `topic-partition`.
         t_start_ms: The first evidence, ms since the epoch, UTC.
         t_end_ms: The last.
         evidence: The records that the verdict rests on, earliest first.

@@ -59,14 +59,14 @@ class CoordinatedTransaction:
         transactional_id: Whose it is.
         producer_id: The producer id at its end.
         producer_epoch: The epoch at its end.
-        log_partition: Partition of ``__transaction_state``.
+        log_partition: Partition of `__transaction_state`.
         offset: The record that told the fate.
         fate: Committed, aborted, open, or ending: decided and not completed.
         partition_count: The most partitions that it is known to have held.
-        timeout_ms: Its ``transaction.timeout.ms``.
-        started_ms: When its first partition was added; None when compaction has removed that.
-        prepared_ms: When its end was decided; None when not, or when compaction has removed that.
-        ended_ms: When all markers were written; None before.
+        timeout_ms: Its `transaction.timeout.ms`.
+        started_ms: Its first partition was added; None when compaction has removed that.
+        prepared_ms: Its end was decided; None when not, or when compaction has removed that.
+        ended_ms: All markers were written; None before.
     """
 
     transactional_id: str
@@ -84,7 +84,7 @@ class CoordinatedTransaction:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SequenceBreak:
-    """A place where a producer's sequence numbers do not follow: ``sequence-gap`` or ``duplicate-batch``."""
+    """A place where a producer's sequence numbers do not follow: `sequence-gap` or `duplicate-batch`."""
 
     topic: str
     partition: int
@@ -189,7 +189,7 @@ class TopicSummary(NamedTuple):
 
     @property
     def marker_share(self) -> float:
-        """The share of the bytes that markers are."""
+        """Return the share of the bytes that markers are."""
         return self.marker_bytes / self.size_bytes if self.size_bytes else 0.0
 
 

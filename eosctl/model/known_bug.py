@@ -24,7 +24,7 @@ class Product(StrEnum):
 
 
 class KnownBug(msgspec.Struct, frozen=True):
-    """A bug: ``fixed`` holds the first release with the fix on each branch that has one; empty while it is open."""
+    """A bug: `fixed` holds the first release with the fix on each branch that has one; empty while it is open."""
 
     id: str
     product: Product
@@ -35,7 +35,7 @@ class KnownBug(msgspec.Struct, frozen=True):
     workaround: str
 
     def affects(self, version: Version) -> bool:
-        """Tell whether a release has the bug.
+        """Return whether a release has the bug.
 
         A branch (major and minor number) with a fixed release is affected before that release; any other branch is
         affected up to the newest fixed release.
@@ -49,7 +49,7 @@ class KnownBug(msgspec.Struct, frozen=True):
 
     @property
     def reference(self) -> str:
-        """The issue's address; empty where there is only a release note."""
+        """Return the issue's address; empty if there is only a release note."""
         if self.id.startswith(("KAFKA-", "FLINK-")):
             return f"https://issues.apache.org/jira/browse/{self.id}"
         number = re.fullmatch(r"librdkafka-(\d{3,})", self.id)
@@ -57,7 +57,7 @@ class KnownBug(msgspec.Struct, frozen=True):
 
 
 def parse_version(text: str) -> Version:
-    """Parse ``3.9.1``, ``v2.5``, ``3.7.1-IV0`` or ``4.0.0-rc1``; missing parts count as 0.
+    """Parse `3.9.1`, `v2.5`, `3.7.1-IV0` or `4.0.0-rc1`; missing parts count as 0.
 
     Raises:
         ValueError: The text does not begin with major and minor number.
@@ -70,5 +70,5 @@ def parse_version(text: str) -> Version:
 
 
 def version_text(version: Version) -> str:
-    """Write a version: ``3.9.1``."""
+    """Write a version: `3.9.1`."""
     return ".".join(map(str, version))

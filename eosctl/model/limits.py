@@ -15,15 +15,15 @@ class Limits(msgspec.Struct, frozen=True):
         marker_delivery_ms: How long a transaction may stay in Prepare* while its markers are delivered; a leader
             election takes seconds.
         long_running_transaction_ms: From when on an open transaction is called long-running: twice the producer's
-            default ``transaction.timeout.ms``.
+            default `transaction.timeout.ms`.
         long_running_invisible_records: How many records a long-running transaction may hide from readers.
         last_stable_offset_gap_records: How far the last stable offset may lie behind the high watermark.
-        retention_percent: How much of ``retention.ms`` a transaction may be open before its records are in danger.
+        retention_percent: How much of `retention.ms` a transaction may be open before its records are in danger.
         fencing_window_ms: How old a fencing may be to be news.
         fencing_repeat_count: From how many fencings of one id in the window on it is a fight between two instances.
         reinit_within_ms: How soon after an abort a new InitProducerId must follow to belong to it; the initialising
-            client retries CONCURRENT_TRANSACTIONS with at most ``retry.backoff.max.ms`` (1,000) in between.
-        transaction_log_replication_factor: Replicas that ``__transaction_state`` should have, brokers permitting.
+            client retries CONCURRENT_TRANSACTIONS with at most `retry.backoff.max.ms` (1,000) in between.
+        transaction_log_replication_factor: Replicas that `__transaction_state` should have, brokers permitting.
         transaction_log_min_isr: In-sync replicas that its writes should wait for.
         producer_id_count: Producer ids that one partition may remember; expiring more takes noticeable time under the
             lock of the log (KAFKA-16229).

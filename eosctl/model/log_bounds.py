@@ -17,7 +17,7 @@ class Only(StrEnum):
 
     @property
     def needs_outcomes(self) -> bool:
-        """Whether markers must be known before the first batch can be judged."""
+        """Return whether markers must be known before the first batch can be judged."""
         return self in (Only.COMMITTED, Only.ABORTED, Only.OPEN)
 
 
@@ -28,7 +28,7 @@ class Bounds(NamedTuple):
     last: int | None = None
 
     def overlaps(self, low: int, high: int) -> bool:
-        """Tell whether a range has a value within the bounds."""
+        """Return whether a range has a value within the bounds."""
         return (self.first is None or high >= self.first) and (self.last is None or low <= self.last)
 
 

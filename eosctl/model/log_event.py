@@ -16,7 +16,7 @@ class LoggedException(NamedTuple):
 
     Attributes:
         class_name: The outermost class as printed.
-        root_class: The class of the last ``Caused by``; ``class_name`` without one.
+        root_class: The class of the last `Caused by`; `class_name` without one.
         chain: All classes from the outermost to the root.
         fingerprint: A hash of the chain and its frames without line numbers; equal for the same failure.
     """
@@ -34,15 +34,15 @@ class LogEvent(NamedTuple):
         file: The file as it was named by the caller.
         offset: Where the header line starts, in bytes of the (decompressed) file.
         line: The header's line, from 1.
-        time_ms: When, ms since the epoch, UTC; None where the record carries no time.
+        time_ms: When, ms since the epoch, UTC; None if the record carries no time.
         time_assumed: Whether zone, date or year had to be assumed.
-        level: In upper case as printed; empty where the layout has none.
+        level: In upper case as printed; empty if the layout has none.
         thread: The thread's name, possibly cut by the layout.
         logger: The logger, possibly abbreviated by the layout.
         application: Who wrote it: the broker's directory, the service of the record, or the file's name.
         host: The machine it was written on, as far as the record or its file tells; empty when neither does.
         category: A category of the catalogue.
-        fields: Values named by the catalogue: ``transactional_id``, ``producer_id``, ``partition``, and so on.
+        fields: Values named by the catalogue: `transactional_id`, `producer_id`, `partition`, and so on.
         exception: The throwable, if one was printed.
         message: The message without the stack trace.
     """
@@ -69,7 +69,7 @@ class SourceSummary(NamedTuple):
     Attributes:
         file: The file.
         application: Who wrote it.
-        layout: The layouts that were recognised, joined by ``+``.
+        layout: The layouts that were recognised, joined by `+`.
         size_bytes: Size after decompression.
         event_count: Records, whether they mean something or not.
         unmatched_line_count: Lines before the first header or, without any known layout, all lines.
@@ -78,10 +78,10 @@ class SourceSummary(NamedTuple):
         first_ms: Time of the first record that carries one.
         last_ms: Time of the last.
         error: Why the file could not be read to its end; empty when it was.
-        beginning: Its first records as text, in which programs tell who they are; empty where it is no file.
+        beginning: Its first records as text, in which programs tell who they are; empty if it is not a file.
         sample_line_count: Lines of its first part that should begin a record; 0 where there is no sample.
         sample_unmatched_count: Lines among them that no layout explains.
-        modified_ms: When the file was last written, ms since the epoch; 0 where it is no file.
+        modified_ms: The file was last written, ms since the epoch; 0 where it is not a file.
     """
 
     file: str

@@ -16,8 +16,8 @@ class LoggedRecord(NamedTuple):
     """A record that an incident rests on.
 
     Attributes:
-        place: File and line, ``server.log:812``; without a line where it is not known.
-        at_ms: When it was written, ms since the epoch, UTC; None where the record carries no time.
+        place: File and line, `server.log:812`; without a line where it is not known.
+        at_ms: It was written, ms since the epoch, UTC; None if the record carries no time.
         category: What kind of record it is, by the catalogue of logs.
         text: The message, cut.
     """
@@ -38,20 +38,20 @@ class LoggedIncident(msgspec.Struct, frozen=True):
 class UnexplainedRecords(msgspec.Struct, frozen=True):
     """Records of one category and subject that call for action and that no incident explains.
 
-    Errors that the catalogue does not know have the category ``UNCLASSIFIED``; their subject is the logger.
+    Errors that the catalogue does not know have the category `UNCLASSIFIED`; their subject is the logger.
 
     Attributes:
         category: The category of the log catalogue.
         severity: How much the category matters.
         resource: The subject: a partition, a transaction, a group, a broker, or the application that wrote the records.
         record_count: How many records there are.
-        first_ms: When the first was written, ms since the epoch, UTC; None where no record carries a time.
-        last_ms: When the last was written.
+        first_ms: The first was written, ms since the epoch, UTC; None if no record carries a time.
+        last_ms: The last was written.
         records: The first and the last records, quoted.
         meaning: What the category means.
-        next_step: What to do; empty where the catalogue names nothing.
-        names: What the records name, by the names of log fields: ``transactional_id``, ``producer_id``, ``partition``;
-            of an unknown error, its ``template``.
+        next_step: What to do; empty if the catalogue names nothing.
+        names: What the records name, by the names of log fields: `transactional_id`, `producer_id`, `partition`; of an
+            unknown error, its `template`.
     """
 
     category: str
@@ -67,5 +67,5 @@ class UnexplainedRecords(msgspec.Struct, frozen=True):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the catalogue does not know the records."""
+        """Return whether the catalogue does not know the records."""
         return self.category == UNCLASSIFIED

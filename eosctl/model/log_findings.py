@@ -62,17 +62,17 @@ class LogFindings(NamedTuple):
 
     @property
     def has_records(self) -> bool:
-        """Whether a log record was recognized in any file."""
+        """Return whether a log record was recognized in any file."""
         return any(one.recognition in (Recognition.LITTLE, Recognition.MOST) for one in self.coverage)
 
     @property
     def is_recognized(self) -> bool:
-        """Whether no file is of unknown content, in whole or for the most part."""
+        """Return whether no file is of unknown content, in whole or for the most part."""
         return not any(one.recognition in (Recognition.NONE, Recognition.LITTLE) for one in self.coverage)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every file that should be read was read to its end."""
+        """Return whether every file that should be read was read to its end."""
         return not any(source.error for source in self.sources) and not any(one.is_failure for one in self.skipped)
 
 

@@ -9,11 +9,11 @@ import msgspec
 
 
 class MetricSample(NamedTuple):
-    """One value; ``labels`` without the metric's name.
+    """One value; `labels` without the metric's name.
 
     Beans read through JMX or Jolokia have the names that jmx_exporter gives them without rules
-    (``kafka_cluster_Partition_Value`` with ``name``, ``topic`` and ``partition`` as labels), so that nobody who reads
-    samples needs to know where they came from.
+    (`kafka_cluster_Partition_Value` with `name`, `topic` and `partition` as labels), so that nobody who reads samples
+    needs to know where they came from.
     """
 
     name: str
@@ -25,7 +25,7 @@ class MetricPage(msgspec.Struct, frozen=True):
     """The samples of one program.
 
     Attributes:
-        source: Where they were read: an address, behind a Prometheus server the ``instance`` of the series.
+        source: Where they were read: an address, behind a Prometheus server the `instance` of the series.
         read_at_ms: When, by the observer's clock.
         samples: What was read.
     """

@@ -92,7 +92,7 @@ _BRACKETS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}]|\n')
 
 
 class _Value(NamedTuple):
-    """Where a value starts and ends; ``is_bare`` if only a blank or a separator ends it."""
+    """Where a value starts and ends; `is_bare` if only a blank or a separator ends it."""
 
     start: int
     end: int
@@ -184,7 +184,7 @@ def _in_message(text: str, head: re.Match[str], start: int) -> _Value:
 
 
 def _is_setting(text: str, head: re.Match[str]) -> bool:
-    """Whether a line is ``name=value`` or ``name: value`` and nothing else, so that the value may hold blanks."""
+    """Return whether a line is `name=value` or `name: value` and nothing else, so that the value may hold blanks."""
     if not head["sign"]:
         return False
     name = head.start("name")
@@ -225,7 +225,7 @@ def _block_end(text: str, block: re.Match[str]) -> int:
 def _quoted(text: str, opener: re.Match[str]) -> _Value:
     """Return what stands between an opening quote and its closing one, or the end of the line.
 
-    A quote that is escaped ``n`` times has ``2**n - 1`` backslashes before it; one inside the value has more.
+    A quote that is escaped `n` times has `2**n - 1` backslashes before it; one inside the value has more.
     """
     start, depth = opener.end(), len(opener["escape"])
     if text.startswith(MASK, start):

@@ -11,7 +11,7 @@ Release = tuple[int, int]
 
 
 class Span(msgspec.Struct, frozen=True):
-    """What holds from one release on, until the next span. ``bounds`` is the declaring program's own notation."""
+    """What holds from one release on, until the next span. `bounds` is the declaring program's own notation."""
 
     since: Release
     default: str | None
@@ -24,11 +24,11 @@ class Parameter(msgspec.Struct, frozen=True):
 
     Attributes:
         name: As the component spells it.
-        type: ``int``, ``long``, ``short``, ``double``, ``boolean``, ``string``, ``list``, ``class``, ``password``.
+        type: `int`, `long`, `short`, `double`, `boolean`, `string`, `list`, `class`, `password`.
         spans: Oldest first, never empty.
         removed: The first release without it.
         alias: The name that it is another name of.
-        only: ``producer`` or ``consumer`` where one table serves both.
+        only: `producer` or `consumer` where one table serves both.
     """
 
     name: str
@@ -39,16 +39,16 @@ class Parameter(msgspec.Struct, frozen=True):
     only: str = ""
 
     def at(self, release: Release) -> Span | None:
-        """Return what holds in a release; None where the setting is not there yet, or no longer."""
+        """Return what holds in a release; None if the setting is not there yet, or no longer."""
         if self.removed is not None and release >= self.removed:
             return None
         return next((span for span in reversed(self.spans) if span.since <= release), None)
 
 
 class ParameterTable(msgspec.Struct, frozen=True):
-    """All settings of one component; ``first`` and ``last`` are the releases that the table was made from.
+    """All settings of one component; `first` and `last` are the releases that the table was made from.
 
-    ``software`` is whose releases these are. Frameworks count releases of their own, which say nothing about Kafka's.
+    `software` is whose releases these are. Frameworks count releases of their own, which say nothing about Kafka's.
     """
 
     component: str

@@ -17,11 +17,11 @@ class Period(NamedTuple):
     until_ms: int | None = None
 
     def holds(self, time_ms: int | None) -> bool:
-        """Whether it may have been then; of what has no time nobody knows."""
+        """Return whether it may have been then; of what has no time nobody knows."""
         return time_ms is None or self.touches(time_ms, time_ms)
 
     def touches(self, start_ms: int, end_ms: int) -> bool:
-        """Whether some of what began and ended then was in it."""
+        """Return whether some of what began and ended then was in it."""
         return (self.from_ms is None or end_ms >= self.from_ms) and (self.until_ms is None or start_ms < self.until_ms)
 
 

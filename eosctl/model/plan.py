@@ -9,12 +9,12 @@ from eosctl.model.verdict import Evidence
 
 
 class MarkerPlan(msgspec.Struct, frozen=True):
-    """One marker for one hanging transaction on one partition; ``committed`` tells COMMIT from ABORT.
+    """One marker for one hanging transaction on one partition; `committed` tells COMMIT from ABORT.
 
-    ``coordinator_epoch`` is what the marker will carry: exactly what DescribeProducers reports for the producer, 0
-    where it reports -1. A higher value would make the partition refuse the coordinator's own later markers.
-    ``invisible_offsets`` come out of the shadow of the last stable offset; ``invisible_records`` counts the data
-    records among them, None where they were not read (those of the aborted transaction itself stay invisible).
+    `coordinator_epoch` is what the marker will carry: exactly what DescribeProducers reports for the producer, 0 where
+    it reports -1. A higher value would make the partition refuse the coordinator's own later markers.
+    `invisible_offsets` come out of the shadow of the last stable offset; `invisible_records` counts the data records
+    among them, None where they were not read (those of the aborted transaction itself stay invisible).
     """
 
     cluster_id: str
@@ -35,14 +35,14 @@ class MarkerPlan(msgspec.Struct, frozen=True):
 
 
 class ChangeOutcome(msgspec.Struct, frozen=True):
-    """What came of a change whose outcome needs no further facts; ``detail`` is a sentence for people."""
+    """What came of a change whose outcome needs no further facts; `detail` is a sentence for people."""
 
     verified: bool
     detail: str
 
 
 class MarkerOutcome(msgspec.Struct, frozen=True):
-    """What a marker did. ``verified`` means that the leader no longer shows the transaction and the LSO moved."""
+    """What a marker did. `verified` means that the leader no longer shows the transaction and the LSO moved."""
 
     plan: MarkerPlan
     last_stable_offset_before: int | None
@@ -54,7 +54,7 @@ class MarkerOutcome(msgspec.Struct, frozen=True):
 class FencePlan(msgspec.Struct, frozen=True):
     """A new epoch for one transactional id: its coordinator aborts what is open and refuses the present producer.
 
-    ``transaction`` is the id as its coordinator described it just before. ``timeout_ms`` is the stored one, which the
+    `transaction` is the id as its coordinator described it just before. `timeout_ms` is the stored one, which the
     fencing InitProducerId repeats: a coordinator keeps the timeout of the last one that it was sent.
     """
 
@@ -67,7 +67,7 @@ class FencePlan(msgspec.Struct, frozen=True):
 
 
 class FenceOutcome(msgspec.Struct, frozen=True):
-    """What a fence did. ``verified`` means that the coordinator holds a later epoch and nothing open any more."""
+    """What a fence did. `verified` means that the coordinator holds a later epoch and nothing open any more."""
 
     plan: FencePlan
     producer_id: int

@@ -11,11 +11,11 @@ class ReadAs(msgspec.Struct, frozen=True):
     Attributes:
         file: The file.
         line: Where the first of these parts begins, from 1.
-        role: The component, as ``--role`` names it.
+        role: The component, as `--role` names it.
         title: The component, as people call it.
-        recognized_by: The key or the part of the file that shows it; empty where only the number of keys does.
+        recognized_by: The key or the part of the file that shows it; empty if only the number of keys does.
         software: Whose releases count: Kafka, or librdkafka.
-        release: The release whose defaults and rules hold, e.g. ``4.3``.
+        release: The release whose defaults and rules hold, e.g. `4.3`.
         is_release_assumed: Whether neither the user nor the file names the release.
         count: How many parts of the file were read so.
         alternatives: What else it may be, where no key decides: the rules of each of these were applied, too.

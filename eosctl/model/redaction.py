@@ -99,7 +99,7 @@ def masked(text: str, spans: tuple[tuple[int, int], ...], start: int = 0, end: i
 
     Args:
         text: The text.
-        spans: As ``secret_spans`` returns them for the whole text.
+        spans: As `secret_spans` returns them for the whole text.
         start: Where the part starts.
         end: Where it ends; None for the end of the text.
     """
@@ -208,7 +208,7 @@ def _address_spans(text: str) -> _Spans:
 
 
 def _last_host(text: str, start: int, end: int) -> int:
-    """Return where the last ``@`` before a host stands, or -1."""
+    """Return where the last `@` before a host stands, or -1."""
     at = text.rfind("@", start, end)
     while at >= 0 and not _HOST.match(text, at):
         at = text.rfind("@", start, at)

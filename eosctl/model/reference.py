@@ -54,14 +54,14 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
         name: The name under which Kafka or the product knows it.
         means: Its meaning.
         code: The number of an error on the wire; None for anything else.
-        retriable: Whether clients may repeat the request; None where the question does not arise.
+        retriable: Whether clients may repeat the request; None if the question does not arise.
         aliases: Further names, among them those of other clients.
         phrases: Texts that programs print for it.
         raised: Who raises it and when, with Kafka's class.
         data: Whether records are lost or duplicated.
         clients: How each client handles it.
         causes: The usual causes, the most frequent first.
-        next_steps: Commands and advice; ``{transactional_id}``, ``{group}``, and ``{topic}`` stand for pasted values.
+        next_steps: Commands and advice; `{transactional_id}`, `{group}`, and `{topic}` stand for pasted values.
         runbooks: The ids of the runbooks for it.
         see: The names of related entries.
         sources: KIPs, Kafka classes, and issues behind the statements.
@@ -119,8 +119,8 @@ class PastedText(msgspec.Struct, frozen=True):
         text: The text, without terminal codes.
         names: Class names, error codes, settings, and ids of issues and checks; the root cause of a stack trace first.
         numbers: Numbers of error codes.
-        values: Identifiers by their kind: ``transactional_id``, ``group``, ``topic``, ``partition`` (its number),
-            ``topic_partition``, ``producer_id``, ``epoch``, and ``broker``.
+        values: Identifiers by their kind: `transactional_id`, `group`, `topic`, `partition` (its number),
+            `topic_partition`, `producer_id`, `epoch`, and `broker`.
     """
 
     text: str

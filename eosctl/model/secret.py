@@ -10,7 +10,7 @@ MASK: Final = "[hidden]"
 class Secret:
     """A password, token or key that prints as a mask wherever it lands.
 
-    The text leaves only through :meth:`reveal`, so that a search for that name lists every use.
+    The text leaves only through `reveal`, so that a search for that name lists every use.
     """
 
     __slots__ = ("_text",)

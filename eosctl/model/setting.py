@@ -25,8 +25,8 @@ class SettingSource(StrEnum):
 class Setting(msgspec.Struct, frozen=True):
     """One resolved setting of a broker, topic, group or client.
 
-    ``value`` is Kafka's text form; None when the broker hides it (sensitive) or has none. ``origin`` says where the
-    value was read: a broker (``broker 2``) or ``file:line``.
+    `value` is Kafka's text form; None when the broker hides it (sensitive) or has none. `origin` says where the value
+    was read: a broker (`broker 2`) or `file:line`.
     """
 
     name: str
@@ -38,5 +38,5 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def is_default(self) -> bool:
-        """Whether nobody set this value explicitly."""
+        """Return whether nobody set this value explicitly."""
         return self.source is SettingSource.DEFAULT

@@ -19,5 +19,5 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
     def at_least(self, threshold: Severity) -> bool:
-        """Whether this severity is as bad as ``threshold`` or worse."""
+        """Return whether this severity is as bad as `threshold` or worse."""
         return self.rank <= threshold.rank

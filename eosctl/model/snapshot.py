@@ -28,7 +28,7 @@ class ApiRange(msgspec.Struct, frozen=True):
 
 
 class FeatureLevel(msgspec.Struct, frozen=True):
-    """A feature's finalized level and the range that the broker supports; ``finalized`` None when unknown."""
+    """A feature's finalized level and the range that the broker supports; `finalized` None when unknown."""
 
     name: str
     finalized: int | None
@@ -37,7 +37,7 @@ class FeatureLevel(msgspec.Struct, frozen=True):
 
 
 class Broker(msgspec.Struct, frozen=True):
-    """One broker of the metadata answer. ``reachable`` False means that nothing could be asked of it."""
+    """One broker of the metadata answer. `reachable` False means that nothing could be asked of it."""
 
     node_id: int
     host: str
@@ -56,8 +56,8 @@ class Broker(msgspec.Struct, frozen=True):
 class PartitionInfo(msgspec.Struct, frozen=True):
     """A partition's replicas and offsets.
 
-    ``leader_id`` is None without a leader. ``high_watermark`` and ``last_stable_offset`` are what a client of either
-    isolation level reads up to (ListOffsets latest); None when not known. ``leader_epoch_start_offset`` is the first
+    `leader_id` is None without a leader. `high_watermark` and `last_stable_offset` are what a client of either
+    isolation level reads up to (ListOffsets latest); None when not known. `leader_epoch_start_offset` is the first
     offset of the present leader epoch (OffsetForLeaderEpoch of the epoch before); None when it was not asked.
     """
 
@@ -88,10 +88,10 @@ class Topic(msgspec.Struct, frozen=True):
 
 
 class HiddenRange(msgspec.Struct, frozen=True):
-    """What a read_committed reader cannot see at the end of a partition: offsets from the LSO up to ``end_offset``.
+    """What a read_committed reader cannot see at the end of a partition: offsets from the LSO up to `end_offset`.
 
-    ``record_count`` and ``control_record_count`` come from reading the batches; markers are control records. Offsets
-    that compaction or aborted batches left empty count in neither.
+    `record_count` and `control_record_count` come from reading the batches; markers are control records. Offsets that
+    compaction or aborted batches left empty count in neither.
     """
 
     partition: TopicPartition
@@ -102,9 +102,9 @@ class HiddenRange(msgspec.Struct, frozen=True):
 
 
 class ReadableRange(msgspec.Struct, frozen=True):
-    """What a read_committed reader at ``first_offset`` has before it, up to the LSO ``end_offset``.
+    """What a read_committed reader at `first_offset` has before it, up to the LSO `end_offset`.
 
-    ``record_count`` are the records that it will be given; ``aborted_record_count`` and ``control_record_count`` (the
+    `record_count` are the records that it will be given; `aborted_record_count` and `control_record_count` (the
     markers) are skipped on the way. Offsets that compaction left empty count nowhere.
     """
 
@@ -117,9 +117,9 @@ class ReadableRange(msgspec.Struct, frozen=True):
 
 
 class PendingOffset(msgspec.Struct, frozen=True):
-    """An offset that an open transaction holds in ``__consumer_offsets``: it counts when the transaction commits.
+    """An offset that an open transaction holds in `__consumer_offsets`: it counts when the transaction commits.
 
-    ``log_partition`` and ``log_offset`` are its place there.
+    `log_partition` and `log_offset` are its place there.
     """
 
     group_id: str
@@ -133,8 +133,8 @@ class PendingOffset(msgspec.Struct, frozen=True):
 class CommittedOffset(msgspec.Struct, frozen=True):
     """A group's offset in one partition.
 
-    ``offset`` None: nothing committed. ``unstable``: a transaction that is still open holds a pending offset
-    (OffsetFetch with require_stable answers UNSTABLE_OFFSET_COMMIT, KIP-447).
+    `offset` None: nothing committed. `unstable`: a transaction that is still open holds a pending offset (OffsetFetch
+    with require_stable answers UNSTABLE_OFFSET_COMMIT, KIP-447).
     """
 
     partition: TopicPartition
@@ -154,7 +154,7 @@ class GroupMember(msgspec.Struct, frozen=True):
 
 
 class Group(msgspec.Struct, frozen=True):
-    """A group; ``state`` is the wire's text, ``group_type`` is ``classic``, ``consumer``, ``share`` or empty."""
+    """A group; `state` is the wire's text, `group_type` is `classic`, `consumer`, `share` or empty."""
 
     group_id: str
     coordinator_id: int
@@ -179,11 +179,11 @@ class QuorumInfo(msgspec.Struct, frozen=True):
 class ClusterSnapshot(msgspec.Struct, frozen=True):
     """All evidence of one capture.
 
-    ``looks`` holds one or two passes over transactions and producers; the newest is last. ``transaction_history`` is
-    what could be read of the newest part of ``__transaction_state``, by log partition and offset. ``collected`` names
-    the kinds that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in
-    ``gaps``. ``command_config`` is the file of client settings with which the cluster was reached, empty without one.
-    Times are the observer's clock, ms since the epoch.
+    `looks` holds one or two passes over transactions and producers; the newest is last. `transaction_history` is what
+    could be read of the newest part of `__transaction_state`, by log partition and offset. `collected` names the kinds
+    that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in `gaps`.
+    `command_config` is the file of client settings with which the cluster was reached, empty without one. Times are the
+    observer's clock, ms since the epoch.
     """
 
     captured_at_ms: int
@@ -212,12 +212,12 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
 
     @property
     def transactions(self) -> tuple[Transaction, ...]:
-        """The transactions of the newest look."""
+        """Return the transactions of the newest look."""
         return self.looks[-1].transactions if self.looks else ()
 
     @property
     def producers(self) -> tuple[PartitionProducers, ...]:
-        """The producers of the newest look."""
+        """Return the producers of the newest look."""
         return self.looks[-1].producers if self.looks else ()
 
     def topic(self, name: str) -> Topic | None:

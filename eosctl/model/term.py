@@ -26,8 +26,8 @@ class Handling(msgspec.Struct, frozen=True):
 class Term(msgspec.Struct, frozen=True):
     """An explained term.
 
-    ``code`` is the number of an error on the wire, None for others. ``aliases`` are further names under which it is
-    found. ``related`` are names of other terms. ``handling`` is empty where clients never see it.
+    `code` is the number of an error on the wire, None for others. `aliases` are further names under which it is found.
+    `related` are names of other terms. `handling` is empty where clients never see it.
     """
 
     name: str

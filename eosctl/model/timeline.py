@@ -29,10 +29,10 @@ class Tone(StrEnum):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Something that happened in a lane: at a moment, or from ``at_ms`` to ``until_ms`` (None: a moment).
+    """Something that happened in a lane: at a moment, or from `at_ms` to `until_ms` (None: a moment).
 
-    ``log`` (``topic-partition``) and ``offset`` are its place in a log, empty and -1 without one. ``shown_at_ms`` is
-    where it stands among others when ``at_ms`` contradicts the order of its log.
+    `log` (`topic-partition`) and `offset` are its place in a log, empty and -1 without one. `shown_at_ms` is where it
+    stands among others when `at_ms` contradicts the order of its log.
     """
 
     at_ms: int
@@ -61,7 +61,7 @@ class Lane(msgspec.Struct, frozen=True):
 
 
 class Timeline(msgspec.Struct, frozen=True):
-    """Lanes between two moments. ``notes`` say what could not be read or was left out."""
+    """Lanes between two moments. `notes` say what could not be read or was left out."""
 
     subject: str
     from_ms: int
@@ -71,10 +71,10 @@ class Timeline(msgspec.Struct, frozen=True):
 
 
 class BatchFact(msgspec.Struct, frozen=True):
-    """A batch of a partition: who wrote it, and where it lies. ``committed`` is None unless it is a marker.
+    """A batch of a partition: who wrote it, and where it lies. `committed` is None unless it is a marker.
 
-    ``at_ms`` is the newest timestamp of its records: the producer's clock, unless the topic has LogAppendTime; a
-    marker's is the broker's.
+    `at_ms` is the newest timestamp of its records: the producer's clock, unless the topic has LogAppendTime; a marker's
+    is the broker's.
     """
 
     partition: TopicPartition

@@ -53,7 +53,7 @@ class PartitionTraffic(NamedTuple):
 class OffsetCommits(NamedTuple):
     """The commits of one group to one topic inside the transactions of one producer.
 
-    ``commit_count`` counts batches that commit offsets of the topic, ``offset_count`` the partitions in them.
+    `commit_count` counts batches that commit offsets of the topic, `offset_count` the partitions in them.
     """
 
     producer_id: int
@@ -64,7 +64,7 @@ class OffsetCommits(NamedTuple):
 
 
 class Traffic(msgspec.Struct, frozen=True):
-    """The appends to all partitions of a cluster between two listings of their offsets, ``interval_ms`` apart."""
+    """The appends to all partitions of a cluster between two listings of their offsets, `interval_ms` apart."""
 
     interval_ms: int
     partitions: tuple[PartitionTraffic, ...]

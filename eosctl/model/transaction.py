@@ -10,7 +10,7 @@ import msgspec
 
 
 class TopicPartition(NamedTuple):
-    """A partition, ordered by topic and index; printed as Kafka does (``orders-0``)."""
+    """A partition, ordered by topic and index; printed as Kafka does (`orders-0`)."""
 
     topic: str
     partition: int
@@ -26,7 +26,7 @@ def topic_partition(topic: str, partition: int) -> TopicPartition:
 
 
 class TransactionState(StrEnum):
-    """The coordinator's states under their names on the wire (``TransactionState`` of Kafka)."""
+    """The coordinator's states under their names on the wire (`TransactionState` of Kafka)."""
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"
@@ -39,22 +39,22 @@ class TransactionState(StrEnum):
 
     @property
     def is_prepared(self) -> bool:
-        """Whether the outcome is decided and markers may still be on their way."""
+        """Return whether the outcome is decided and markers may still be on their way."""
         return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
 
     @property
     def is_open(self) -> bool:
-        """Whether the coordinator still holds partitions for this transaction."""
+        """Return whether the coordinator still holds partitions for this transaction."""
         return self is TransactionState.ONGOING or self.is_prepared
 
 
 class Transaction(msgspec.Struct, frozen=True):
     """One transactional id as its coordinator describes it (ListTransactions, DescribeTransactions).
 
-    ``start_time_ms`` is None when no transaction is open (the wire has -1); on 3.9 an id re-initialised after a
-    transaction keeps the old start. In Prepare* states ``partitions`` holds only those whose marker is still missing.
-    ``state`` is the text of the wire, so that a state of a newer broker survives. ``described`` is False when only
-    the list entry is known.
+    `start_time_ms` is None when no transaction is open (the wire has -1); on 3.9 an id re-initialised after a
+    transaction keeps the old start. In Prepare* states `partitions` holds only those whose marker is still missing.
+    `state` is the text of the wire, so that a state of a newer broker survives. `described` is False when only the list
+    entry is known.
     """
 
     transactional_id: str
@@ -71,9 +71,8 @@ class Transaction(msgspec.Struct, frozen=True):
 class ProducerState(msgspec.Struct, frozen=True):
     """What a partition leader knows of one producer (DescribeProducers).
 
-    ``last_timestamp_ms`` is the newest batch's timestamp: the client's clock under CreateTime. ``coordinator_epoch`` is
-    -1 when no marker has been written for this producer. ``current_txn_start_offset`` is None without an open
-    transaction.
+    `last_timestamp_ms` is the newest batch's timestamp: the client's clock under CreateTime. `coordinator_epoch` is -1
+    when no marker has been written for this producer. `current_txn_start_offset` is None without an open transaction.
     """
 
     producer_id: int

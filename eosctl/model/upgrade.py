@@ -14,7 +14,7 @@ from eosctl.model.severity import Severity
 
 
 class Successor(NamedTuple):
-    """What came in the place of a setting; ``name`` is empty where nothing did."""
+    """What came in the place of a setting; `name` is empty where nothing did."""
 
     name: str
     note: str

@@ -16,7 +16,7 @@ class Confidence(StrEnum):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One observed fact. ``source`` is its provenance: ``DescribeProducers broker 2``, ``server.properties:14``."""
+    """One observed fact. `source` is its provenance: `DescribeProducers broker 2`, `server.properties:14`."""
 
     name: str
     value: str
@@ -24,7 +24,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """What a finding is about: ``kind`` is cluster, broker, topic, partition, transaction, group or file."""
+    """What a finding is about: `kind` is cluster, broker, topic, partition, transaction, group or file."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""The alert and recording rules (``alerts.toml``), and the documents of Prometheus that hold them."""
+"""The alert and recording rules (`alerts.toml`), and the documents of Prometheus that hold them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AlertRule(NamedTuple):
         name: As Prometheus and its receivers show it.
         expression: PromQL.
         hold: How long the expression must hold, as Prometheus writes durations.
-        severity: ``critical`` wakes somebody up, ``warning`` can wait for the morning.
+        severity: `critical` wakes somebody up, `warning` can wait for the morning.
         summary: One sentence, with Prometheus' templates.
         next_step: What to do first.
     """

@@ -42,7 +42,7 @@ class Exporter:
         self.page = render(unreachable())
 
     async def refresh(self) -> None:
-        """Look once. A failure is shown as ``eosctl_up 0`` and told when it is a new one."""
+        """Look once. A failure is shown as `eosctl_up 0` and told when it is a new one."""
         try:
             gauges, failure = self._measure(await self._look()), None
         except EosctlError as error:
@@ -59,12 +59,12 @@ class Exporter:
             await self.refresh()
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
-        """Answer ``GET /metrics``; see :func:`serve_page`."""
+        """Answer `GET /metrics`; see `serve_page`."""
         return await serve_page(host, port, lambda: self.page)
 
 
 async def serve_page(host: str, port: int, page: Callable[[], str]) -> asyncio.Server:
-    """Answer ``GET /metrics`` with what ``page`` returns at that moment.
+    """Answer `GET /metrics` with what `page` returns at that moment.
 
     Raises:
         EosctlError: The address cannot be used.
@@ -89,7 +89,7 @@ async def serve_page(host: str, port: int, page: Callable[[], str]) -> asyncio.S
 
 
 def respond(head: bytes, page: str) -> bytes:
-    """Answer a request: the page to ``GET`` or ``HEAD`` of ``/metrics`` or ``/``, else an error."""
+    """Answer a request: the page to `GET` or `HEAD` of `/metrics` or `/`, else an error."""
     words = head.split(b"\r\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _response("400 Bad Request", b"GET /metrics\n")

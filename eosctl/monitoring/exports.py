@@ -23,7 +23,7 @@ def jmx_exporter_document() -> dict[str, Any]:
 
 
 def strimzi_documents(exporter_configuration: str) -> list[dict[str, Any]]:
-    """Return the ConfigMap for ``metricsConfig`` of a Kafka resource, a PodMonitor and a PrometheusRule.
+    """Return the ConfigMap for `metricsConfig` of a Kafka resource, a PodMonitor and a PrometheusRule.
 
     Args:
         exporter_configuration: `jmx_exporter_document` as YAML.
@@ -62,7 +62,7 @@ def otel_document(targets: list[str]) -> dict[str, Any]:
     """Return a configuration of the OpenTelemetry collector that scrapes exporters and sends OTLP.
 
     Args:
-        targets: ``HOST:PORT`` of each exporter.
+        targets: `HOST:PORT` of each exporter.
     """
     scrape = {"job_name": "kafka", "scrape_interval": "15s", "static_configs": [{"targets": targets}]}
     return {

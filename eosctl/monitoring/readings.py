@@ -21,7 +21,7 @@ def read_metrics(
 ) -> tuple[Reading, ...]:
     """Read the metrics of the catalogue that a program has under their plain names, in the catalogue's order.
 
-    Labels that no bean has (``job``, ``instance``, ``pod``) are those of a Prometheus server and do not count.
+    Labels that no bean has (`job`, `instance`, `pod`) are those of a Prometheus server and do not count.
 
     Args:
         samples: What was read of one program.

@@ -31,7 +31,7 @@ class PeerService(Protocol):
     """Serves requests of other nodes."""
 
     def serve(self, api_key: int, version: int, context: RequestContext, request: Any) -> None:
-        """Handle a decoded request; answers through ``context.reply``."""
+        """Handle a decoded request; answers through `context.reply`."""
 
     def decode(self, api_key: int, version: int, frame: bytes, position: int) -> Any:
         """Decode a request's body."""
@@ -49,7 +49,7 @@ class NodeChannel:
     """The inter-node side of one node: sends requests, matches answers, serves what others send.
 
     While a fault is on the network, requests and answers travel as the bytes that Kafka would send. Without one nobody
-    could tell, and the other node gets the very message. ``locate_controller`` names the active controller's node.
+    could tell, and the other node gets the very message. `locate_controller` names the active controller's node.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class NodeChannel:
     def send(
         self, node_id: int, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
     ) -> None:
-        """Send a request; ``done`` gets the response, or None when the link broke or timed out."""
+        """Send a request; `done` gets the response, or None when the link broke or timed out."""
         if self._runtime.stopped:
             return
         if node_id == self._node_id and not self._network.has_faults:

@@ -41,7 +41,7 @@ class _Entry:
 class AdjustableClock:
     """An event loop whose time can be ahead of the real one's by what was skipped.
 
-    Timers of nodes are armed through :meth:`arm` and armed anew after a jump, so they cost nothing more than before.
+    Timers of nodes are armed through `arm` and armed anew after a jump, so they cost nothing more than before.
     """
 
     def __init__(self, loop: Loop) -> None:
@@ -58,7 +58,7 @@ class AdjustableClock:
         return self._loop_time() + self._ahead_s
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Handle:
-        """Schedule a call in ``delay`` seconds of this clock."""
+        """Schedule a call in `delay` seconds of this clock."""
         while self._entries and self._entries[0][2].callback is None:
             heapq.heappop(self._entries)
         entry = _Entry(callback, args)

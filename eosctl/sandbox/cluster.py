@@ -40,7 +40,7 @@ class Cluster:
     """Brokers with listeners, in the running event loop."""
 
     def __init__(self, spec: SandboxSpec, logs_dir: Path | None = None) -> None:
-        """Plan a cluster; nothing happens before :meth:`start`.
+        """Plan a cluster; nothing happens before `start`.
 
         Args:
             spec: What it is to be.
@@ -62,7 +62,7 @@ class Cluster:
         """Bind the listeners, start every node and wait until all brokers serve.
 
         Raises:
-            EosctlError: When a port is in use, the data cannot be read or written, or a setting is not allowed.
+            EosctlError: A port is in use, the data cannot be read or written, or a setting is not allowed.
         """
         loop = asyncio.get_running_loop()
         spec = self._spec
@@ -173,7 +173,7 @@ class Cluster:
 
     @property
     def core(self) -> ClusterCore:
-        """The nodes themselves."""
+        """Return the nodes themselves."""
         if self._core is None:
             raise RuntimeError("the cluster is not started")
         return self._core
@@ -263,7 +263,7 @@ class Cluster:
             )
 
     def commands(self) -> Mapping[str, Command]:
-        """Return what the control socket offers besides ``stop``."""
+        """Return what the control socket offers besides `stop`."""
 
         async def status(arguments: dict[str, Any]) -> dict[str, Any]:
             return self.status()
@@ -294,7 +294,7 @@ class Cluster:
 
 
 class EmbeddedCluster:
-    """``async with EmbeddedCluster(brokers=3) as cluster``: a cluster on loopback for tests, removed afterwards."""
+    """`async with EmbeddedCluster(brokers=3) as cluster`: a cluster on loopback for tests, removed afterwards."""
 
     def __init__(
         self,
@@ -346,5 +346,5 @@ class EmbeddedCluster:
 
     @property
     def core(self) -> ClusterCore:
-        """The nodes themselves, for faults and inspection."""
+        """Return the nodes themselves, for faults and inspection."""
         return self.cluster.core

@@ -45,7 +45,7 @@ class ClusterCore:
     """N brokers and a quorum of controllers in one thread.
 
     A cluster of one is a node with both roles, as Kafka's quick start; with more brokers or controllers the controllers
-    are nodes of their own (ids from 100), so that every broker can be killed. ``wall_base_ms`` is the wall clock at the
+    are nodes of their own (ids from 100), so that every broker can be killed. `wall_base_ms` is the wall clock at the
     loop's time 0.
     """
 
@@ -78,12 +78,12 @@ class ClusterCore:
 
     @property
     def broker_ids(self) -> range:
-        """The ids of all brokers, running or not."""
+        """Return the ids of all brokers, running or not."""
         return range(1, self.shape.broker_count + 1)
 
     @property
     def node_ids(self) -> list[int]:
-        """The ids of all nodes, controllers first: brokers need one."""
+        """Return the ids of all nodes, controllers first: brokers need one."""
         return [*self.controller_ids, *(broker for broker in self.broker_ids if broker not in self.controller_ids)]
 
     def start(self) -> None:
@@ -95,7 +95,7 @@ class ClusterCore:
         """Start a node on its files.
 
         Raises:
-            OSError: When its directory cannot be used.
+            OSError: Its directory cannot be used.
         """
         if node_id in self.nodes:
             raise ValueError(f"node {node_id} is running")
@@ -194,7 +194,7 @@ class ClusterCore:
         """Return a running broker.
 
         Raises:
-            KeyError: When it is not running.
+            KeyError: It is not running.
         """
         broker = self.nodes[broker_id].broker
         if broker is None:
@@ -207,7 +207,7 @@ class ClusterCore:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every broker serves."""
+        """Return whether every broker serves."""
         brokers = self.brokers()
         return len(brokers) == self.shape.broker_count and all(broker.is_ready for broker in brokers)
 

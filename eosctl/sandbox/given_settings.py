@@ -48,8 +48,8 @@ def check_given(settings: Mapping[str, str], release: str) -> None:
     """Check the broker settings that a user gave by name; their values are checked with all others of a node.
 
     Args:
-        settings: By Kafka's names, as in ``server.properties``.
-        release: The release that is emulated, such as ``4.3``.
+        settings: By Kafka's names, as in `server.properties`.
+        release: The release that is emulated, such as `4.3`.
 
     Raises:
         UsageError: The sandbox decides one of them, or the release has no such setting.

@@ -1,6 +1,6 @@
 """Settings of single consumer groups (KIP-848's GroupConfig): what each may be, and what it is without one.
 
-A group's own setting stands before the broker's ``group.consumer.*`` of the same name, within the broker's bounds.
+A group's own setting stands before the broker's `group.consumer.*` of the same name, within the broker's bounds.
 Settings of share and streams groups are unknown here, as are those groups.
 """
 

@@ -29,5 +29,5 @@ _TEXTS: Mapping[ErrorCode, str] = {
 
 
 def kafka_text(error: ErrorCode) -> str:
-    """Return the text that Kafka's brokers send with an error (``Errors.message``)."""
+    """Return the text that Kafka's brokers send with an error (`Errors.message`)."""
     return _TEXTS.get(error, error.message)

@@ -157,7 +157,7 @@ class ListenerServer:
         """Bind the port (0: an ephemeral one).
 
         Raises:
-            OSError: When the port is in use.
+            OSError: The port is in use.
         """
         loop = asyncio.get_running_loop()
         server: Any = await loop.create_server(
@@ -172,7 +172,7 @@ class ListenerServer:
             await self._server.start_serving()
 
     async def reopen(self) -> None:
-        """Bind the same port again after :meth:`close`."""
+        """Bind the same port again after `close`."""
         await self.open(self.port)
         await self.serve()
 

@@ -20,7 +20,7 @@ CLIENTS: Final = -1
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One request or response on its way; ``data`` has no size prefix."""
+    """One request or response on its way; `data` has no size prefix."""
 
     source: int
     destination: int
@@ -32,8 +32,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 class Passed(msgspec.Struct, frozen=True, gc=False):
     """What a frame would hold, on its way between nodes of one process where nothing looks at bytes.
 
-    Messages are immutable, so that both nodes may keep parts of one. ``message`` is None for an answer that says that
-    the connection would be closed.
+    Messages are immutable, so that both nodes may keep parts of one. `message` is None for an answer that says that the
+    connection would be closed.
     """
 
     source: int
@@ -58,9 +58,9 @@ class FaultAction(StrEnum):
 class LinkFault:
     """A fault on the frames of some links.
 
-    None matches everything; of what matches, a share of ``probability`` counts. The first ``skip`` of these pass, the
-    next ``count`` (None: all) are hit. ``REORDER`` keeps one frame back until the next frame on the same link has
-    passed, or ``delay_ms`` (by default :data:`REORDER_LIMIT_MS`) are over.
+    None matches everything; of what matches, a share of `probability` counts. The first `skip` of these pass, the next
+    `count` (None: all) are hit. `REORDER` keeps one frame back until the next frame on the same link has passed, or
+    `delay_ms` (by default `REORDER_LIMIT_MS`) are over.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class LinkFault:
         self.held: list[Frame] = []
 
     def hits(self, frame: Frame) -> bool:
-        """Whether this frame is one to act on; counts it."""
+        """Return whether this frame is one to act on; counts it."""
         if not (
             self.source in (None, frame.source)
             and self.destination in (None, frame.destination)
@@ -122,7 +122,7 @@ class Port(NamedTuple):
 class Network:
     """Carries frames between attached nodes; everything is delivered through the turn's work, never by recursion.
 
-    While there is no fault, nodes may pass messages as they are: see :attr:`has_faults`.
+    While there is no fault, nodes may pass messages as they are: see `has_faults`.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks) -> None:
@@ -134,7 +134,7 @@ class Network:
 
     @property
     def has_faults(self) -> bool:
-        """Whether any frame may be treated differently from the rest."""
+        """Return whether any frame may be treated differently from the rest."""
         return bool(self._faults)
 
     def attach(self, node_id: int, port: Port) -> None:
@@ -182,7 +182,7 @@ class Network:
         return faults
 
     def pause(self, node_id: int) -> None:
-        """Deliver nothing to a node until :meth:`resume`: its process stands still, its connections stay open."""
+        """Deliver nothing to a node until `resume`: its process stands still, its connections stay open."""
         self._paused.setdefault(node_id, [])
 
     def resume(self, node_id: int) -> None:

@@ -166,7 +166,7 @@ class Node:
             self.broker.start()
 
     def stop(self, *, clean: bool) -> None:
-        """End this incarnation at once; see :meth:`Broker.stop` for what it leaves behind."""
+        """End this incarnation at once; see `Broker.stop` for what it leaves behind."""
         if clean and self.controller is not None:
             self.controller.quorum.step_down()
         self.runtime.stop()

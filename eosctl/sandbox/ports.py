@@ -1,7 +1,7 @@
 """The seams inside the sandbox: what a room of it may ask of another.
 
-Everything runs in one thread. A callback is called exactly once, possibly before the call that took it returns.
-Time and chance come from :class:`Runtime`; nothing in the sandbox reads a clock or a random source of its own.
+Everything runs in one thread. A callback is called exactly once, possibly before the call that took it returns. Time
+and chance come from `Runtime`; nothing in the sandbox reads a clock or a random source of its own.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Runtime(Protocol):
         """Return this node's wall clock, ms since the epoch (skewable per node, virtual in simulation)."""
 
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> Timer:
-        """Run ``call`` after ``delay_ms`` unless the node stops or the timer is cancelled first."""
+        """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Run ``call`` at the end of the current tick, after all frames of this read were handled."""
+        """Run `call` at the end of the current tick, after all frames of this read were handled."""
 
 
 class AppendResult(msgspec.Struct, frozen=True, gc=False):
     """The outcome of appending one batch.
 
-    Offsets are -1 on error, ``append_time_ms`` is -1 unless the topic has LogAppendTime or the batch was a duplicate.
+    Offsets are -1 on error, `append_time_ms` is -1 unless the topic has LogAppendTime or the batch was a duplicate.
     """
 
     error: ErrorCode
@@ -59,7 +59,7 @@ class AppendResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class PartitionLeadership(msgspec.Struct, frozen=True, gc=False):
-    """Who leads a partition; ``leader_id`` -1 without a leader."""
+    """Who leads a partition; `leader_id` -1 without a leader."""
 
     leader_id: int
     leader_epoch: int
@@ -85,13 +85,13 @@ class MetadataView(Protocol):
         """Return the topic with this id, or None."""
 
     def partition_racks(self, topic: str) -> Sequence[Sequence[str]]:
-        """Return the racks of each partition's replicas, in order of the partitions; empty when there is no topic."""
+        """Return the racks of each partition's replicas, in partition order; empty for an unknown topic."""
 
     def finalized_feature(self, name: str) -> int:
-        """Return the finalized level (0 when absent), e.g. of ``transaction.version``."""
+        """Return the finalized level (0 when absent), e.g. of `transaction.version`."""
 
     def group_settings(self, group_id: str) -> Mapping[str, str]:
-        """Return a group's own settings, as ``consumer.session.timeout.ms``; empty without any."""
+        """Return a group's own settings, as `consumer.session.timeout.ms`; empty without any."""
 
 
 class Replicas(Protocol):
@@ -106,12 +106,12 @@ class Replicas(Protocol):
         timeout_ms: int = 5000,
         guard: object | None = None,
     ) -> None:
-        """Append a coordinator's batch as leader with acks=all; ``done`` when the high watermark passes it or it fails.
+        """Append a coordinator's batch as leader with acks=all; `done` when the high watermark passes it or it fails.
 
         Errors: NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS(_AFTER_APPEND), REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR.
         Batches of a transactional producer (offset commits) go through producer-state checks without sequences; one
-        that opens a transaction must show the ``guard`` of its verification (INVALID_TXN_STATE otherwise).
-        ``done`` calls of one partition come in offset order, before ``marker_written`` of a later marker.
+        that opens a transaction must show the `guard` of its verification (INVALID_TXN_STATE otherwise). `done` calls
+        of one partition come in offset order, before `marker_written` of a later marker.
         """
 
     def append_entries(
@@ -124,7 +124,7 @@ class Replicas(Protocol):
     ) -> None:
         """Append keys and values (None: a tombstone) as one batch of a coordinator's state, with acks=all.
 
-        They get the time of the append. ``done`` and errors are those of :meth:`append_internal`.
+        They get the time of the append. `done` and errors are those of `append_internal`.
         """
 
     def begin_verification(
@@ -134,10 +134,10 @@ class Replicas(Protocol):
 
         INVALID_PRODUCER_EPOCH when the partition knows a later epoch of the producer (4.x).
 
-        None when it is switched off (``transaction.partition.verification.enable``) and the client does not leave it to
-        the broker to add the partition (``adds_partition``: TxnOffsetCommit 5 and up), when this broker does not lead
-        the partition (the append will say so), or when the partition holds an open transaction of the producer
-        (4.x: of this epoch).
+        None when it is switched off (`transaction.partition.verification.enable`) and the client does not leave it to
+        the broker to add the partition (`adds_partition`: TxnOffsetCommit 5 and up), when this broker does not lead the
+        partition (the append will say so), or when the partition holds an open transaction of the producer (4.x: of
+        this epoch).
         """
 
     def append_marker(
@@ -150,7 +150,7 @@ class Replicas(Protocol):
         transaction_version: int,
         done: Callable[[AppendResult], None],
     ) -> None:
-        """Append an end-transaction marker as leader; ``done`` when replicated (acks=all).
+        """Append an end-transaction marker as leader; `done` when replicated (acks=all).
 
         Errors besides those above: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, UNKNOWN_TOPIC_OR_PARTITION.
         """
@@ -182,7 +182,7 @@ class Channel(Protocol):
         *,
         timeout_ms: int = 30_000,
     ) -> None:
-        """Send a request; ``done`` gets the response, or None when the link broke or timed out."""
+        """Send a request; `done` gets the response, or None when the link broke or timed out."""
 
     def send_to_controller(
         self, api_key: int, version: int, message: Any, done: Callable[[Any | None], None], *, timeout_ms: int = 30_000
@@ -232,13 +232,13 @@ class TransactionHooks(Protocol):
         done: Callable[[ErrorCode], None],
         knows_abortable: bool = True,
     ) -> None:
-        """Ask the coordinator whether the partition belongs to its open transaction, or add it (``add_partition``).
+        """Ask the coordinator whether the partition belongs to its open transaction, or add it (`add_partition`).
 
         Adding is for Produce 12+ and TxnOffsetCommit 5+; requests are AddPartitionsToTxn 4+, batched per node.
 
-        ``knows_abortable`` is False for requests older than Produce 11 and TxnOffsetCommit 4: they get 48 for 120.
-        ``done`` gets the code as the group coordinator expects it; Produce passes it through
-        ``coordinator.transaction.verification.produce_error`` (retriable codes become NOT_ENOUGH_REPLICAS). Whether
+        `knows_abortable` is False for requests older than Produce 11 and TxnOffsetCommit 4: they get 48 for 120. `done`
+        gets the code as the group coordinator expects it; Produce passes it through
+        `coordinator.transaction.verification.produce_error` (retriable codes become NOT_ENOUGH_REPLICAS). Whether
         verification is enabled and needed is the caller's to decide.
         """
 
@@ -277,7 +277,7 @@ class Emulation(NamedTuple):
 
     @property
     def is_3_9(self) -> bool:
-        """Whether the classic group coordinator and pre-4.0 rules apply."""
+        """Return whether the classic group coordinator and pre-4.0 rules apply."""
         return self.release == "3.9"
 
 

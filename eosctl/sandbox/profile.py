@@ -22,7 +22,7 @@ BASE: Mapping[str, str] = {
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
 
-#: ``--fast``: failover in well under a second.
+#: `--fast`: failover in well under a second.
 FAST: Mapping[str, str] = {
     "broker.heartbeat.interval.ms": "50",
     "broker.session.timeout.ms": "300",
@@ -37,7 +37,7 @@ FAST: Mapping[str, str] = {
 def node_settings(
     node_id: int, broker_count: int, *, fast: bool = False, overrides: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return a node's static settings (its ``server.properties``); ``overrides`` win.
+    """Return a node's static settings (its `server.properties`); `overrides` win.
 
     Internal topics get as many replicas as there are brokers, three at most, so that transactions work on one broker.
     """

@@ -82,7 +82,7 @@ class Timers:
             timer.run()
 
     def pause(self) -> None:
-        """Let no timer fire until :meth:`resume`: the process stands still while time goes on."""
+        """Let no timer fire until `resume`: the process stands still while time goes on."""
         if self._overdue is None:
             self._overdue = []
             self._disarm()
@@ -123,8 +123,8 @@ class Timers:
 class NodeRuntime:
     """What a node knows of the outside: its clock, its timers, its random source.
 
-    ``wall_base_ms`` is the wall clock (ms since the epoch) that corresponds to the loop's time 0; ``skew_ms`` is added
-    to it for this node alone and may change while the node runs. ``log`` takes the node's log lines.
+    `wall_base_ms` is the wall clock (ms since the epoch) that corresponds to the loop's time 0; `skew_ms` is added to
+    it for this node alone and may change while the node runs. `log` takes the node's log lines.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
@@ -151,11 +151,11 @@ class NodeRuntime:
         return int(self.loop.time() * 1000) - self.timers.held_up_ms
 
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
-        """Run ``call`` after ``delay_ms`` unless the node stops or the timer is cancelled first."""
+        """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
         return self.timers.call_later(delay_ms, call)
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Run ``call`` in this turn, after all work posted so far, unless the node stops first."""
+        """Run `call` in this turn, after all work posted so far, unless the node stops first."""
         self.ticks.post(partial(self._run, call))
 
     def _run(self, call: Callable[[], None]) -> None:
@@ -163,7 +163,7 @@ class NodeRuntime:
             call()
 
     def call_at_lull(self, call: Callable[[], None]) -> None:
-        """Run ``call`` in this turn once nothing else is to be done, however much that brings about."""
+        """Run `call` in this turn once nothing else is to be done, however much that brings about."""
         self.ticks.at_lull(call)
 
     def stop(self) -> None:

@@ -45,8 +45,8 @@ class InvalidSetting(ValueError):  # noqa: N818 - an answer, not a failure
 class Setting(NamedTuple):
     """One setting of Kafka's ConfigDef.
 
-    ``detail`` is the update mode of a broker setting (``read-only``, ``per-broker``, ``cluster-wide``) or the broker
-    settings that a topic setting falls back to, most specific first. ``valid`` is the validator's text.
+    `detail` is the update mode of a broker setting (`read-only`, `per-broker`, `cluster-wide`) or the broker settings
+    that a topic setting falls back to, most specific first. `valid` is the validator's text.
     """
 
     scope: str
@@ -59,7 +59,7 @@ class Setting(NamedTuple):
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether a broker setting may change while the broker runs."""
+        """Return whether a broker setting may change while the broker runs."""
         return self.detail in ("per-broker", "cluster-wide")
 
     @property
@@ -113,7 +113,7 @@ class Setting(NamedTuple):
 
 
 def is_integer(text: str) -> bool:
-    """Whether Java reads a text as an integer, as it does with the names of broker resources."""
+    """Return whether Java reads a text as an integer, as it does with the names of broker resources."""
     return re.fullmatch(r"[+-]?[0-9]+", text) is not None
 
 

@@ -19,9 +19,9 @@ def describe_cluster(core: ClusterCore, addresses: Mapping[int, str]) -> dict[st
         addresses: Where clients find each broker, running or not.
 
     Returns:
-        ``cluster_id``, ``emulate``, ``transaction_version`` (None while nobody knows it), ``controller`` (the id of
-        the active one, None without), ``controllers``, ``brokers``, ``partitions`` (offsets only where the leader
-        runs) and ``transactions`` (those that are open or about to end, as their coordinators see them).
+        `cluster_id`, `emulate`, `transaction_version` (None while nobody knows it), `controller` (the id of the active
+        one, None without), `controllers`, `brokers`, `partitions` (offsets only where the leader runs) and
+        `transactions` (those that are open or about to end, as their coordinators see them).
     """
     image = next((broker.metadata for broker in core.brokers()), None)
     controllers = [_controller(core, node_id) for node_id in core.controller_ids]

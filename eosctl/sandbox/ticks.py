@@ -24,19 +24,19 @@ class Loop(Protocol):
         """Return monotonic seconds."""
 
     def call_soon(self, callback: Callable[..., object], *args: Any) -> Handle:
-        """Schedule ``callback`` for the next turn."""
+        """Schedule `callback` for the next turn."""
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Handle:
-        """Schedule ``callback`` in ``delay`` seconds."""
+        """Schedule `callback` in `delay` seconds."""
 
 
 class Ticks:
     """Runs posted calls without recursion and groups what ends a turn.
 
-    A turn has four phases, each of which begins when nothing of those before it is left: calls of :meth:`post`, calls
-    of :meth:`at_lull` (waiting fetches look at all that has come together), calls of :meth:`at_flush` (logs go to
-    their files), calls of :meth:`at_write` (sockets). So every answer leaves after the bytes that it speaks of are in
-    the page cache, and one turn costs one write per log and per connection.
+    A turn has four phases, each of which begins when nothing of those before it is left: calls of `post`, calls of
+    `at_lull` (waiting fetches look at all that has come together), calls of `at_flush` (logs go to their files), calls
+    of `at_write` (sockets). So every answer leaves after the bytes that it speaks of are in the page cache, and one
+    turn costs one write per log and per connection.
 
     Attributes:
         turn: How many turns have begun.
@@ -53,13 +53,13 @@ class Ticks:
         self.turn = 0
 
     def post(self, call: Call) -> None:
-        """Run ``call`` in this turn, after everything posted before it."""
+        """Run `call` in this turn, after everything posted before it."""
         self._work.append(call)
         if not self._scheduled:
             self.schedule()
 
     def post_settled(self, call: Call) -> None:
-        """Run ``call`` as :meth:`post` does, once what has been appended by now is in the page cache.
+        """Run `call` as `post` does, once what has been appended by now is in the page cache.
 
         A node that writes because of what another log holds (markers after the decision, the end of a transaction after
         its markers) would else find the second without the first after a kill between the files of one turn.
@@ -80,19 +80,19 @@ class Ticks:
         _run_each(self._flushes)
 
     def at_lull(self, call: Call) -> None:
-        """Run ``call`` in this turn once nothing that was posted is left."""
+        """Run `call` in this turn once nothing that was posted is left."""
         self._lull.append(call)
         if not self._scheduled:
             self.schedule()
 
     def at_flush(self, call: Call) -> None:
-        """Run ``call`` once this turn's work is done."""
+        """Run `call` once this turn's work is done."""
         self._flushes.append(call)
         if not self._scheduled:
             self.schedule()
 
     def at_write(self, call: Call) -> None:
-        """Run ``call`` after this turn's flushes."""
+        """Run `call` after this turn's flushes."""
         self._writes.append(call)
         if not self._scheduled:
             self.schedule()

@@ -14,7 +14,7 @@ WHEEL_SIZE: Final = 20  # Kafka's, as is the tick of 1 ms that the sandbox gives
 
 
 class WheelTimer:
-    """A call that is due at a tick; ``call`` is None once it ran or was cancelled."""
+    """A call that is due at a tick; `call` is None once it ran or was cancelled."""
 
     __slots__ = ("bucket", "call", "due", "serial")
 
@@ -26,7 +26,7 @@ class WheelTimer:
 
     @property
     def is_pending(self) -> bool:
-        """Whether the call is still to come."""
+        """Return whether the call is still to come."""
         return self.call is not None
 
     def run(self) -> None:
@@ -45,7 +45,7 @@ class WheelTimer:
 
 
 class _Wheel:
-    """One ring: ``starts`` says for which tick a bucket is in the heap now, -1 for none."""
+    """One ring: `starts` says for which tick a bucket is in the heap now, -1 for none."""
 
     __slots__ = ("buckets", "span", "starts", "tick")
 
@@ -102,7 +102,7 @@ class TimingWheel:
             heappush(self._heap, (start, level, index))
 
     def advance(self, now: int) -> list[WheelTimer]:
-        """Let time pass up to ``now``; returns the timers that are due, by time and then in order of their start."""
+        """Let time pass up to `now`; returns the timers that are due, by time and then in order of their start."""
         due: list[WheelTimer] = []
         heap = self._heap
         while heap and heap[0][0] <= now:
@@ -126,7 +126,7 @@ class TimingWheel:
         return due
 
     def next_tick(self) -> int | None:
-        """Return the tick of the next bucket that holds a timer: :meth:`advance` has nothing to do before; or None."""
+        """Return the tick of the next bucket that holds a timer: `advance` has nothing to do before; or None."""
         heap = self._heap
         while heap:
             start, level, index = heap[0]

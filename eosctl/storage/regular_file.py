@@ -23,7 +23,7 @@ def open_regular(path: Path | str) -> int:
 
 
 def read_regular(path: Path | str, limit: int = -1) -> bytes:
-    """Read a regular file, or its first ``limit`` bytes.
+    """Read a regular file, or its first `limit` bytes.
 
     Raises:
         OSError: As for `open_regular`.

@@ -1,4 +1,4 @@
-"""A sandbox for tests: ``with SandboxThread(brokers=3) as kafka``, or pytest's fixture ``eos_cluster``."""
+"""A sandbox for tests: `with SandboxThread(brokers=3) as kafka`, or pytest's fixture `eos_cluster`."""
 
 from __future__ import annotations
 

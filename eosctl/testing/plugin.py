@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture ``eos_cluster`` and the marker that shapes it.
+"""The pytest plugin: the fixture `eos_cluster` and the marker that shapes it.
 
 It is loaded with every pytest run of an environment that has eosctl, so it imports the sandbox only when a test asks.
 """
@@ -43,9 +43,9 @@ def _import_as_they_are() -> None:
 
 @pytest.fixture
 def eos_cluster(request: pytest.FixtureRequest) -> Iterator[SandboxThread]:
-    """Run a Kafka cluster for one test, fresh and removed afterwards; ``eos_cluster.bootstrap`` is its address.
+    """Run a Kafka cluster for one test, fresh and removed afterwards; `eos_cluster.bootstrap` is its address.
 
-    ``@pytest.mark.eos_cluster(brokers=3, transaction_version=1)`` shapes it; of several markers the nearest wins.
+    `@pytest.mark.eos_cluster(brokers=3, transaction_version=1)` shapes it; of several markers the nearest wins.
     """
     from eosctl.testing.sandbox_thread import SandboxThread
 

@@ -16,20 +16,20 @@ T = TypeVar("T")
 
 
 class SandboxThread:
-    """A Kafka cluster on loopback while the ``with`` block runs; its files are removed afterwards.
+    """A Kafka cluster on loopback while the `with` block runs; its files are removed afterwards.
 
-    Clients of any kind and language reach it at :attr:`bootstrap`. Programs that are asyncio themselves may use
-    :class:`eosctl.sandbox.cluster.EmbeddedCluster` in their own loop instead.
+    Clients of any kind and language reach it at `bootstrap`. Programs that are asyncio themselves may use
+    `eosctl.sandbox.cluster.EmbeddedCluster` in their own loop instead.
 
     Args:
         brokers: How many brokers; one broker is its own controller.
         config: Broker settings under Kafka's names.
-        emulate: The release to behave as: ``"3.9"`` or ``"4.3"``.
-        transaction_version: Finalized level of the feature ``transaction.version``; the release's default when None.
+        emulate: The release to behave as: `"3.9"` or `"4.3"`.
+        transaction_version: Finalized level of the feature `transaction.version`; the release's default when None.
         fast: Short timeouts, so that failover takes tenths of a second.
         data_dir: Where the brokers keep their files; a temporary directory when None, which is removed.
-        sasl: Mechanisms by which clients log in: ``PLAIN``, ``SCRAM-SHA-256``, ``SCRAM-SHA-512``; none when empty.
-        tls: Whether the listeners speak TLS; certificates are made, see :meth:`client_properties`.
+        sasl: Mechanisms by which clients log in: `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512`; none when empty.
+        tls: Whether the listeners speak TLS; certificates are made, see `client_properties`.
         users: Who may log in; passwords are made.
         log_dirs: How many log directories each broker has.
         racks: Racks of the brokers, which take them in turn.
@@ -105,12 +105,12 @@ class SandboxThread:
 
     @property
     def bootstrap(self) -> str:
-        """Bootstrap servers: ``host:port`` of every broker, comma separated, also of one that is down."""
+        """Bootstrap servers: `host:port` of every broker, comma separated, also of one that is down."""
         return self._embedded.bootstrap
 
     @property
     def data_dir(self) -> Path:
-        """The directory with one sub-directory of Kafka's files for each node."""
+        """Return the directory with one sub-directory of Kafka's files for each node."""
         return self._embedded.core.data_dir
 
     def client_properties(self, user: str | None = None) -> Path:
@@ -120,7 +120,7 @@ class SandboxThread:
         return client_file(self.data_dir, user)
 
     def status(self) -> dict[str, Any]:
-        """Describe brokers, partitions, leaders and in-sync replicas as ``eosctl sandbox status`` does."""
+        """Describe brokers, partitions, leaders and in-sync replicas as `eosctl sandbox status` does."""
 
         async def ask() -> dict[str, Any]:
             return self._embedded.cluster.status()
@@ -128,7 +128,7 @@ class SandboxThread:
         return self._run(ask())
 
     def control(self, command: str, **arguments: Any) -> str:
-        """Give the cluster a command of the control socket, as ``kill-broker`` or ``faults``; return its answer."""
+        """Send a command to the control socket, such as `kill-broker` or `faults`; return its response."""
 
         async def do() -> str:
             return str(await self._embedded.cluster.commands()[command](arguments))
@@ -148,9 +148,9 @@ class SandboxThread:
         self._run(self._embedded.cluster.start_broker(broker_id))
 
     def fault(self, words: str) -> int:
-        """Let something go wrong, in the words of ``eosctl sandbox fault``; returns the number to end it by.
+        """Let something go wrong, in the words of `eosctl sandbox fault`; returns the number to end it by.
 
-        ``cluster.fault("delay api=END_TXN ms=500 count=1")``, ``cluster.fault("pause node=2 for=5s")``.
+        `cluster.fault("delay api=END_TXN ms=500 count=1")`, `cluster.fault("pause node=2 for=5s")`.
         """
         from eosctl.sandbox.faults.order import parse_order
 

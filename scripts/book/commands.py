@@ -15,7 +15,7 @@ from scripts.book.cells import cell, code
 
 
 def command_pages() -> dict[str, str]:
-    """Return the pages of all commands by the command's name, and their index as ``index``."""
+    """Return the pages of all commands by the command's name, and their index as `index`."""
     pages = {entry.name: _page(entry) for entry in COMMANDS}
     return pages | {"index": _index()}
 

@@ -30,9 +30,9 @@ class Message(NamedTuple):
         path: The module, from the project's root.
         line: Where in it.
         kind: The class of the error.
-        what: Template of the first part; None where it is computed elsewhere.
-        why: Of the second; empty where there is none.
-        next_step: Of the third; empty where there is none.
+        what: Template of the first part; None if it is computed elsewhere.
+        why: Of the second; empty if there is none.
+        next_step: Of the third; empty if there is none.
     """
 
     path: str

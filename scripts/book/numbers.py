@@ -51,7 +51,7 @@ def _benchmarks() -> Iterator[str]:
 
 
 def _kept(path: Path) -> str:
-    """Tell when a table was measured and with which code: that of the commit which brought it, as far as git knows."""
+    """Return when and with which code a table was measured: the commit that added it, if git knows it."""
     asked = ["git", "log", "-1", "--format=%h", "--", str(path)]
     try:
         commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()

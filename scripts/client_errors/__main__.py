@@ -1,13 +1,13 @@
-"""Write ``eosctl/knowledge/reference/client_errors.tsv``: how each client names the errors of Kafka.
+"""Write `eosctl/knowledge/reference/client_errors.tsv`: how each client names the errors of Kafka.
 
 Usage: python -m scripts.client_errors FOLDER
 
 FOLDER holds what the clients declare:
 
-- ``java-*.tsv``: printed by ``Errors.java`` with a release's jars on the class path (kafka-clients, kafka-streams,
+- `java-*.tsv`: printed by `Errors.java` with a release's jars on the class path (kafka-clients, kafka-streams,
   connect-api, connect-runtime, slf4j-api); of several releases the newest text counts, and names that are gone stay.
-- ``kerr.go`` of franz-go (pkg/kerr), ``sarama.go`` (errors.go of Sarama), ``segmentio.go`` (error.go of kafka-go).
-- ``kafkajs.js``: src/protocol/error.js of KafkaJS.
+- `kerr.go` of franz-go (pkg/kerr), `sarama.go` (errors.go of Sarama), `segmentio.go` (error.go of kafka-go).
+- `kafkajs.js`: src/protocol/error.js of KafkaJS.
 
 The names of librdkafka, kafka-python, and aiokafka are read from the installed packages. Columns: client, code (empty
 or below -1 for an error that the client itself raises), name, text, parents (superclasses, Java only).

@@ -2,9 +2,9 @@
 
     python -m scripts.diagnosis_matrix [--seed N] [--alone] [--only NAME ...]
 
-Asked are ``txn hanging`` (with its verdict on aborting) and ``group pending`` on the running cluster, ``txn blame`` for
-every id, and ``fsck`` over the data directories of all brokers. Names are drawn by chance. Prints for each kind of
-verdict how many were right, wrong and missing, and exits with 1 when precision or recall is not 1.
+Asked are `txn hanging` (with its verdict on aborting) and `group pending` on the running cluster, `txn blame` for every
+id, and `fsck` over the data directories of all brokers. Names are drawn by chance. Prints for each kind of verdict how
+many were right, wrong and missing, and exits with 1 when precision or recall is not 1.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing is wrong and nothing missing."""
+        """Return whether nothing is wrong and nothing missing."""
         return self.expected == self.found
 
 

@@ -35,7 +35,7 @@ class Planted(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A cluster, and a source of names and choices; ``sandbox`` is None where the cluster is none."""
+    """A cluster, and a source of names and choices; `sandbox` is None where the cluster is none."""
 
     bootstrap: str
     chance: random.Random

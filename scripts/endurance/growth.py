@@ -34,7 +34,7 @@ class Growth(NamedTuple):
         quantity: A field of `Sample`.
         early: Its median in the first third of the time after the warm-up.
         late: Its median in the last third.
-        bound: By how much ``late`` may lie above ``early``.
+        bound: By how much `late` may lie above `early`.
     """
 
     quantity: str
@@ -44,7 +44,7 @@ class Growth(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it stayed within its bound."""
+        """Return whether it stayed within its bound."""
         return self.late - self.early <= self.bound
 
     def __str__(self) -> str:

@@ -5,10 +5,10 @@
 All nodes share one process, and all of them end with it, in the middle of whatever they do: a batch half written, a
 transaction prepared and not completed, a snapshot begun. A third of the starts that follow are killed too, before they
 serve. Round follows round: each is a verification with all workloads, whose history is checked for lost and duplicated
-writes, torn transactions and offsets that went back; then the data directories are checked as ``eosctl fsck`` does.
+writes, torn transactions and offsets that went back; then the data directories are checked as `eosctl fsck` does.
 Topics of a round are removed after it, so that a thousand recoveries do not read a thousand rounds.
 
-What a power cut takes with the page cache is not shown here: the fault ``kill ... lose=N`` is that.
+What a power cut takes with the page cache is not shown here: the fault `kill ... lose=N` is that.
 
 The exit status is 0 when nothing was lost, 1 when something was, and 4 when more than a tenth of the rounds decided
 nothing.
@@ -39,7 +39,7 @@ from scripts.endurance.sandbox_process import SandboxProcess, free_ports
 from scripts.endurance.short_lives import SETTINGS
 
 KILL: Final = "kill-process"
-#: ``amount`` is after how many ms a start is killed again; above this it is left alone.
+#: `amount` is after how many ms a start is killed again; above this it is left alone.
 LAST_MS_OF_START: Final = 500
 RANGE: Final = FaultRange(KILL, (0,), duration_ms=(0, 300), amount=(0, 3 * LAST_MS_OF_START))
 ROUND_S: Final = 30

@@ -47,7 +47,7 @@ class Work:
 
 
 class FileFinding(NamedTuple):
-    """What ``fsck`` found wrong in the data directories: how often, and the first of them."""
+    """What `fsck` found wrong in the data directories: how often, and the first of them."""
 
     severity: FsckSeverity
     kind: str
@@ -84,7 +84,7 @@ class Round:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a promise was broken, in what clients saw or in the files."""
+        """Return whether a promise was broken, in what clients saw or in the files."""
         return bool(self.anomaly_counts) or any(found.severity is FsckSeverity.ERROR for found in self.findings)
 
     def troubles(self) -> list[str]:
@@ -150,7 +150,7 @@ def _states_met(coverage: CoverageTable | None) -> dict[str, int]:
 
 
 def check_files(data_dirs: Sequence[Path]) -> tuple[FileFinding, ...]:
-    """Check data directories as ``eosctl fsck`` does, and return its warnings and errors by kind."""
+    """Check data directories as `eosctl fsck` does, and return its warnings and errors by kind."""
     reader = ThrottledReader(_READ_BYTES_PER_S, time.monotonic, time.sleep)
     surveyed = [survey_data_dir(directory) for directory in data_dirs]
     found = inspect_data_dirs(surveyed, reader.read, lambda: time.sleep(_SECOND_LOOK_S))

@@ -27,7 +27,7 @@ _PROGRAM: Final = "eosctl.sandbox.process.main"
 
 
 class SandboxProcess:
-    """One sandbox; ``starts_s`` tells how long each start took."""
+    """One sandbox; `starts_s` tells how long each start took."""
 
     def __init__(self, spec: SandboxSpec) -> None:
         self.spec = spec
@@ -43,7 +43,7 @@ class SandboxProcess:
 
     @property
     def data_dirs(self) -> list[Path]:
-        """The data directories of its nodes."""
+        """Return the data directories of its nodes."""
         root = Path(self.spec.data_dir)
         return sorted([*root.glob("broker-*"), *root.glob("controller-*")])
 
@@ -113,7 +113,7 @@ def _await_child(known: set[int], starting: threading.Thread) -> psutil.Process 
 
 
 def free_ports(count: int) -> int:
-    """Return the first of ``count`` ports of the loopback in a row that nobody listens on.
+    """Return the first of `count` ports of the loopback in a row that nobody listens on.
 
     Raises:
         OSError: There are none.

@@ -4,14 +4,14 @@
 
 The sandbox is a process of its own that runs the whole time. Round follows round: each is a verification with all
 workloads, whose history is checked. Meanwhile what the cluster says of its offsets and leaders is held against the
-invariants of replication; after each round its data directories are checked as ``eosctl fsck`` does, and the round's
+invariants of replication; after each round its data directories are checked as `eosctl fsck` does, and the round's
 topics are removed.
 
 Every few seconds the process is measured. Retention is on: topics go with their round, transactional ids, offsets and
 producers expire, logs are compacted. So everything has an upper bound, and after the warm-up (the first quarter)
-memory, descriptors, files and their size must not go on growing: the bounds are in ``growth.py``.
+memory, descriptors, files and their size must not go on growing: the bounds are in `growth.py`.
 
-``fsck`` warns of producers that are missing in a snapshot, as Kafka's day for them cannot be over: here it is a minute.
+`fsck` warns of producers that are missing in a snapshot, as Kafka's day for them cannot be over: here it is a minute.
 Warnings are told and do not count.
 
 The exit status is 0 when no round broke a promise and nothing grew, 1 when one did, and 4 when more than a tenth of the

@@ -39,7 +39,7 @@ class Encoder:
         self.source.line(f"return {self.joined()}")
 
     def joined(self) -> str:
-        """Give the expression of everything that was written."""
+        """Return the expression of everything that was written."""
         if self.branched:
             return f'b"".join({self.out})'
         if len(self.pieces) > 3:
@@ -221,7 +221,7 @@ class Encoder:
         return expression
 
     def differs(self, slot: Slot, value: str) -> str:
-        """Give the condition under which a tagged field is written."""
+        """Return the condition under which a tagged field is written."""
         default = self.structs.default(self.section, slot.field)
         if default == "None":
             return f"{value} is not None"
@@ -235,7 +235,7 @@ class Encoder:
         return f"{value} != {name}"
 
     def packed(self, run: list[tuple[str, str]]) -> str:
-        """Give the expression that packs a run."""
+        """Return the expression that packs a run."""
         form = "".join(char for char, _ in run)
         if form == "x":
             return 'b"\\0"'

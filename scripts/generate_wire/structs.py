@@ -60,7 +60,7 @@ class Structs:
         return self.order[self.names[section.name, field.type]]
 
     def preserves_tags(self, section: Section) -> bool:
-        """Tell whether unknown tags are kept: in what is stored, not in what is sent."""
+        """Return whether unknown tags are kept: in what is stored, not in what is sent."""
         return self.table.kind == "record" and section.flexible_from is not None
 
     def _collect(self, section: str, fields: tuple[Field, ...]) -> None:

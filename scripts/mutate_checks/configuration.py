@@ -32,14 +32,14 @@ class Expected(NamedTuple):
 
 
 def rules() -> Iterator[tuple[Path, str, Callable[[Check], bool]]]:
-    """Yield the file and the name of each rule, with what tells whether a rule meets its cases."""
+    """Yield the file and the name of each rule, with what shows whether a rule meets its cases."""
     for rule in CONFIGURATION_CHECKS:
         path = ROOT / Path(*rule.evaluate.__module__.split(".")).with_suffix(".py")
         yield path, rule.evaluate.__name__, meets(load_cases(rule.id))
 
 
 def meets(cases: list[Expected]) -> Callable[[Check], bool]:
-    """Return what tells whether a rule says what all these cases expect."""
+    """Return what shows whether a rule says what all these cases expect."""
     return lambda rule: all(_is_met(rule, case) for case in cases)
 
 

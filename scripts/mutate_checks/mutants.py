@@ -31,7 +31,7 @@ class Mutant(NamedTuple):
     tree: ast.Module
 
     def load(self, name: str) -> Any:
-        """Return what the module calls ``name``."""
+        """Return what the module calls `name`."""
         module = ModuleType(name)
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
         return getattr(module, name)
@@ -49,7 +49,7 @@ def mutants(path: Path, source: str) -> Iterator[Mutant]:
 
 
 def survives(mutant: Mutant, name: str, meets_all_cases: Callable[[Any], bool]) -> bool:
-    """Tell whether all cases of what the mutant calls ``name`` end as before."""
+    """Return whether all cases of what the mutant calls `name` end as before."""
     try:
         return meets_all_cases(mutant.load(name))
     except Exception:  # noqa: BLE001 - a mutant may fail in any way; each counts as noticed

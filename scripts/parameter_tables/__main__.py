@@ -1,12 +1,12 @@
-"""Write ``eosctl/knowledge/settings/*.json`` from the declarations of Kafka releases and of librdkafka.
+"""Write `eosctl/knowledge/settings/*.json` from the declarations of Kafka releases and of librdkafka.
 
 Usage: python -m scripts.parameter_tables FOLDER [LIBRDKAFKA_FOLDER]
 
-FOLDER holds a file ``<release>.tsv`` per Kafka release, printed by ``Dump.java`` with that release's jars on the class
-path (kafka_2.13, kafka-streams, connect-runtime, connect-mirror): ``java -cp 'jars/*' Dump.java > 4.3.1.tsv``.
-A class whose libraries are missing is left out in silence: compare the numbers of lines. LIBRDKAFKA_FOLDER holds a file
-``<release>.md`` per release of librdkafka, its own list: ``git show v2.15.0:CONFIGURATION.md > 2.15.0.md``. Types,
-defaults and bounds are taken; texts are not.
+FOLDER holds a file `<release>.tsv` per Kafka release, printed by `Dump.java` with that release's jars on the class path
+(kafka_2.13, kafka-streams, connect-runtime, connect-mirror): `java -cp 'jars/*' Dump.java > 4.3.1.tsv`. A class whose
+libraries are missing is left out in silence: compare the numbers of lines. LIBRDKAFKA_FOLDER holds a file
+`<release>.md` per release of librdkafka, its own list: `git show v2.15.0:CONFIGURATION.md > 2.15.0.md`. Types, defaults
+and bounds are taken; texts are not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MACHINE_DEPENDENT = {"state.dir", "ssl.enabled.protocols", "ssl.protocol", "auto
 
 
 class Declared(NamedTuple):
-    """One setting as one release declares it; ``default`` None means null, ``required`` that there is none."""
+    """One setting as one release declares it; `default` None means null, `required` that there is none."""
 
     name: str
     type: str

@@ -2,10 +2,9 @@
 
 Usage: python -m scripts.parameter_tables.frameworks SPRING_FOLDER FLINK_FOLDER
 
-SPRING_FOLDER holds jars of Spring Boot (``spring-boot-autoconfigure-3.5.8.jar``, from 4.0 on
-``spring-boot-kafka-*.jar``): their metadata says which ``spring.kafka`` properties there are. FLINK_FOLDER holds
-``<release>.tsv`` of each release of Flink's Kafka connector, printed by ``FlinkOptions.java``. Names, types, defaults
-and choices are taken; texts are not.
+SPRING_FOLDER holds jars of Spring Boot (`spring-boot-autoconfigure-3.5.8.jar`, from 4.0 on `spring-boot-kafka-*.jar`):
+their metadata says which `spring.kafka` properties there are. FLINK_FOLDER holds `<release>.tsv` of each release of
+Flink's Kafka connector, printed by `FlinkOptions.java`. Names, types, defaults and choices are taken; texts are not.
 """
 
 from __future__ import annotations

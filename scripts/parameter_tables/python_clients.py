@@ -2,9 +2,9 @@
 
 Usage: python -m scripts.parameter_tables.python_clients FOLDER
 
-FOLDER holds an archive (wheel) of each release: ``pip download --no-deps kafka-python==3.0.12``. Names and defaults
-are those of the classes: kafka-python's ``DEFAULT_CONFIG``, the parameters of aiokafka's constructors. Nothing of them
-is run. A name that Kafka has with dots is written so.
+FOLDER holds an archive (wheel) of each release: `pip download --no-deps kafka-python==3.0.12`. Names and defaults are
+those of the classes: kafka-python's `DEFAULT_CONFIG`, the parameters of aiokafka's constructors. Nothing of them is
+run. A name that Kafka has with dots is written so.
 """
 
 from __future__ import annotations

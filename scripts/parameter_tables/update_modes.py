@@ -1,9 +1,9 @@
-"""Write ``eosctl/knowledge/settings/update_modes.json``: which broker settings change without a restart, by release.
+"""Write `eosctl/knowledge/settings/update_modes.json`: which broker settings change without a restart, by release.
 
 Usage: python -m scripts.parameter_tables.update_modes FOLDER
 
-FOLDER holds a file ``<release>.tsv`` per Kafka release, printed by ``UpdateModes.java`` with that release's jars on the
-class path: ``java -cp 'jars/*' UpdateModes.java > 4.3.1.tsv``.
+FOLDER holds a file `<release>.tsv` per Kafka release, printed by `UpdateModes.java` with that release's jars on the
+class path: `java -cp 'jars/*' UpdateModes.java > 4.3.1.tsv`.
 """
 
 from __future__ import annotations

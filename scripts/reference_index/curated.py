@@ -1,4 +1,4 @@
-"""Read the curated entries of ``eosctl/knowledge/reference``."""
+"""Read the curated entries of `eosctl/knowledge/reference`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS: Final = {kind.value.lower().replace(" ", "-"): kind for kind in EntryKin
 
 
 def curated() -> Iterator[Entry]:
-    """Yield every curated entry; one without ``means`` adds to an entry of another source."""
+    """Yield every curated entry; one without `means` adds to an entry of another source."""
     for file in FILES:
         text = (resources.files("eosctl.knowledge.reference") / f"{file}.toml").read_text(encoding="utf-8")
         for kind, entries in tomllib.loads(text).items():

@@ -41,12 +41,12 @@ class Name(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether the client raises the error by itself, without an answer of a broker."""
+        """Return whether the client raises the error by itself, without an answer of a broker."""
         return self.client != "java" and (not self.code or int(self.code) < -1)
 
 
 def client_names() -> tuple[Name, ...]:
-    """Return the rows of ``client_errors.tsv``."""
+    """Return the rows of `client_errors.tsv`."""
     text = (resources.files("eosctl.knowledge.reference") / "client_errors.tsv").read_text(encoding="utf-8")
     return tuple(Name(*(line.split("\t") + [""] * 4)[:5]) for line in text.splitlines())
 

@@ -2,12 +2,12 @@
 
 Usage: python -m scripts.reference_quality [FILE] [--min P]
 
-FILE is ``queries.tsv`` by default; ``blind.tsv`` says how good the answers were when they were first asked.
+FILE is `queries.tsv` by default; `blind.tsv` says how good the answers were when they were first asked.
 
 Questions about exceptions and terms go to `explain`, symptoms and printed output to `diagnose`. Prints for each kind
 the mean reciprocal rank of the first right answer (MRR), how often the first answer is right (P@1) and one of the first
 three (P@3), and how often a wrong answer comes first with confidence; then every miss. An acceptable answer (grade 1)
-counts in P@3, not in P@1. With ``--min`` the exit code is 1 if P@1 over all is below P.
+counts in P@3, not in P@1. With `--min` the exit code is 1 if P@1 over all is below P.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How good the answer to a question is: ``rank`` is that of the first right answer, 0 without one."""
+    """How good the answer to a question is: `rank` is that of the first right answer, 0 without one."""
 
     query: Query
     answer: Answer
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_wrong_with_confidence(self) -> bool:
-        """Whether the first answer is neither right nor acceptable, and claims to be sure."""
+        """Return whether the first answer is neither right nor acceptable, and claims to be sure."""
         first = self.answer.names[:1]
         return self.rank != 1 and self.answer.score >= _CONFIDENT and not set(first) & self.query.acceptable
 

@@ -2,7 +2,7 @@
 
     python -m scripts.release.lowest > constraints.txt
 
-Requirements of what users install are held down, in the core and in every extra but ``dev``; what they need themselves,
+Requirements of what users install are held down, in the core and in every extra but `dev`; what they need themselves,
 and the tools of developers, come as new as pip finds them. `make test-lowest` installs and tests the result; `make
 test` runs with the newest versions, so both ends of each range are tried.
 """
@@ -29,7 +29,7 @@ def requirements(project: dict[str, Any]) -> Iterator[Requirement]:
 
 
 def lowest_constraints(wanted: Iterable[Requirement]) -> list[str]:
-    """Return ``name==version`` for each requirement.
+    """Return `name==version` for each requirement.
 
     Raises:
         ValueError: A requirement has no lower bound: nobody knows what is the oldest version it works with.

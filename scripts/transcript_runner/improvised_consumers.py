@@ -70,7 +70,7 @@ class ConsumerGroups(ClassicGroups):
                 self._assigned[member] = answer["assignment"]["topicPartitions"]
 
     def settle(self, step: Step) -> None:
-        """Give the group's timers a moment."""
+        """Let the group's timers run."""
         if step.get("api") == "ConsumerGroupHeartbeat":
             self._play({"wait": 0.03})
 

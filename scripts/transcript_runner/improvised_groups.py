@@ -8,7 +8,7 @@ from typing import Any, Final
 from scripts.transcript_runner.improvised import TOPIC, Improviser, Makers, Step, looking
 
 GROUP: Final = "group-$run"
-#: A subscription to the topic ``test``, and the same with an owned partition: what classic consumers send.
+#: A subscription to the topic `test`, and the same with an owned partition: what classic consumers send.
 SUBSCRIPTIONS: Final = ("000000000001000474657374ffffffff", "000100000001000474657374ffffffff00000000")
 LONG_MS: Final = 60_000
 #: How long a story gives an answer that may have to wait for other members.

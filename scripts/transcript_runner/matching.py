@@ -21,7 +21,7 @@ def fill(value: Any, names: Names) -> Any:
     """Replace every $name by what it is bound to.
 
     Raises:
-        UnboundNameError: When it is not bound yet.
+        UnboundNameError: It is not bound yet.
     """
     if isinstance(value, dict):
         return {fill(key, names): fill(item, names) for key, item in value.items()}
@@ -116,7 +116,7 @@ def _fits(want: str, got: Any) -> bool:
 
 
 def contains(pattern: Any, got: Any, names: Names) -> bool:
-    """Whether ``pattern`` is a part of an answer; some element of a list must match."""
+    """Return whether `pattern` is a part of an answer; some element of a list must match."""
     if isinstance(pattern, dict):
         return isinstance(got, dict) and all(
             key in got and contains(item, got[key], names) for key, item in pattern.items()

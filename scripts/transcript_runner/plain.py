@@ -31,7 +31,7 @@ def _fields(message_class: Any) -> dict[str, tuple[str, type | None, Any]]:
 
 
 def _nested(hint: Any) -> type | None:
-    """Find the message class inside ``X``, ``X | None``, ``Sequence[X]`` and ``Sequence[X] | None``."""
+    """Find the message class inside `X`, `X | None`, `Sequence[X]` and `Sequence[X] | None`."""
     if hasattr(hint, "__struct_fields__"):
         return hint  # type: ignore[no-any-return]
     for argument in get_args(hint):

@@ -58,7 +58,7 @@ def await_coordinators(cluster: SocketCluster) -> None:
     """Make the internal topics exist and every coordinator serve, so that no scenario has to ask twice.
 
     Raises:
-        TimeoutError: When a coordinator does not come up.
+        TimeoutError: A coordinator does not come up.
     """
     waiting = [f"warm-up-{number}" for number in range(ENOUGH_KEYS)]
     for _ in range(WARM_UP_TRIES):

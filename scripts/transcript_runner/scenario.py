@@ -51,7 +51,7 @@ PROFILES: Mapping[str, Mapping[str, str]] = {
 
 
 class Scenario(NamedTuple):
-    """One recorded conversation; ``steps`` are as in the file."""
+    """One recorded conversation; `steps` are as in the file."""
 
     area: str
     name: str

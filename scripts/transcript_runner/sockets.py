@@ -34,7 +34,7 @@ class SocketClient:
         return pending
 
     def send_as(self, api_key: int, layout: int, version: int, header_tags: bytes, body: bytes) -> Pending:
-        """Send a body in one version's layout under another version's number; the answer is read as ``layout``'s."""
+        """Send a body in one version's layout under another version's number; the answer is read as `layout`'s."""
         pending = self._begin(api_key, layout)
         name = self._client_id.encode()
         header = struct.pack(">hhih", api_key, version, self._correlation_id, len(name)) + name + header_tags
@@ -110,10 +110,10 @@ class SocketCluster:
         self._wait(time.monotonic() + ms / 1000, lambda: False)
 
     def run_until(self, stop: Callable[[], bool], limit_ms: float = WAIT_LIMIT_MS) -> None:
-        """Wait for answers until ``stop`` holds.
+        """Wait for answers until `stop` holds.
 
         Raises:
-            TimeoutError: When it does not hold within ``limit_ms``.
+            TimeoutError: It does not hold within `limit_ms`.
         """
         if not self._wait(time.monotonic() + limit_ms / 1000, stop):
             raise TimeoutError(f"nothing happened within {limit_ms:.0f} ms")

@@ -19,7 +19,7 @@ from eosctl.model.transaction import TransactionState
 
 
 class Reign(msgspec.Struct, frozen=True):
-    """A tenure with the records it left, in the log's order; ``expired`` when a tombstone ended it."""
+    """A tenure with the records it left, in the log's order; `expired` when a tombstone ended it."""
 
     tenure: Tenure
     records: tuple[TransactionLogEntry, ...]

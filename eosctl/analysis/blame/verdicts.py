@@ -69,8 +69,8 @@ def judge_reigns(
 
     Args:
         transactional_id: The id.
-        reigns: From ``find_reigns``.
-        fencings: From ``find_fencings``, of any ids.
+        reigns: From `find_reigns`.
+        fencings: From `find_fencings`, of any ids.
         limits: Thresholds.
     """
     by_abort = {(e.log_partition, e.log_offsets): e for e in fencings if e.transactional_id == transactional_id}

@@ -34,7 +34,7 @@ class Outcomes:
             outcomes.append(txn.committed)
 
     def of(self, header: BatchHeader) -> Outcome:
-        """Tell what a batch is: the next marker of its producer decides."""
+        """Return the batch's outcome, which the next marker of its producer decides."""
         if header.is_control:
             return Outcome.CONTROL
         if not header.is_transactional:

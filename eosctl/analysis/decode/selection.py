@@ -27,7 +27,7 @@ class Selection(NamedTuple):
     only: Only | None = None
 
     def keeps_batch(self, header: BatchHeader, outcome_of: Callable[[BatchHeader], Outcome]) -> bool:
-        """Tell whether a batch may hold wanted records.
+        """Return whether a batch may hold wanted records.
 
         Of a batch the largest timestamp is known and, unless the cleaner replaced it, the first record's.
         """
@@ -52,16 +52,16 @@ class Selection(NamedTuple):
         return outcome_of(header).value == self.only.value
 
     def keeps_record(self, record: Record) -> bool:
-        """Tell whether a record of a batch that was kept is wanted."""
+        """Return whether a record of a batch that was kept is wanted."""
         offset, timestamp = record.offset, record.timestamp
         return self.offsets.overlaps(offset, offset) and self.times.overlaps(timestamp, timestamp)
 
     @property
     def needs_outcomes(self) -> bool:
-        """Whether markers must be known before the first batch can be judged."""
+        """Return whether markers must be known before the first batch can be judged."""
         return self.only is not None and self.only.needs_outcomes
 
     @property
     def looks_at_records(self) -> bool:
-        """Whether records of one batch may differ in being wanted."""
+        """Return whether records of one batch may differ in being wanted."""
         return self.offsets != EVERYTHING or self.times != EVERYTHING

@@ -30,7 +30,7 @@ class Checked(NamedTuple):
 
     @property
     def counted(self) -> tuple[FsckFinding, ...]:
-        """The findings that count, the worst first."""
+        """Return the findings that count, the worst first."""
         counted = frozenset(self.diagnosis.findings)
         rank = [FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO]
         ordered = sorted(self.found, key=lambda one: rank.index(one.severity))
@@ -38,7 +38,7 @@ class Checked(NamedTuple):
 
     @property
     def groups(self) -> tuple[FindingGroup, ...]:
-        """The findings by cause, the worst first."""
+        """Return the findings by cause, the worst first."""
         return group_findings(self.diagnosis.findings)
 
     @property

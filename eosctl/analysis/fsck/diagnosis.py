@@ -49,8 +49,8 @@ def diagnose_data_dirs(
 
     Args:
         findings: What was found.
-        partitions: The names of the replicas' directories, once for each replica: ``orders-0``.
-        cluster_id: The id in ``meta.properties``; empty where there is none.
+        partitions: The names of the replicas' directories, once for each replica: `orders-0`.
+        cluster_id: The id in `meta.properties`; empty if there is none.
         now_ms: The time of the check, ms since the epoch.
     """
     by_kind: dict[str, list[Finding]] = {}
@@ -130,7 +130,7 @@ def _result(kind: str, by_kind: Mapping[str, list[Finding]], partitions: Collect
 
 
 def _incomplete(kind: str, by_kind: Mapping[str, list[Finding]]) -> str:
-    """Return what was not judged although it may be of this kind; empty where all was."""
+    """Return what was not judged although it may be of this kind; empty if all was."""
     unchecked, undecided = len(by_kind.get(UNCHECKED, ())), len(by_kind.get(UNDECIDED, ()))
     if unchecked and kind not in (UNCHECKED, UNDECIDED):
         return f"not checked: {count_text(unchecked, 'partition')}"
@@ -140,7 +140,7 @@ def _incomplete(kind: str, by_kind: Mapping[str, list[Finding]]) -> str:
 
 
 def _missing(kind: str, partitions: Collection[str]) -> str:
-    """Return what a kind is judged by, and the directories do not hold; empty where nothing is missing."""
+    """Return what a kind is judged by, and the directories do not hold; empty if nothing is missing."""
     if kind in _REPLICAS and len(set(partitions)) == len(partitions):
         return "no partition has more than one replica in these directories"
     topic = _NEEDS.get(kind)

@@ -18,10 +18,10 @@ _TRIED: Final = 256
 
 
 def judge_placement(topic: str, ids: Collection[tuple[str, int]], directory: str) -> list[FsckFinding]:
-    """Tell when no number of partitions puts every id into the partition that holds it.
+    """Report ids that no number of partitions maps to the partitions that hold them.
 
-    Coordinators look for an id where its hash modulo the number of partitions points. The number itself is not in
-    the files, and some of the partitions may be elsewhere; but the right number fits all ids at once.
+    Coordinators look for an id where its hash modulo the number of partitions points. The number itself is not in the
+    files, and some of the partitions may be elsewhere; but the right number fits all ids at once.
 
     Args:
         topic: The internal topic.

@@ -99,7 +99,7 @@ class Replica(NamedTuple):
         end: Where it is readable to without damage.
         end_offset: Where the log ends.
         high_watermark: Up to which offset the broker knew records to be committed; None without its checkpoint.
-        topic_id: The id of the topic in `partition.metadata`; None where there is none.
+        topic_id: The id of the topic in `partition.metadata`; None if there is none.
         batches: Its batches.
     """
 

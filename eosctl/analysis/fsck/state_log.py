@@ -105,10 +105,10 @@ class StateLog:
         self.ids |= other.ids
 
     def is_complete(self) -> bool:
-        """Tell whether all partitions of the topic seem to be here.
+        """Return whether all partitions of the topic seem to be here.
 
-        Their number is not in the files; but if partitions are missing, the ids lie elsewhere than the hash of as
-        many partitions as there are would put them, or the numbers have holes.
+        Their number is not in the files; but if partitions are missing, the ids lie elsewhere than the hash of as many
+        partitions as there are would put them, or the numbers have holes.
         """
         count = len(self.partitions)
         if not count or self.damaged or self.partitions != set(range(count)):

@@ -34,7 +34,7 @@ def log_parts(paths: Iterable[Path], missing: list[MissingPart]) -> Iterator[Par
     """Yield the ends of log files (32 MiB each), with their secrets masked.
 
     Args:
-        paths: Files, or directories that are searched for files with ``log`` in their name.
+        paths: Files, or directories that are searched for files with `log` in their name.
         missing: Gets what could not be taken.
     """
     for number, path in enumerate(_files(paths, lambda p: "log" in p.name or p.suffix in (".txt", ".out", ".json"))):

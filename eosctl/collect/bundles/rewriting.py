@@ -26,7 +26,7 @@ def stripped_batches(path: Path, missing: list[MissingPart], positions: Position
     """Yield the batches of a topic's log with empty records: offsets, epochs, sequences, times, and markers stay.
 
     Args:
-        path: The ``.log`` file.
+        path: The `.log` file.
         missing: Gets what is left out: stretches without a batch, and batches that cannot be decoded.
         positions: Gets where the batches start.
 
@@ -47,7 +47,7 @@ def masked_batches(path: Path, missing: list[MissingPart], positions: Positions)
     Batches without secrets stay as they are. Records that cannot be decoded are left out of their batch.
 
     Args:
-        path: The ``.log`` or ``.checkpoint`` file.
+        path: The `.log` or `.checkpoint` file.
         missing: Gets what is left out, records too.
         positions: Gets where the batches start.
 

@@ -19,7 +19,7 @@ class _SnapshotFile(msgspec.Struct, frozen=True):
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """The part of the envelope that tells whether this program can read the rest."""
+    """The part of the envelope that shows whether this program can read the rest."""
 
     schema: str
     schema_version: int

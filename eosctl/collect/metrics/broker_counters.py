@@ -1,8 +1,8 @@
 """A broker's counters from where its metrics can be read: a Prometheus endpoint of jmx_exporter, or JMX itself.
 
-Exporters name the same bean differently: without a configuration ``kafka_server_BrokerTopicMetrics_Count`` with the
-metric as a label, in the widespread ones ``kafka_server_brokertopicmetrics_messagesin_total`` or ``…persec_count``. All
-of them begin with the bean's domain and type.
+Exporters name the same bean differently: without a configuration `kafka_server_BrokerTopicMetrics_Count` with the
+metric as a label, in the widespread ones `kafka_server_brokertopicmetrics_messagesin_total` or `…persec_count`. All of
+them begin with the bean's domain and type.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BEANS: Final = (
 
 
 class Counter(NamedTuple):
-    """One counter under its short name (``messagesin``, ``errors``, …)."""
+    """One counter under its short name (`messagesin`, `errors`, …)."""
 
     metric: str
     labels: dict[str, str]
@@ -52,7 +52,7 @@ async def collect_counters(
     """Read the counters of several brokers at once.
 
     Args:
-        urls: ``http://HOST:PORT/metrics`` of a Prometheus exporter, or ``jmx://HOST:PORT``; one for each broker.
+        urls: `http://HOST:PORT/metrics` of a Prometheus exporter, or `jmx://HOST:PORT`; one for each broker.
         now_ms: The observer's clock.
         timeout_ms: How long one broker may take.
 

@@ -1,7 +1,7 @@
 """Beans through JMX: one Java program, that of the package jmxquery, reads all of them over one connection.
 
 The package's own Python part passes the password as an argument of that program, which everybody on the machine can
-read. Here the Java launcher reads all arguments from its standard input (``java @/dev/stdin``, Java 9 and later): the
+read. Here the Java launcher reads all arguments from its standard input (`java @/dev/stdin`, Java 9 and later): the
 list of processes shows nothing else, and no file is written.
 """
 
@@ -61,10 +61,10 @@ _KNOWN: Final = (
 def read_jmx(
     url: str, queries: Sequence[BeanQuery], timeout_ms: int, credentials: EndpointCredentials
 ) -> tuple[MetricSample, ...]:
-    """Read beans of ``jmx://HOST:PORT``; those that the program does not have are left out.
+    """Read beans of `jmx://HOST:PORT`; those that the program does not have are left out.
 
     Raises:
-        UsageError: The extra ``jmx`` is not installed.
+        UsageError: The extra `jmx` is not installed.
         AuthenticationFailed: JMX wants other credentials.
         EosctlError: There is no Java, or nobody answers.
     """

@@ -1,11 +1,10 @@
 """Where metrics are read: the address tells how.
 
 ======================================  ==================================================================
-``http://HOST:PORT/metrics``            a page of jmx_exporter without rules, of ``eosctl exporter`` or of the sandbox
-``http://HOST:PORT/jolokia``            Jolokia
-``http://HOST:PORT`` (or ``…/api/v1``)  a Prometheus server that scrapes such pages
-``jmx://HOST:PORT``                     JMX of a JVM
-======================================  ==================================================================
+`http://HOST:PORT/metrics`            a page of jmx_exporter without rules, of `eosctl exporter` or of the sandbox
+`http://HOST:PORT/jolokia`            Jolokia `http://HOST:PORT` (or `…/api/v1`)  a Prometheus server that scrapes such
+pages `jmx://HOST:PORT`                     JMX of a JVM ======================================
+==================================================================
 """
 
 from __future__ import annotations

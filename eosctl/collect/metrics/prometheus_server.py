@@ -18,13 +18,13 @@ def read_prometheus_server(
     """Ask for series by their names.
 
     Args:
-        url: ``http://HOST:PORT``, with the path below which the server stands where it has one.
+        url: `http://HOST:PORT`, with the path below which the server stands where it has one.
         series: The names.
         timeout_ms: How long it may take.
         credentials: Sent to the server.
 
     Returns:
-        The samples of each ``instance``, with all of their labels.
+        The samples of each `instance`, with all of their labels.
 
     Raises:
         EosctlError: The server does not answer, or is none.

@@ -22,14 +22,14 @@ class ToolOutput(NamedTuple):
 
 
 class PrintedEvidence(NamedTuple):
-    """What the texts show together; ``snapshot`` is None where no output in them is evidence."""
+    """What the texts show together; `snapshot` is None where no output in them is evidence."""
 
     snapshot: ClusterSnapshot | None
     outputs: tuple[ToolOutput, ...]
 
 
 def is_tool_output(text: str) -> bool:
-    """Tell whether a tool of Kafka printed a text, or a part of it."""
+    """Return whether a tool of Kafka printed a text, or a part of it."""
     return bool(sections_of(text))
 
 

@@ -31,7 +31,7 @@ class Part(NamedTuple):
     Attributes:
         kinds: The kinds of evidence in it.
         partial: What is missing of a kind that the output holds a part of.
-        captured_at_ms: When it was printed, as far as its own numbers show that.
+        captured_at_ms: It was printed, as far as its own numbers show that.
     """
 
     kinds: frozenset[EvidenceKind]
@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 def read_section(section: Section) -> Part | None:
-    """Return what an output shows; None where it is not evidence of a cluster's state, or holds nothing."""
+    """Return what an output shows; None if it is not evidence of a cluster's state, or holds nothing."""
     reader = _READERS.get(section.tool)
     return None if reader is None else reader(section)
 
@@ -233,7 +233,7 @@ def _quorum_status(section: Section) -> Part:
 
 
 def _nodes(text: str) -> tuple[int, ...]:
-    """Return node ids: ``[1,2,3]`` of 3.x, ``[{"id": 100, ...}]`` of 4.x."""
+    """Return node ids: `[1,2,3]` of 3.x, `[{"id": 100, ...}]` of 4.x."""
     try:
         nodes = json.loads(text)
     except ValueError:
@@ -310,7 +310,7 @@ def _acls(section: Section) -> Part:
 
 
 def _word(text: str) -> str:
-    """Return an enumeration's word as the protocol's names have it: ``TRANSACTIONAL_ID`` as ``TransactionalId``."""
+    """Return an enumeration's word as the protocol's names have it: `TRANSACTIONAL_ID` as `TransactionalId`."""
     return text.title().replace("_", "")
 
 

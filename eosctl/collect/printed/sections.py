@@ -11,7 +11,7 @@ class Section(NamedTuple):
     """The output of one tool.
 
     Attributes:
-        tool: The tool and its command: ``kafka-transactions.sh find-hanging``.
+        tool: The tool and its command: `kafka-transactions.sh find-hanging`.
         header: The line that shows it, which names the columns of a table.
         lines: The lines below.
         line: The number of the header's line, from 1.

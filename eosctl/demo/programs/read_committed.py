@@ -2,9 +2,9 @@
 
     python read_committed.py --bootstrap 127.0.0.1:9092 --topic payments --group audit
 
-Reads until each partition is at its end and nothing has come for a second (``--patience-seconds``), commits, and
-prints how many records it got and where it stands. Where there is more in the log than it may read, it logs so on
-standard error: brokers do not. Run it again after a hanging transaction was aborted, and it goes on from there.
+Reads until each partition is at its end and nothing has come for a second (`--patience-seconds`), commits, and prints
+how many records it got and where it stands. Where there is more in the log than it may read, it logs so on standard
+error: brokers do not. Run it again after a hanging transaction was aborted, and it goes on from there.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class ApacheCluster:
         """Describe the cluster; nothing happens before `start`.
 
         Args:
-            spec: What ``sandbox up`` asked for; ``kafka`` is the release.
+            spec: What `sandbox up` asked for; `kafka` is the release.
             rng: Chooses cluster id, ports, and nodes of faults.
             now_ms: The time of day.
         """
@@ -49,7 +49,7 @@ class ApacheCluster:
 
     @property
     def bootstrap(self) -> str:
-        """``host:port`` of every broker, comma separated."""
+        """`host:port` of every broker, comma separated."""
         return self._engine.bootstrap
 
     async def start(self) -> None:
@@ -67,7 +67,7 @@ class ApacheCluster:
         await self._engine.down()
 
     def commands(self) -> Mapping[str, Command]:
-        """Return what the control socket offers besides ``stop``."""
+        """Return what the control socket offers besides `stop`."""
         if self._faults is None:
             raise EngineError(
                 "The cluster is not started.",

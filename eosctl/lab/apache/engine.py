@@ -29,7 +29,7 @@ class ApacheConfig:
     Attributes:
         version: A release of `eosctl.lab.apache.releases`.
         node_count: Combined broker and controller nodes: 1 or 3.
-        transaction_version: Level of the feature ``transaction.version``, or None for the release's own default.
+        transaction_version: Level of the feature `transaction.version`, or None for the release's own default.
         settings: Broker settings on top of those that a loopback cluster needs.
         heap_bytes: The heap of each node.
         jvm_options: Options that replace the quick-start ones, e.g. for measurements.
@@ -76,11 +76,11 @@ class ApacheEngine:
 
     @property
     def bootstrap(self) -> str:
-        """Return ``host:port`` of every broker, comma separated; empty before the first `up`."""
+        """Return `host:port` of every broker, comma separated; empty before the first `up`."""
         return ",".join(f"{HOST}:{node.address.port}" for node in self._nodes.values())
 
     def capabilities(self) -> frozenset[Capability]:
-        """Tell what signals can do; links, disks and clocks of a JVM are out of reach."""
+        """Return the capabilities of signals; links, disks, and clocks of a JVM cannot be controlled."""
         return frozenset({Capability.STOP, Capability.KILL, Capability.PAUSE, Capability.RESTART})
 
     def brokers(self) -> tuple[BrokerHandle, ...]:

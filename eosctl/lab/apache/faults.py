@@ -21,7 +21,7 @@ class ProcessFaults(FaultRegister):
 
     Args:
         engine: The cluster.
-        seed: Of chance (``node=any``).
+        seed: Of chance (`node=any`).
     """
 
     def __init__(self, engine: Engine, seed: int = 0) -> None:

@@ -32,8 +32,8 @@ def default_cache_dir(environment: Mapping[str, str]) -> Path:
 def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Told = nobody) -> Path:
     """Return the directory with every jar of a release, fetching what the cache does not hold.
 
-    They come from the repository that the user has set (``EOSCTL_MAVEN_REPOSITORY``), else by Maven, and must be those
-    of the committed lock file, to the byte: on the first resolution and on every later use.
+    They come from the repository that the user has set (`EOSCTL_MAVEN_REPOSITORY`), else by Maven, and must be those of
+    the committed lock file, to the byte: on the first resolution and on every later use.
 
     Args:
         release: The release to run.
@@ -57,12 +57,12 @@ def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Tol
 
 
 def is_cached(release: KafkaRelease, cache_dir: Path | None = None) -> bool:
-    """Whether the jars of a release have been fetched."""
+    """Return whether the jars of a release have been fetched."""
     return ((cache_dir or default_cache_dir(os.environ)) / release.version).is_dir()
 
 
 def source_of_jars(environment: Mapping[str, str]) -> str:
-    """Return where jars come from that are not cached, for people: no credentials; empty where there is nothing."""
+    """Return where jars come from that are not cached, for people: no credentials; empty if there is nothing."""
     repository = _repository(environment)
     if repository is not None:
         return f"from {repository.url}"

@@ -80,7 +80,7 @@ def find_java(release: KafkaRelease) -> Path:
 
 
 def java_major(banner: str) -> int | None:
-    """Return the feature release named in the output of ``java -version``; None when it names none.
+    """Return the feature release named in the output of `java -version`; None when it names none.
 
     Java 8 and older call themselves 1.8, 1.7 and so on.
     """
@@ -97,14 +97,14 @@ def run_tool(
     typed: str = "",
     timeout_ms: int = 120_000,
 ) -> ToolResult:
-    """Run one of Kafka's own tools to its end, e.g. ``org.apache.kafka.tools.TransactionsCommand``.
+    """Run one of Kafka's own tools to its end, e.g. `org.apache.kafka.tools.TransactionsCommand`.
 
-    ``typed`` is what the tool finds on its standard input.
+    `typed` is what the tool finds on its standard input.
 
     Only a tool that does not end in time raises; any exit status is an answer.
 
     Raises:
-        EngineError: The tool did not end within ``timeout_ms``.
+        EngineError: The tool did not end within `timeout_ms`.
     """
     command = runtime.command(
         main_class,

@@ -15,7 +15,7 @@ RESOLVE_TIMEOUT_S: Final = 600
 
 
 def resolve_by_maven(maven: str, release: KafkaRelease, scratch: Path) -> Path:
-    """Let Maven copy every jar of a release into a new directory below ``scratch``, and return it.
+    """Let Maven copy every jar of a release into a new directory below `scratch`, and return it.
 
     Raises:
         EngineError: Maven fails, or takes too long.

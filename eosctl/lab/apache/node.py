@@ -61,7 +61,7 @@ class KafkaNode:
     def __init__(
         self, runtime: Runtime, address: NodeAddress, home: Path, *, heap_bytes: int, jvm_options: tuple[str, ...]
     ) -> None:
-        """Describe a node below ``home``; nothing is written before `prepare`."""
+        """Describe a node below `home`; nothing is written before `prepare`."""
         self.address = address
         self.files = NodeFiles(home)
         self.state = BrokerState.STOPPED
@@ -76,7 +76,7 @@ class KafkaNode:
         Args:
             properties: The text of server.properties.
             cluster_id: The cluster's id, 22 characters of URL-safe base64.
-            transaction_version: Level of the feature ``transaction.version`` (KIP-890), or None for the release's own.
+            transaction_version: Level of the feature `transaction.version` (KIP-890), or None for the release's own.
 
         Raises:
             EngineError: Kafka's StorageTool refused.
@@ -115,7 +115,7 @@ class KafkaNode:
         self.state = BrokerState.RUNNING
 
     def wait_ready(self, broker_count: int, deadline: float, given_up: threading.Event) -> None:
-        """Return when this node's metadata shows ``broker_count`` brokers, itself unfenced.
+        """Return when this node's metadata shows `broker_count` brokers, itself unfenced.
 
         Args:
             broker_count: How many brokers must be there.

@@ -14,7 +14,7 @@ CANDIDATES = range(20_000, 32_000)
 
 
 def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
-    """Return ``count`` different loopback ports on which nothing listens.
+    """Return `count` different loopback ports on which nothing listens.
 
     Raises:
         EngineError: There are not that many.
@@ -41,7 +41,7 @@ def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
 
 
 def required_ports(first: int, count: int) -> tuple[int, ...]:
-    """Return ``count`` loopback ports from the first one on.
+    """Return `count` loopback ports from the first one on.
 
     Raises:
         EngineError: Somebody listens on one of them; a JVM would find out late and say it at length.

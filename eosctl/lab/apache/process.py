@@ -19,7 +19,7 @@ class ProcessIdentity(NamedTuple):
 
     Attributes:
         pid: The process id.
-        start_ticks: The start time in clock ticks since boot (field 22 of ``/proc/<pid>/stat``).
+        start_ticks: The start time in clock ticks since boot (field 22 of `/proc/<pid>/stat`).
     """
 
     pid: int
@@ -67,7 +67,7 @@ class RecordedProcess:
         self._child.send_signal(number)
 
     def end(self, first: signal.Signals, *, patience_ms: int) -> None:
-        """Send a signal, wait, and after ``patience_ms`` end the process with SIGKILL."""
+        """Send a signal, wait, and after `patience_ms` end the process with SIGKILL."""
         self._child.send_signal(first)
         try:
             self._child.wait(patience_ms / 1000)
@@ -98,7 +98,7 @@ def end_recorded(record: Path, *, patience_ms: int) -> bool:
 
 
 def end_process(identity: ProcessIdentity, *, patience_ms: int) -> bool:
-    """End exactly this process: SIGTERM first, SIGKILL after ``patience_ms``; tell whether it still ran."""
+    """End exactly this process: SIGTERM first, SIGKILL after `patience_ms`; tell whether it still ran."""
     if not is_same_process(*identity):
         return False
     send_signal(*identity, signal.SIGCONT)  # a paused process would not hear the next one

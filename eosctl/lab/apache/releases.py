@@ -14,9 +14,9 @@ class KafkaRelease(NamedTuple):
 
     Attributes:
         version: Kafka's own version.
-        logging: Base name of the logging configuration that this release reads (``log4j`` or ``log4j2``).
+        logging: Base name of the logging configuration that this release reads (`log4j` or `log4j2`).
         logging_property: System property that points the JVM at that configuration.
-        extra_artifacts: Coordinates ``group:artifact:version`` without which the broker's logs would be lost.
+        extra_artifacts: Coordinates `group:artifact:version` without which the broker's logs would be lost.
         java_major: The oldest Java that runs it (KIP-1013 for 4.x brokers).
     """
 

@@ -40,7 +40,7 @@ class Repository(NamedTuple):
 
 
 def parse_repository(text: str) -> Repository:
-    """Read the user's setting: ``https://[USER:PASSWORD@]HOST[:PORT][/PATH]``.
+    """Read the user's setting: `https://[USER:PASSWORD@]HOST[:PORT][/PATH]`.
 
     Raises:
         UsageError: It is not such an address. The message does not show it, as it may hold a password.

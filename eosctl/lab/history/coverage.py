@@ -1,7 +1,7 @@
 """Which faults met which states of a transaction: what a run has tried, and what it has not.
 
-States are Kafka's (``TransactionState``) as far as a client can know them: a request to end a transaction is
-``PrepareCommit`` or ``PrepareAbort`` from its sending to its answer.
+States are Kafka's (`TransactionState`) as far as a client can know them: a request to end a transaction is
+`PrepareCommit` or `PrepareAbort` from its sending to its answer.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Coverage:
         return sum(1 for state in ClientState if self.met[Cell(state, fault)])
 
     def would_be_new(self, fault: str) -> bool:
-        """Whether a producer is in a state now that this kind of fault has not met."""
+        """Return whether a producer is in a state now that this kind of fault has not met."""
         return any(not self.met[Cell(state, fault)] for state in self._states.values())
 
 

@@ -20,8 +20,8 @@ def encode_elle(history: History) -> Iterator[str]:
     """Yield a history as lines of EDN, one map an operation, without their ends.
 
     A transaction is invoked with its first record and completed with its outcome; one whose outcome nobody knows is
-    ``:info``. Records outside of transactions are left out. A process that ends in ``:info`` never comes back: elle
-    wants it so.
+    `:info`. Records outside of transactions are left out. A process that ends in `:info` never comes back: elle wants
+    it so.
     """
     keys: dict[TopicPartition, int] = {}
     values: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Histories as text: one JSON object a line, ``event`` names the type, the rest are its fields."""
+"""Histories as text: one JSON object a line, `event` names the type, the rest are its fields."""
 
 from __future__ import annotations
 

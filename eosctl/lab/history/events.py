@@ -4,7 +4,7 @@ An operation that takes time has two events, its invocation and its outcome; an 
 whose end nobody knows. The order of events is real time: whatever stands before an invocation had happened.
 
 Values are unique in a history: each was handed to a producer once. A value that is tried again (because the transaction
-around it failed) is sent under a new name; ``source`` then says which fact both stand for.
+around it failed) is sent under a new name; `source` then says which fact both stand for.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class InitInvoked(NamedTuple):
 
 
 class Identified(NamedTuple):
-    """A producer got its identity for what ``actor`` had last asked."""
+    """A producer got its identity for what `actor` had last asked."""
 
     at_ms: int
     actor: str
@@ -43,7 +43,7 @@ class Identified(NamedTuple):
 
 
 class SendInvoked(NamedTuple):
-    """A producer sends a value; ``transaction`` is empty outside of transactions."""
+    """A producer sends a value; `transaction` is empty outside of transactions."""
 
     at_ms: int
     actor: str
@@ -103,7 +103,7 @@ class Polled(NamedTuple):
 
 
 class TransactionRead(NamedTuple):
-    """Within a transaction its producer has read what is committed in a partition from ``start`` to below ``end``.
+    """Within a transaction its producer has read what is committed in a partition from `start` to below `end`.
 
     What it was given there are the `Polled` of the same actor before this event.
     """
@@ -144,9 +144,9 @@ class OffsetAsked(NamedTuple):
 
 
 class OffsetFetched(NamedTuple):
-    """A group's stable committed offset (``require_stable``); None when there is none.
+    """A group's stable committed offset (`require_stable`); None when there is none.
 
-    ``is_stale`` says that an outside observer knows better: the broker that answered had lost the group's partition and
+    `is_stale` says that an outside observer knows better: the broker that answered had lost the group's partition and
     not heard of it. Kafka does not promise that such an answer is the newest, only that nothing can be committed there.
     """
 
@@ -159,7 +159,7 @@ class OffsetFetched(NamedTuple):
 
 
 class ReplicaSeen(NamedTuple):
-    """What one replica held; ``incarnation`` counts the starts of its broker. In sync replicas as the leader sees them.
+    """What one replica held; `incarnation` counts the starts of its broker. In sync replicas as the leader sees them.
 
     The last stable offset is what readers of committed data reach on a leader: never above the high watermark.
     """
@@ -188,7 +188,7 @@ class BatchSeen(NamedTuple):
 
 
 class FaultBegan(NamedTuple):
-    """Somebody began to disturb the cluster; ``target`` says whom or what, ``number`` which fault of the run it is."""
+    """Somebody began to disturb the cluster; `target` says whom or what, `number` which fault of the run it is."""
 
     at_ms: int
     number: int

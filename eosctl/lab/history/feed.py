@@ -16,9 +16,9 @@ from eosctl.model.transaction import TopicPartition
 
 
 class FedRecord(NamedTuple):
-    """An input that was written; ``offset`` is None when its acknowledgement never came.
+    """An input that was written; `offset` is None when its acknowledgement never came.
 
-    ``is_poison`` marks one that the application cannot handle, and is to hand to its dead-letter topic.
+    `is_poison` marks one that the application cannot handle, and is to hand to its dead-letter topic.
     """
 
     at_ms: int
@@ -31,7 +31,7 @@ class FedRecord(NamedTuple):
 
 
 class SeenRecord(NamedTuple):
-    """A record of an output that carries the mark of input ``number``; not intact when the mark's checksum is wrong."""
+    """A record of an output that carries the mark of input `number`; not intact when the mark's checksum is wrong."""
 
     at_ms: int
     number: int
@@ -152,7 +152,7 @@ def missing_count(feed: Feed, expected: Expected, *, has_dead_letters: bool = Fa
 
 
 def is_behind(feed: Feed, expected: Expected) -> bool:
-    """Whether a group has yet to commit inputs whose outputs are there."""
+    """Return whether a group has yet to commit inputs whose outputs are there."""
     return any(flaw.fault is Fault.OFFSET_BEHIND for flaw in _check_offsets(feed, expected))
 
 

@@ -1,6 +1,6 @@
 """Transfers between accounts: what one gives another gets, in one transaction, or nobody notices anything.
 
-A value that moves an amount ends in ``$`` and the amount, signed: ``bank-1/17/account-3$-25``.
+A value that moves an amount ends in `$` and the amount, signed: `bank-1/17/account-3$-25`.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class PackedHistory(Sequence[Event]):
 
     @property
     def packed_bytes(self) -> int:
-        """The size of what is packed, bytes."""
+        """Return the size of what is packed, bytes."""
         return sum(map(len, self._chunks))
 
     def __len__(self) -> int:

@@ -39,7 +39,7 @@ _OF_TRANSACTIONS: Final = frozenset({SendInvoked, OffsetsSent, TransactionRead, 
 
 
 class Checked(NamedTuple):
-    """What the checkers say of a history; ``cycles`` is None when no transaction read anything."""
+    """What the checkers say of a history; `cycles` is None when no transaction read anything."""
 
     anomalies: tuple[Anomaly, ...]
     cycles: CycleCounts | None

@@ -47,7 +47,7 @@ class Span(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A history in numbers; ``transactions`` counts those that somebody began."""
+    """A history in numbers; `transactions` counts those that somebody began."""
 
     transaction_count: int
     committed_count: int

@@ -17,7 +17,7 @@ Addresses = Mapping[int, Endpoint]
 def rewrite_answer(frame: bytes, api_key: int, version: int, addresses: Addresses) -> bytes:
     """Return an answer (with its size bytes) in which every broker is at its address of the proxy.
 
-    Only answers of :data:`REWRITTEN` are opened; a broker that the proxy does not know keeps its own address.
+    Only answers of `REWRITTEN` are opened; a broker that the proxy does not know keeps its own address.
 
     Raises:
         WireError: The answer cannot be read.

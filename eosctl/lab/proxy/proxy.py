@@ -20,7 +20,7 @@ Accept = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class FaultProxy:
-    """``async with FaultProxy(config) as proxy``: clients go to ``proxy.bootstrap``, faults to ``proxy.faults``.
+    """`async with FaultProxy(config) as proxy`: clients go to `proxy.bootstrap`, faults to `proxy.faults`.
 
     Args:
         config: The cluster, which must be on loopback and speak plaintext.
@@ -40,7 +40,7 @@ class FaultProxy:
 
     @property
     def bootstrap(self) -> str:
-        """``host:port`` of every broker through the proxy, comma separated."""
+        """`host:port` of every broker through the proxy, comma separated."""
         return ",".join(map(str, self._addresses.values()))
 
     @property

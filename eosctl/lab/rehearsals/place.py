@@ -43,7 +43,7 @@ class Place:
         client: What steps are done through.
         chance: Drawn from the seed.
         simulation: The cluster, for those steps that are done to the inside of it; None on a real one.
-        engine: The processes of a real one, which are killed, stopped and started; None where nobody may.
+        engine: The processes of a real one, which are killed, stopped and started; None if nobody may.
         producers: Those that have begun something, by transactional id.
         members: Group members, by their name in the story.
         tasks: What goes on in the background until the story ends.
@@ -82,7 +82,7 @@ class Place:
 
     @property
     def inside(self) -> Simulation:
-        """The cluster from the inside.
+        """Return the cluster from the inside.
 
         Raises:
             ConfigFileError: It is a real one.

@@ -38,7 +38,7 @@ SECOND_LOOK_MS: Final = 100
 
 
 class Performance(NamedTuple):
-    """How a story went: ``failure`` is empty when it went as the story says."""
+    """How a story went: `failure` is empty when it went as the story says."""
 
     story: str
     outcome: str
@@ -67,7 +67,7 @@ def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Perfo
         book: The runbook.
         story: The story.
         interrupted: Kill the run when it writes a line of its journal for the first time, each in turn, and go on with
-            it as ``--resume`` does. It may then end at another step, where what it did is seen done.
+            it as `--resume` does. It may then end at another step, where what it did is seen done.
 
     Raises:
         ConfigFileError: The story tells of a step that there is none of.
@@ -226,7 +226,7 @@ class _Scene:
         self._at, self._type = step, str(type_)
 
     def has_turn(self, step: str) -> bool:
-        """Whether the next turn of people is at this step."""
+        """Return whether the next turn of people is at this step."""
         return any(turn.at == step for turn in (self.people[:1] if self.in_order else self.people))
 
     async def take_turn(self, step: str) -> bool:
@@ -241,8 +241,8 @@ class _Scene:
 class _Watched(Journal):
     """A journal that tells the scene which step begins.
 
-    ``survived`` are the lines that do not end the process, as the first of their kind at their step does; None when
-    none does.
+    `survived` are the lines that do not end the process, as the first of their kind at their step does; None when none
+    does.
     """
 
     survived: set[tuple[str, str]] | None = None

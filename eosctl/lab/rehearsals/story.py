@@ -25,7 +25,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class Turn(_Part, frozen=True, kw_only=True):
     """What people do when the run stands at a step: it has handed over, asks, waits, or is about to look.
 
-    ``answer`` is what they say to a question: the text that is expected, or no.
+    `answer` is what they say to a question: the text that is expected, or no.
     """
 
     at: Text
@@ -34,7 +34,7 @@ class Turn(_Part, frozen=True, kw_only=True):
 
 
 class Ends(_Part, frozen=True, kw_only=True):
-    """How the run must end. ``says`` must stand in its last message."""
+    """How the run must end. `says` must stand in its last message."""
 
     outcome: Outcome
     step: Text
@@ -42,7 +42,7 @@ class Ends(_Part, frozen=True, kw_only=True):
 
 
 class Shape(_Part, frozen=True, kw_only=True):
-    """A cluster: ``settings`` are the brokers', under Kafka's names."""
+    """A cluster: `settings` are the brokers', under Kafka's names."""
 
     brokers: Annotated[int, msgspec.Meta(ge=1, le=9)] = 1
     release: Literal["3.9", "4.3"] = "4.3"
@@ -54,9 +54,9 @@ class Shape(_Part, frozen=True, kw_only=True):
 class Story(_Part, frozen=True, kw_only=True):
     """One run of a runbook.
 
-    ``given`` is done before it begins. ``people`` take their turns in order. ``patience`` bounds every wait, so that
-    a story in which nobody helps is short. ``afterwards`` is what people do where the run ended without them. Then no
-    check may have a finding of severity error and no evidence may be missing, but for what ``leaves`` names.
+    `given` is done before it begins. `people` take their turns in order. `patience` bounds every wait, so that a story
+    in which nobody helps is short. `afterwards` is what people do where the run ended without them. Then no check may
+    have a finding of severity error and no evidence may be missing, but for what `leaves` names.
     """
 
     name: Text
@@ -109,7 +109,7 @@ def rehearsals() -> dict[str, Rehearsal]:
 
 
 def rehearsal_of(runbook: str) -> Rehearsal:
-    """Return the rehearsal of a runbook: the library's, or the file beside it whose name ends in ``.stories.yaml``.
+    """Return the rehearsal of a runbook: the library's, or the file beside it whose name ends in `.stories.yaml`.
 
     Raises:
         UsageError: It has none.

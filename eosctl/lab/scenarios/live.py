@@ -68,7 +68,7 @@ def require_fit(script: Script, spec: SandboxSpec) -> None:
 
 
 def _needs_release(script: Script) -> bool:
-    """Whether a scenario goes as it says on one release only."""
+    """Return whether a scenario goes as it says on one release only."""
     return bool(script.cluster.release != ClusterWords().release or script.cluster.bugs or script.inner)
 
 

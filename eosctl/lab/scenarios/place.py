@@ -75,7 +75,7 @@ class SimulatedPlace:
 
     @property
     def connector(self) -> Connector | None:
-        """The network in memory."""
+        """Return the network in memory."""
         return self._simulation.network
 
     def now_ms(self) -> int:
@@ -184,7 +184,7 @@ async def real_kafka(
 ) -> AsyncIterator[Place]:
     """Start real Kafka of the scenario's release, with its settings, and stop it at the end.
 
-    Two that run at once need different chance in ``ports``.
+    Two that run at once need different chance in `ports`.
 
     Raises:
         UsageError: The scenario needs a number of brokers that the engine does not run.

@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether everything was as expected."""
+        """Return whether everything was as expected."""
         return all(expectation.holds for expectation in self.expectations)
 
 

@@ -15,7 +15,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class ClusterWords(_Part, frozen=True, kw_only=True):
-    """The cluster that the scenario is made for; ``settings`` are the brokers', ``bugs`` as ``sandbox up --bug``."""
+    """The cluster that the scenario is made for; `settings` are the brokers', `bugs` as `sandbox up --bug`."""
 
     brokers: Annotated[int, msgspec.Meta(ge=1, le=5)] = 1
     release: Literal["3.9", "4.3"] = "4.3"

@@ -50,10 +50,10 @@ class AppPlan:
         key_count: Different keys.
         abort_share: How many transactions of inputs are aborted, 0 to 1.
         poison_share: How many inputs are poison, 0 to 1.
-        template: A healthy value, with ``{tag}``, ``{number}``, ``{key}``.
+        template: A healthy value, with `{tag}`, `{number}`, `{key}`.
         poison_template: A value that the application cannot handle.
         settle_ms: For how long nothing new may come before outputs that are missing count as lost.
-        transaction_timeout_ms: ``transaction.timeout.ms`` of the inputs.
+        transaction_timeout_ms: `transaction.timeout.ms` of the inputs.
     """
 
     run: str
@@ -74,7 +74,7 @@ class AppPlan:
 
     @property
     def transactional_id(self) -> str:
-        """The id that inputs are written under."""
+        """Return the id that inputs are written under."""
         return f"eosctl-verify-{self.run}"
 
     @property

@@ -14,7 +14,7 @@ _SHOWN: Final = 20
 
 
 class AppReport(NamedTuple):
-    """What a test has shown; ``flaws`` are the first ones of each kind, latencies those of first outputs."""
+    """What a test has shown; `flaws` are the first ones of each kind, latencies those of first outputs."""
 
     verdict: Verdict
     headline: str

@@ -42,13 +42,13 @@ class CanaryPlan:
 
     Attributes:
         run: Names this run in its transactional id and in every value.
-        topic: Where it writes; its name begins with ``eosctl-canary``.
+        topic: Where it writes; its name begins with `eosctl-canary`.
         rate_per_s: Transactions per second, at most 10.
         partition_count: Partitions of the topic if it is created.
         record_bytes: Size of a value.
         round_size: Transactions after which everything is checked.
         patience_ms: How long what is committed may take to become visible.
-        transaction_timeout_ms: ``transaction.timeout.ms``.
+        transaction_timeout_ms: `transaction.timeout.ms`.
     """
 
     run: str

@@ -23,7 +23,7 @@ _TAKEOVER_MS: Final = (300, 2_500)
 
 
 async def run_chain(scene: Scene, chance: random.Random, feeding: Callable[[], bool]) -> None:
-    """Copy hop by hop until everything that was fed has come through; ``feeding`` tells whether more may come."""
+    """Copy hop by hop until everything that was fed has come through; `feeding` shows whether more may come."""
     busy = feeding
     copying: list[asyncio.Future[None]] = []
     if scene.driver is not None:

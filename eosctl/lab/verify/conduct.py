@@ -81,7 +81,7 @@ async def conduct(
     keep: bool,
     progress: Progress = lambda _: None,
 ) -> Conducted:
-    """Play a run from its topics to their removal; the history is in ``scene.recorder``.
+    """Play a run from its topics to their removal; the history is in `scene.recorder`.
 
     Args:
         scene: The run.

@@ -32,7 +32,7 @@ class DrivenProducer:
         transactional_id: The id.
         recorder: Keeps the history.
         actor: Names this producer in it, and for the program.
-        transaction_timeout_ms: ``transaction.timeout.ms``.
+        transaction_timeout_ms: `transaction.timeout.ms`.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class DrivenMember(DrivenProducer):
         transactional_id: The id, its own.
         recorder: Keeps the history.
         actor: Names this member in it, and for the program.
-        transaction_timeout_ms: ``transaction.timeout.ms``.
+        transaction_timeout_ms: `transaction.timeout.ms`.
         group: The group.
         topic: What the group reads.
     """

@@ -25,7 +25,7 @@ _ABORT_SHARE: Final = 0.15
 _THINK_SHARE: Final = 0.15
 _THINK_MS: Final = (20.0, 250.0)
 _STALL_SHARE: Final = 0.01
-#: Longer than the programs' ``max.poll.interval.ms`` of 6 s.
+#: Longer than the programs' `max.poll.interval.ms` of 6 s.
 _STALL_MS: Final = 7_000.0
 _STAY_MS: Final = (2_000, 8_000)
 _AWAY_MS: Final = (300, 2_500)
@@ -35,7 +35,7 @@ _READ_MS: Final = 5_000
 
 
 async def run_driven_chain(scene: Scene, driver: Driver, chance: random.Random, feeding: Callable[[], bool]) -> None:
-    """Copy hop by hop until everything that was fed has come through; ``feeding`` tells whether more may come."""
+    """Copy hop by hop until everything that was fed has come through; `feeding` shows whether more may come."""
     through: asyncio.Future[None] | None = None
     tasks: list[asyncio.Future[None]] = []
     for hop in range(scene.plan.hops):
@@ -141,7 +141,7 @@ async def _wait_until_through(scene: Scene, hop: int, is_fed: Callable[[], bool]
 
 
 async def _is_through(client: Client, group: str, place: TopicPartition) -> bool:
-    """Whether no committed record follows a group's offset; a broker that cannot tell says no."""
+    """Return whether no committed record follows a group's offset; a broker that cannot tell says no."""
     try:
         offset = (await committed_offsets(client, group, [place]))[place]
         reader = Reader(client, IsolationLevel.READ_COMMITTED, {place: offset or 0})

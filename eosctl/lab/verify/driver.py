@@ -2,19 +2,19 @@
 
 The first line is how to reach the cluster, as `eosctl.client.access` tells it; it is not answered.
 
-An ask has ``number``, ``actor``, ``op`` and what the op needs: ``open`` (``transactional_id``, ``timeout_ms``, and of
-a member of a group ``group`` and ``topic``), ``begin``, ``append`` (``topic``, ``partition``, ``value``), ``offsets``
-(``offsets`` as pairs of partition and offset, which are committed with the transaction), ``commit``, ``abort``,
-``take`` (``wait_ms``), ``read`` (``topic``, ``count`` of its partitions, ``wait_ms``), and ``drop``, which is not
-answered. An actor has clients of its own and is answered in its order.
+An ask has `number`, `actor`, `op` and what the op needs: `open` (`transactional_id`, `timeout_ms`, and of a member of a
+group `group` and `topic`), `begin`, `append` (`topic`, `partition`, `value`), `offsets` (`offsets` as pairs of
+partition and offset, which are committed with the transaction), `commit`, `abort`, `take` (`wait_ms`), `read` (`topic`,
+`count` of its partitions, `wait_ms`), and `drop`, which is not answered. An actor has clients of its own and is
+answered in its order.
 
-An answer has the ``number`` and, for an append, the ``offset``; for read and take ``records`` as partition, offset and
-value, committed ones. A read goes on from the start of all partitions, a take from what the group has committed in the
-partitions that are the member's now: after an abort they come again.
-``aborted`` says that a client has ended a transaction so that was to be committed, as its group had changed.
+An answer has the `number` and, for an append, the `offset`; for read and take `records` as partition, offset and value,
+committed ones. A read goes on from the start of all partitions, a take from what the group has committed in the
+partitions that are the member's now: after an abort they come again. `aborted` says that a client has ended a
+transaction so that was to be committed, as its group had changed.
 
-What failed is answered with ``error`` and ``class``: ``fenced`` (somebody else has the transactional id), ``abortable``
-(abort, then go on), ``again`` (the call may be repeated), ``fatal``.
+What failed is answered with `error` and `class`: `fenced` (somebody else has the transactional id), `abortable` (abort,
+then go on), `again` (the call may be repeated), `fatal`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Driver:
         """Ask for something and return the answer.
 
         Raises:
-            DriverFailure: The client refused or failed, or its call hangs: librdkafka's ``send_offsets_to_transaction``
+            DriverFailure: The client refused or failed, or its call hangs: librdkafka's `send_offsets_to_transaction`
                 was seen to do so after a delay on the network.
             EosctlError: The program has ended.
         """

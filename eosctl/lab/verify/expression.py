@@ -1,6 +1,6 @@
-"""How many outputs an input should have, as its owner writes it: integers, ``number``, ``key``, and nothing else.
+"""How many outputs an input should have, as its owner writes it: integers, `number`, `key`, and nothing else.
 
-For example ``1``, ``3``, ``number % 10 != 0`` (every tenth is filtered out), ``2 if key == 0 else 1``.
+For example `1`, `3`, `number % 10 != 0` (every tenth is filtered out), `2 if key == 0 else 1`.
 """
 
 from __future__ import annotations

@@ -48,5 +48,5 @@ class Guide:
         return draw_fault(drawn, self._chance, 0, left_ms)
 
     def is_the_moment(self, kind: str) -> bool:
-        """Whether a fault of this kind would meet a state now that it has not met, or none is left."""
+        """Return whether a fault of this kind would meet a state now that it has not met, or none is left."""
         return self.coverage.would_be_new(kind) or self.coverage.met_count(kind) == len(ClientState)

@@ -55,7 +55,7 @@ class LinkNemesis:
         self.delay_s = 0.0
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
-        """Open a stream; see :class:`~eosctl.client.ports.Connector`. While the link is cut nobody can be reached."""
+        """Open a stream; see `eosctl.client.ports.Connector`. While the link is cut nobody can be reached."""
         if self.is_cut:
             raise ConnectionRefusedError(f"the link to {endpoint} is cut by this run")
         stream = _Stream(self, receiver)

@@ -80,7 +80,7 @@ def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> 
 
 
 def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
-    """Return a fault in the words of ``eosctl sandbox fault``; frames are hit in both directions."""
+    """Return a fault in the words of `eosctl sandbox fault`; frames are hit in both directions."""
     kind, node, amount = word_of(fault.kind), fault.target, fault.amount
     ends = (f"from={node}", f"to={node}")
     match kind:
@@ -129,7 +129,7 @@ class Disturber:
 
 
 class SandboxNemesis(Disturber):
-    """Disturbs a sandbox through its control, with the faults of ``eosctl sandbox fault``."""
+    """Disturbs a sandbox through its control, with the faults of `eosctl sandbox fault`."""
 
     def __init__(self, control: Control) -> None:
         super().__init__(control, sandbox_words)
@@ -196,7 +196,7 @@ COMMAND_KIND: Final = "command"
 
 
 class CommandNemesis:
-    """Runs a program of the user's: ``PROGRAM begin BROKER`` and ``PROGRAM end BROKER``.
+    """Runs a program of the user's: `PROGRAM begin BROKER` and `PROGRAM end BROKER`.
 
     What it prints goes nowhere; an exit status other than 0 is a fault that could not be made.
     """
@@ -212,17 +212,17 @@ class CommandNemesis:
         self._begun: set[int] = set()
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Call it with ``begin``."""
+        """Call it with `begin`."""
         self._begun.add(fault.target)
         await self._call("begin", fault.target)
 
     async def end(self, fault: PlannedFault) -> None:
-        """Call it with ``end``."""
+        """Call it with `end`."""
         await self._call("end", fault.target)
         self._begun.discard(fault.target)
 
     async def heal(self) -> None:
-        """Call it with ``end`` for what has begun and not ended."""
+        """Call it with `end` for what has begun and not ended."""
         for broker_id in sorted(self._begun):
             self._begun.discard(broker_id)
             await self._call("end", broker_id)

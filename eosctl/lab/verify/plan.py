@@ -38,12 +38,12 @@ class ClientKind(StrEnum):
 
     @property
     def is_driven(self) -> bool:
-        """Whether it is a client library that others use, in a program of its own, instead of eosctl's protocol."""
+        """Return whether the driver is a client library in a program of its own."""
         return self in (ClientKind.LIBRDKAFKA, ClientKind.JAVA, ClientKind.JAVA_3_9, ClientKind.FRANZ_GO)
 
     @property
     def speaks_newest(self) -> bool:
-        """Whether it ends transactions as the cluster has finalized, be that TV2 (KIP-890)."""
+        """Return whether it ends transactions as the cluster has finalized, be that TV2 (KIP-890)."""
         return self in (ClientKind.AUTO, ClientKind.JAVA, ClientKind.FRANZ_GO)
 
 
@@ -74,7 +74,7 @@ class VerifyPlan:
         record_bytes: Size of a value; shorter ones are padded.
         skew: How uneven partitions are chosen: partition n with weight 1 / n^skew; 0 for even.
         hops: Steps of a chain, 1 to 4.
-        transaction_timeout_ms: ``transaction.timeout.ms``.
+        transaction_timeout_ms: `transaction.timeout.ms`.
         settle_ms: How long everything may take to come to rest at the end.
     """
 
@@ -116,7 +116,7 @@ class PlannedFault(NamedTuple):
     """One fault of a run.
 
     Attributes:
-        at_ms: When it begins, after the work has begun.
+        at_ms: It begins, after the work has begun.
         duration_ms: How long it lasts.
         kind: What it does.
         target: The node that it is done to; 0 for all.
@@ -145,7 +145,7 @@ class FaultRange(NamedTuple):
 
 
 def draw_fault(drawn: FaultRange, chance: random.Random, at_ms: int, limit_ms: int) -> PlannedFault:
-    """Draw what a kind of fault leaves open; it lasts no longer than ``limit_ms``."""
+    """Draw what a kind of fault leaves open; it lasts no longer than `limit_ms`."""
     duration_ms = min(chance.randint(*drawn.duration_ms), limit_ms)
     return PlannedFault(at_ms, duration_ms, drawn.kind, chance.choice(drawn.targets), chance.randint(*drawn.amount))
 

@@ -84,7 +84,7 @@ class Order:
 
     @property
     def disturbs(self) -> bool:
-        """Whether there are faults at all."""
+        """Return whether there are faults at all."""
         return self.program is not None or any(kind is not NemesisKind.NONE for kind in self.nemeses)
 
 

@@ -38,7 +38,7 @@ def proxy_ranges(broker_ids: Sequence[int]) -> tuple[FaultRange, ...]:
 
 
 def proxy_words(fault: PlannedFault) -> tuple[str, ...]:
-    """Return a fault in the words of ``eosctl sandbox proxy --fault``."""
+    """Return a fault in the words of `eosctl sandbox proxy --fault`."""
     kind, node, amount = word_of(fault.kind), fault.target, fault.amount
     match kind:
         case FaultKind.CUT:

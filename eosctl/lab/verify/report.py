@@ -37,7 +37,7 @@ class Hint(NamedTuple):
 
 
 class CoverageTable(NamedTuple):
-    """How often each fault met each state: ``counts`` has a row for each fault, a column for each state."""
+    """How often each fault met each state: `counts` has a row for each fault, a column for each state."""
 
     states: tuple[str, ...]
     faults: tuple[str, ...]
@@ -50,7 +50,7 @@ class CoverageTable(NamedTuple):
 
     @property
     def met_count(self) -> int:
-        """The cells that were met at least once."""
+        """Return the cells that were met at least once."""
         return sum(1 for row in self.counts for count in row if count)
 
 

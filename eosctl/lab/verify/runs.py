@@ -34,7 +34,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         unsettled: What did not come to rest.
         refused_faults: Faults that could not be made.
         left_topics: Topics that could not be removed.
-        began_at_ms: When it began, ms since the epoch.
+        began_at_ms: It began, ms since the epoch.
         eosctl_version: Who played it.
         arguments: The command line, without the program's name.
     """
@@ -56,7 +56,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def runs_folder() -> Path:
-    """Return where runs are kept: ``$XDG_STATE_HOME/eosctl/verify``."""
+    """Return where runs are kept: `$XDG_STATE_HOME/eosctl/verify`."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "eosctl" / "verify"
 

@@ -13,7 +13,7 @@ def check_may_disturb(
     Args:
         cluster_id: The cluster.
         is_ours: Whether eosctl started it, as a sandbox or for this run.
-        owned_id: What was given with ``--i-own-this-cluster``.
+        owned_id: What was given with `--i-own-this-cluster`.
         protected_profile: The profile's name if it is marked as protected.
         what: What is going to be done, for the message.
 

@@ -23,7 +23,7 @@ _RETRY_S: Final = 0.1
 
 
 class HistoryProducer(Protocol):
-    """A producer that tells what it does; ``transaction`` is the name of the present one, unique in the history."""
+    """A producer that tells what it does; `transaction` is the name of the present one, unique in the history."""
 
     actor: str
     transaction: str
@@ -64,7 +64,7 @@ class Scene:
     driver: Driver | None = None
 
     def is_over(self) -> bool:
-        """Whether no further transaction is to begin."""
+        """Return whether no further transaction is to begin."""
         return self.over.is_set()
 
     def partitions(self, name: str) -> tuple[TopicPartition, ...]:

@@ -23,7 +23,7 @@ def make_tag(run: str, number: int, key: int) -> str:
 
 
 def fill_template(template: str, run: str, number: int, key: int) -> str:
-    """Return a value: a template with ``{tag}``, ``{number}`` and ``{key}`` filled in."""
+    """Return a value: a template with `{tag}`, `{number}` and `{key}` filled in."""
     filled = template.replace("{number}", str(number)).replace("{key}", f"key-{key}")
     return filled.replace("{tag}", make_tag(run, number, key))
 

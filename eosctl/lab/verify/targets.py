@@ -46,7 +46,7 @@ class EngineOrder:
     """A cluster of the run's own.
 
     Attributes:
-        engine: ``embedded``, or a release of Apache Kafka.
+        engine: `embedded`, or a release of Apache Kafka.
         brokers: How many; 1 or 3 of Apache Kafka.
         emulate: What an embedded one behaves as.
         transaction_version: Finalized level; None for the release's default.
@@ -195,7 +195,7 @@ def _endpoints(bootstrap: str) -> list[Endpoint]:
 
 
 async def speaks_end_txn_5(client: Client, clients: ClientKind) -> bool:
-    """Whether producers get a new epoch with every transaction: asked for, or what the cluster has finalized.
+    """Return whether producers get a new epoch with every transaction: asked for, or what the cluster has finalized.
 
     Raises:
         UsageError: The cluster cannot do what was asked for.

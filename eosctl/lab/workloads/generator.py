@@ -250,7 +250,7 @@ class _Run:
 
 
 def _partition_choices(partitions: Iterable[PartitionMetadata], count: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Cut each leader's partitions into groups of ``count``, so that one Produce writes all of a transaction."""
+    """Cut each leader's partitions into groups of `count`, so that one Produce writes all of a transaction."""
     by_leader: dict[int, list[int]] = defaultdict(list)
     for partition in partitions:
         if partition.leader_id is not None:

@@ -165,13 +165,13 @@ class Producer:
         self._prepare(identity)
 
     def begin(self, due_at: float, now: float) -> None:
-        """Begin a transaction that was due at ``due_at`` (loop time)."""
+        """Begin a transaction that was due at `due_at` (loop time)."""
         self._due_at = due_at
         self._index = 0
         self._send(now)
 
     def answered(self, data: bytes, position: int, now: float) -> None:
-        """Take the answer to the current step, which begins at ``position``."""
+        """Take the answer to the current step, which begins at `position`."""
         step = self._steps[self._index]
         for at in step.errors_at:
             at += position

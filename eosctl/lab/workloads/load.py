@@ -21,7 +21,7 @@ class Call(NamedTuple):
 class Profile(Enum):
     """The requests of one transaction, in order.
 
-    TV1 is what clients below 4.0 send, TV2 what Java 4.x clients send where ``transaction.version`` 2 is finalized
+    TV1 is what clients below 4.0 send, TV2 what Java 4.x clients send where `transaction.version` 2 is finalized
     (KIP-890); CTP1 and CTP2 are consume-transform-produce, i.e. with offsets. OPEN1 begins a transaction and leaves it
     open.
     """
@@ -40,7 +40,7 @@ class Profile(Enum):
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The requests."""
+        """Return the requests."""
         calls: tuple[Call, ...] = self.value
         return calls
 
@@ -80,7 +80,7 @@ class Load:
 
     @property
     def id_count(self) -> int:
-        """The number of transactional ids."""
+        """Return the number of transactional ids."""
         return self.connection_count * self.ids_per_connection
 
 

@@ -60,7 +60,7 @@ unpack_identity: Final = Struct(">qh").unpack_from
 
 
 class AnswerLayout(NamedTuple):
-    """Where things stand in an answer, counted from its four size bytes; ``identity_at`` 0: not there."""
+    """Where things stand in an answer, counted from its four size bytes; `identity_at` 0: not there."""
 
     errors_at: tuple[int, ...]
     identity_at: int

@@ -51,7 +51,7 @@ async def attempt_transaction(producer: TransactionalProducer, work: Step, *, ab
 async def _give_up(producer: TransactionalProducer, error: EosctlError, otherwise: Fate) -> Fate:
     """Abort what was begun; when that is impossible, initialise again, which settles it at the coordinator.
 
-    An abort that is acknowledged proves that nothing was committed; ``otherwise`` is the fate without such proof.
+    An abort that is acknowledged proves that nothing was committed; `otherwise` is the fate without such proof.
     """
     if isinstance(error, ProducerFenced) and error.severity is Severity.FATAL:
         raise error

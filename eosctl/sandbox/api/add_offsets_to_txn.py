@@ -1,6 +1,6 @@
 """AddOffsetsToTxn (25), versions 0-4 (KIP-98).
 
-- adds the partition of ``__consumer_offsets`` that belongs to the group, under the rules of AddPartitionsToTxn
+- adds the partition of `__consumer_offsets` that belongs to the group, under the rules of AddPartitionsToTxn
 - the group need not exist, its name may be empty
 - 90 is 47 below version 2
 """

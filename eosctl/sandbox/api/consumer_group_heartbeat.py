@@ -2,7 +2,7 @@
 
 - 3.9 has the coordinator for it switched off and answers 35
 - an error answer carries nothing but code and text
-- joining a classic group of consumers turns it into a consumer group (``group.consumer.migration.policy``); the last
+- joining a classic group of consumers turns it into a consumer group (`group.consumer.migration.policy`); the last
   member of this protocol to leave turns it back
 """
 

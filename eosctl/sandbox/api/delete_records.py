@@ -1,7 +1,7 @@
 """DeleteRecords (key 21, versions 0 to 2): raise the log start offset (KIP-107).
 
 - -1 means the high watermark; beyond it is OFFSET_OUT_OF_RANGE.
-- Internal topics are refused with INVALID_TOPIC_EXCEPTION, topics without ``delete`` policy with POLICY_VIOLATION.
+- Internal topics are refused with INVALID_TOPIC_EXCEPTION, topics without `delete` policy with POLICY_VIOLATION.
 - Answered with the low watermark once every live follower has deleted too, or after the timeout.
 """
 

@@ -1,6 +1,6 @@
 """DescribeQuorum (key 55, versions 0 to 2): forwarded to the controller (KIP-595, KIP-836, KIP-853).
 
-- Only ``__cluster_metadata-0`` is a quorum's log.
+- Only `__cluster_metadata-0` is a quorum's log.
 - Without an active controller the answer comes after a minute: REQUEST_TIMED_OUT (4.3.1, two of three nodes killed).
 """
 

@@ -1,7 +1,7 @@
 """DescribeTopicPartitions (key 75, version 0): topics in pages, with eligible leader replicas (KIP-966).
 
 - Topics come in order of name; without names all of them.
-- ``responsePartitionLimit`` (at most ``max.request.partition.size.limit``) cuts the answer; the cursor says where.
+- `responsePartitionLimit` (at most `max.request.partition.size.limit`) cuts the answer; the cursor says where.
 """
 
 from __future__ import annotations

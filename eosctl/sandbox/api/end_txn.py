@@ -1,7 +1,7 @@
 """EndTxn (26), versions 0-4 on 3.9, 0-5 on 4.3 (KIP-98, KIP-890).
 
 - answered when the prepared outcome is durable; markers and completion follow by themselves
-- version 5 bumps the epoch and returns the next producer id and epoch, whatever ``transaction.version`` says
+- version 5 bumps the epoch and returns the next producer id and epoch, whatever `transaction.version` says
 - 90 is 47 below version 2
 """
 

@@ -1,13 +1,13 @@
 """Fetch (key 1, versions 4 to 18; 3.9 serves 0 to 17): records of partitions that this broker leads.
 
-KIP-98 (isolation level, aborted transactions), KIP-227 (sessions), KIP-320 (leader epochs), KIP-392, KIP-516 (topic
-ids from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from version 16).
+KIP-98 (isolation level, aborted transactions), KIP-227 (sessions), KIP-320 (leader epochs), KIP-392, KIP-516 (topic ids
+from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from version 16).
 
 - Consumers read up to the high watermark, or to the last stable offset at isolation level 1; followers to the end.
 - The first batch of the first partition with data comes even when it is larger than the limits.
-- The answer waits for ``min_bytes`` up to ``max_wait_ms``; an error, a lost leadership or a diverging log ends the
+- The answer waits for `min_bytes` up to `max_wait_ms`; an error, a lost leadership or a diverging log ends the
   wait. A newer high watermark does not: a follower hears of it with the next records, or after
-  ``replica.fetch.wait.max.ms`` (since KAFKA-9731).
+  `replica.fetch.wait.max.ms` (since KAFKA-9731).
 - From version 11 on consumers may read from followers, up to the high watermark that these know of; with the
   RackAwareReplicaSelector the leader sends them to one in their rack (KIP-392).
 - Not done: quotas.
@@ -183,7 +183,7 @@ class Fetch(Poked):
         return fetch_error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name == METADATA_TOPIC else found)
 
     def _client_rack(self) -> str:
-        """Return the rack within which the client wants to read; empty where no selector chooses for it."""
+        """Return the rack within which the client wants to read; empty if no selector chooses for it."""
         if self._replica_id >= 0 or not self._request.rack_id:
             return ""
         selector = self._broker.config.get_str("replica.selector.class")
@@ -226,7 +226,7 @@ class Fetch(Poked):
         return lacking <= 0
 
     def _find_ready(self) -> bool:
-        """Whether reading brings records or an error; settles the partitions that were looked at in vain."""
+        """Return whether reading brings records or an error; settles the partitions that were looked at in vain."""
         for cached in tuple(self._session.unsettled):
             target = self._locate(cached)
             if not isinstance(target, Partition) or self._has_answer(target, cached):
@@ -333,7 +333,7 @@ class FollowerFetch(Fetch):
     """A follower's fetch in its session.
 
     It looks at what it waits for when everything else of a turn is done, so that one answer carries all that the turn
-    has brought. A follower within reach (:meth:`BrokerServices.fetcher_in_reach`) needs no answer for that.
+    has brought. A follower within reach (`BrokerServices.fetcher_in_reach`) needs no answer for that.
     """
 
     __slots__ = ()
@@ -360,7 +360,7 @@ class FollowerFetch(Fetch):
         super()._finish()
 
     def _feed(self) -> bool:
-        """Give the follower what it lacks while it goes on waiting; returns whether nothing is left to be answered."""
+        """Send the follower its missing records while its fetch waits; return whether nothing is left to answer."""
         broker, session, request = self._broker, self._session, self._request
         fetcher = broker.fetcher_in_reach(self._replica_id)
         if fetcher is None or not fetcher.waits_with(request.session_id, request.session_epoch):

@@ -3,8 +3,8 @@
 A request with a time of its own is not begun when it is late already (KIP-500). What differs from Kafka:
 
 - CreateTopics: a broker may learn of the topic a moment after the answer, as in Kafka.
-- DeleteTopics: ``delete.topic.enable=false`` is not obeyed.
-- AlterPartitionReassignments: ``allowReplicationFactorChange`` false (version 1) is not enforced.
+- DeleteTopics: `delete.topic.enable=false` is not obeyed.
+- AlterPartitionReassignments: `allowReplicationFactorChange` false (version 1) is not enforced.
 - AlterClientQuotas: quotas are kept and described, and no client is throttled.
 - UnregisterBroker: a broker that still runs registers again immediately.
 - IncrementalAlterConfigs: unknown broker settings are kept, as for plugins.
@@ -59,7 +59,7 @@ def _forward_for_its_time(broker: BrokerServices, context: RequestContext, reque
 
 
 def _forward_in_time(late: Callable[[Any], Any]) -> Handler:
-    """Return a handler that answers with ``late`` when the request has no time at all."""
+    """Return a handler that answers with `late` when the request has no time at all."""
 
     def handle(broker: BrokerServices, context: RequestContext, request: Any) -> None:
         if request.timeout_ms > 0:

@@ -81,7 +81,7 @@ def _list(
 
 
 def _is_undecided(partition: Partition, timestamp: int, offset: int) -> bool:
-    """Whether the answer depends on offsets that a new leader cannot vouch for yet."""
+    """Return whether the answer depends on offsets that a new leader cannot vouch for yet."""
     if partition.leader_start_offset <= partition.log.high_watermark or timestamp in (EARLIEST, EARLIEST_LOCAL):
         return False
     return timestamp == LATEST or offset < 0

@@ -3,8 +3,8 @@
 KIP-4, KIP-430 (authorized operations), KIP-516 (topic ids), KIP-1102 (rebootstrap).
 
 - Version 0: an empty list means all topics; later null means all and empty none.
-- A topic that does not exist is created when the client allows it and ``auto.create.topics.enable`` is set.
-- ``controllerId`` is an alive broker, as in KRaft clusters: clients reach the controller through brokers.
+- A topic that does not exist is created when the client allows it and `auto.create.topics.enable` is set.
+- `controllerId` is an alive broker, as in KRaft clusters: clients reach the controller through brokers.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _missing(broker: BrokerServices, name: str, may_create: bool) -> MetadataRes
 
 
 def is_internal(topic: str) -> bool:
-    """Whether Kafka marks a topic as internal."""
+    """Return whether Kafka marks a topic as internal."""
     return topic in ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 

@@ -2,7 +2,7 @@
 
 - a commit without generation and member makes a simple group; into a live group only its members commit
 - unknown topics and partitions answer 3 each, the rest is committed; version 10 names topics by id (100 when unknown)
-- metadata longer than ``offset.metadata.max.bytes`` answers 12
+- metadata longer than `offset.metadata.max.bytes` answers 12
 - versions 2 to 4 may choose a retention of their own; version 1 a commit time; version 0 (ZooKeeper) is refused
 """
 

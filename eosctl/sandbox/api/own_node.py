@@ -18,7 +18,7 @@ TIMEOUT_MS = 30_000
 
 
 def forward_changes(broker: BrokerServices, context: RequestContext, request: Any, refusal: Callable[..., Any]) -> None:
-    """Let the controller change what is not another broker's; ``refusal`` builds the answer of one resource."""
+    """Let the controller change what is not another broker's; `refusal` builds the answer of one resource."""
     refused = {
         place: refusal(ErrorCode.INVALID_REQUEST, text, resource.resource_type, resource.resource_name)
         for place, resource in enumerate(request.resources)

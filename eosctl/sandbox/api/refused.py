@@ -1,8 +1,8 @@
 """APIs of features that a sandbox has not, answered as a broker does on which the feature is switched off.
 
 - Share groups (KIP-932) and streams groups (KIP-1071): see their modules.
-- Voters of the controller quorum (KIP-853): the request is checked, then refused because ``kraft.version`` is 0.
-- Delegation tokens (KIP-48): a broker without ``delegation.token.secret.key`` has none, and clients that did not log in
+- Voters of the controller quorum (KIP-853): the request is checked, then refused because `kraft.version` is 0.
+- Delegation tokens (KIP-48): a broker without `delegation.token.secret.key` has none, and clients that did not log in
   cannot even ask.
 """
 

@@ -39,7 +39,7 @@ def handler(api_key: int) -> Handler:
     """Load the handler of an API.
 
     Raises:
-        KeyError: When the sandbox has no such API.
+        KeyError: The sandbox has no such API.
     """
     if module := _module(api_key):
         found: Handler = module.handle

@@ -1,6 +1,6 @@
 """Share groups (KIP-932), of which the sandbox has none: every request is refused as a broker of 4.3 refuses it.
 
-- ``share.version`` 0: UNSUPPORTED_VERSION for whatever is asked.
+- `share.version` 0: UNSUPPORTED_VERSION for whatever is asked.
 - From 1 on requests that no broker would take are answered with Kafka's reasons, and so is what is asked of groups and
   sessions that do not exist, for none does here. Who wants to join or to change a group is told UNSUPPORTED_VERSION.
 - The state of share groups has its coordinators elsewhere: NOT_COORDINATOR.

@@ -1,6 +1,6 @@
 """Streams groups (KIP-1071), of which the sandbox has none: every request is refused as a broker of 4.3 refuses it.
 
-- ``streams.version`` 0: UNSUPPORTED_VERSION for whatever is asked.
+- `streams.version` 0: UNSUPPORTED_VERSION for whatever is asked.
 - From 1 on heartbeats that no broker would take are answered with Kafka's reasons; groups that are left or described do
   not exist. Whoever wants to join is told UNSUPPORTED_VERSION.
 """

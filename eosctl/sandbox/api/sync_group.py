@@ -1,6 +1,6 @@
 """SyncGroup (14), versions 0-5 (KIP-62, KIP-345, KIP-559).
 
-- the leader's request carries the assignment; the others wait until it is written to ``__consumer_offsets``
+- the leader's request carries the assignment; the others wait until it is written to `__consumer_offsets`
 - a member that asks again in a stable group gets its assignment at once
 - while the coordinator loads the answer is 27, so that the member joins again
 """

@@ -70,7 +70,7 @@ class Broker(BrokerServices):
     # --- life ---------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Register and begin the periodic work; ``on_ready`` is called once the controller lets this broker serve."""
+        """Register and begin the periodic work; `on_ready` is called once the controller lets this broker serve."""
         self.lifecycle.start()
         self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging)
         self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint)

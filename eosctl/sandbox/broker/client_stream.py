@@ -112,7 +112,7 @@ class ClientStream:
             self._end.take(held)
 
     def ends(self) -> bool:
-        """Whether the end of the stream may be noted now; else it is kept back behind the requests before it."""
+        """Return whether the end of the stream may be noted now; else it is kept back behind the requests before it."""
         if self._requests is None:
             return True
         self._requests.append(END)

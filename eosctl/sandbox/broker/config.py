@@ -38,8 +38,8 @@ class ConfigSources(NamedTuple):
 class NodeConfig:
     """Typed access to one node's settings by Kafka's names.
 
-    ``static`` are the settings that the sandbox or its user gave (Kafka's server.properties). Values are cached until
-    :meth:`replace_dynamic` brings new dynamic settings.
+    `static` are the settings that the sandbox or its user gave (Kafka's server.properties). Values are cached until
+    `replace_dynamic` brings new dynamic settings.
     """
 
     def __init__(self, release: str, static: Mapping[str, str]) -> None:
@@ -64,7 +64,7 @@ class NodeConfig:
         """Return an integer setting.
 
         Raises:
-            KeyError: When this Kafka release has no such setting.
+            KeyError: This Kafka release has no such setting.
         """
         value = self._ints.get(name)
         if value is None:

@@ -60,8 +60,8 @@ class Exchange:
 class Connection:
     """A client's connection to one broker.
 
-    ``on_output`` is called when bytes for the socket are there (see :meth:`take_output`), ``on_close`` when the broker
-    hangs up. ``principal`` changes when the client authenticates.
+    `on_output` is called when bytes for the socket are there (see `take_output`), `on_close` when the broker hangs up.
+    `principal` changes when the client authenticates.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Connection:
             self._queue(frame)
 
     def authenticated(self, principal: str, lifetime_ms: int) -> None:
-        """Go on as this principal, for ``lifetime_ms`` or, when that is 0, for good."""
+        """Go on as this principal, for `lifetime_ms` or, when that is 0, for good."""
         self.principal = principal
         self._login = None
         self._session_end_ms = self.broker.runtime.now_ms() + lifetime_ms if lifetime_ms else None
@@ -157,17 +157,17 @@ class Connection:
         return output[0] if len(output) == 1 else b"".join(output)
 
     def hold(self) -> None:
-        """Handle no request until :meth:`release`: the client does not read its answers."""
+        """Handle no request until `release`: the client does not read its answers."""
         self._held = True
 
     def release(self) -> None:
-        """Go on after :meth:`hold`."""
+        """Go on after `hold`."""
         self._held = False
         self._pump()
 
     @property
     def has_backlog(self) -> bool:
-        """Whether requests wait for their turn."""
+        """Return whether requests wait for their turn."""
         return bool(self._frames)
 
     def abort(self) -> None:
@@ -237,7 +237,7 @@ class Connection:
             route.guard(Access(broker, context, route.handle), request)
 
     def _goes_on(self, api_key: int, frame: bytes) -> bool:
-        """Whether a session that ends is still open to this request; a handshake renews it (KIP-368)."""
+        """Return whether a session that ends is still open to this request; a handshake renews it (KIP-368)."""
         if api_key == ApiKey.SASL_HANDSHAKE:
             self._login = Login(self, self.broker.passwords, again=True)
             self._login.take(frame)

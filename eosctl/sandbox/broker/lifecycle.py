@@ -105,7 +105,7 @@ class Lifecycle:
             self._heartbeat()
 
     def shut_down(self, done: Callable[[], None]) -> None:
-        """Hand over every leadership, then call ``done``."""
+        """Hand over every leadership, then call `done`."""
         self.events.hands_over()
         self._shutting_down = done
         self._heartbeat()

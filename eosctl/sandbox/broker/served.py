@@ -18,8 +18,8 @@ Handler: TypeAlias = "Callable[[BrokerServices, RequestContext, Any], None]"
 class Route:
     """How one API in one version is decoded, handled, and answered.
 
-    ``guard`` takes the access of a request (`sandbox.security.access.Access`) and the request, where an authorizer
-    is configured; None for an API that every client may send, or whose handler asks the authorizer itself.
+    `guard` takes the access of a request (`sandbox.security.access.Access`) and the request, where an authorizer is
+    configured; None for an API that every client may send, or whose handler asks the authorizer itself.
     """
 
     codec: Codec

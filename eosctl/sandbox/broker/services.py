@@ -168,14 +168,14 @@ class BrokerServices:
         return None
 
     def fetcher_in_reach(self, broker_id: int) -> ReplicaFetcher | None:
-        """Return what a follower fetches with from here when it may be fed (``sandbox.replication.feeding``)."""
+        """Return what a follower fetches with from here when it may be fed (`sandbox.replication.feeding`)."""
         if self.stopped or self.paused is not None or self.authorizer is not None:
             return None
         follower = self.in_reach(broker_id)
         return None if follower is None else follower.followers.fetcher_of(self.node_id)
 
     def needs_login(self, listener: str) -> bool:
-        """Whether clients of a listener have to log in."""
+        """Return whether clients of a listener have to log in."""
         endpoint = self.listeners.get(listener)
         return endpoint is not None and SecurityProtocol(endpoint.security_protocol).uses_sasl
 
@@ -189,11 +189,11 @@ class BrokerServices:
             context.reply.without_answer()
 
     def may_produce_to(self, topic: str, context: RequestContext) -> bool:
-        """Whether this client may write to a topic: internal ones are for admin clients only."""
+        """Return whether this client may write to a topic: internal ones are for admin clients only."""
         return topic not in INTERNAL_TOPICS or context.client_id == ADMIN_CLIENT_ID
 
     def forward(self, context: RequestContext, request: Any, timeout_ms: int) -> None:
-        """Let the active controller answer a request; without one, try again until ``timeout_ms`` are over."""
+        """Let the active controller answer a request; without one, try again until `timeout_ms` are over."""
         deadline_ms = self.runtime.now_ms() + timeout_ms
 
         def send() -> None:
@@ -210,7 +210,7 @@ class BrokerServices:
         send()
 
     def ensure_internal_topic(self, name: str) -> None:
-        """Begin to create ``__transaction_state`` or ``__consumer_offsets`` unless it is there or on its way."""
+        """Begin to create `__transaction_state` or `__consumer_offsets` unless it is there or on its way."""
         prefix = "transaction.state.log" if name == TRANSACTION_STATE_TOPIC else "offsets.topic"
         configs = {"cleanup.policy": "compact", "segment.bytes": self.config.get_str(f"{prefix}.segment.bytes")}
         if name == TRANSACTION_STATE_TOPIC:

@@ -163,7 +163,7 @@ def _check_broker_name(controller: Controller, resource: AlterConfigsResource) -
 
 
 def _check_min_isr(controller: Controller, resource: AlterConfigsResource) -> None:
-    """Keep one ``min.insync.replicas`` for the whole cluster, as eligible leader replicas need it (KIP-966)."""
+    """Keep one `min.insync.replicas` for the whole cluster, as eligible leader replicas need it (KIP-966)."""
     for config in resource.configs if controller.has_elr else ():
         if config.name != "min.insync.replicas":
             continue

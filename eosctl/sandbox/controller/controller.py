@@ -63,7 +63,7 @@ def refusal_of(api_key: int) -> Any | None:
 class Controller:
     """One controller of the quorum; active while it leads the metadata log.
 
-    ``image`` holds everything that was appended, committed or not: decisions build on it.
+    `image` holds everything that was appended, committed or not: decisions build on it.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Controller:
     # --- writing ------------------------------------------------------------------------------------------------
 
     def write(self, records: Sequence[Any], done: Callable[[], None] | None = None) -> None:
-        """Append records as one batch; ``done`` when they are committed."""
+        """Append records as one batch; `done` when they are committed."""
         if records:
             self.events.changes(self.image, records)
             metadata_version = self.image.finalized_feature("metadata.version")
@@ -178,7 +178,7 @@ class Controller:
     # --- what decisions need ------------------------------------------------------------------------------------
 
     def is_broker_active(self, broker_id: int) -> bool:
-        """Whether a broker may lead."""
+        """Return whether a broker may lead."""
         broker = self.image.brokers.get(broker_id)
         return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
 
@@ -191,18 +191,18 @@ class Controller:
         return self.config.topic_value(self.topic_config(topic), name)
 
     def unclean_allowed(self, topic: str) -> bool:
-        """Whether ``unclean.leader.election.enable`` holds for a topic."""
+        """Return whether `unclean.leader.election.enable` holds for a topic."""
         return self.topic_value(topic, "unclean.leader.election.enable") == "true"
 
     def min_isr(self, topic: str) -> int:
-        """Return ``min.insync.replicas`` of a topic, and never more than its partitions have replicas."""
+        """Return `min.insync.replicas` of a topic, and never more than its partitions have replicas."""
         known = self.image.topics.get(topic)
         replica_count = len(known.partitions[0].replicas) if known is not None and known.partitions else 1
         return min(int(self.topic_value(topic, "min.insync.replicas")), replica_count)
 
     @property
     def has_elr(self) -> bool:
-        """Whether eligible leader replicas are finalized (KIP-966)."""
+        """Return whether eligible leader replicas are finalized (KIP-966)."""
         return self.image.finalized_feature(ELR_FEATURE) > 0
 
     def _reread_config(self) -> None:

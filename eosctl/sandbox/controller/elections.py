@@ -17,7 +17,7 @@ from eosctl.wire.messages.internal.metadata.partition_change_record import Parti
 
 
 class Election(NamedTuple):
-    """The result of choosing a leader; ``unclean`` when data may be lost."""
+    """The result of choosing a leader; `unclean` when data may be lost."""
 
     leader: int
     unclean: bool
@@ -54,8 +54,8 @@ def elect_leader(
 def eligible_after(state: PartitionState, isr: tuple[int, ...], min_isr: int) -> tuple[int, ...]:
     """Return the eligible leader replicas beside a new ISR (KIP-966; PartitionChangeBuilder of Kafka's controller).
 
-    While the ISR is smaller than ``min_isr`` the high watermark stands still, so whoever leaves holds all below it.
-    Once the ISR is large enough again it moves, and nobody outside the ISR is eligible any more.
+    While the ISR is smaller than `min_isr` the high watermark stands still, so whoever leaves holds all below it. Once
+    the ISR is large enough again it moves, and nobody outside the ISR is eligible any more.
     """
     if len(isr) >= min_isr:
         return ()
@@ -112,7 +112,7 @@ def remove_broker(
     """Take a broker that was fenced (or shuts down) out of its ISRs and hand over what it leads.
 
     The last in-sync replica stays in the ISR of a leaderless partition; with eligible leader replicas (KIP-966) it
-    moves there instead once the ISR is smaller than ``min.insync.replicas``.
+    moves there instead once the ISR is smaller than `min.insync.replicas`.
     """
     return remove_replicas(
         image,
@@ -136,9 +136,9 @@ def remove_replicas(
     eligible_replicas: bool,
     unclean: bool = False,
 ) -> list[PartitionChangeRecord]:
-    """Take the replicas that a broker has of some partitions out of their ISRs, as :func:`remove_broker` does.
+    """Take the replicas that a broker has of some partitions out of their ISRs, as `remove_broker` does.
 
-    After an ``unclean`` shutdown the broker is not eligible either: nobody knows what reached its disk (KIP-966).
+    After an `unclean` shutdown the broker is not eligible either: nobody knows what reached its disk (KIP-966).
     """
     records = []
     for topic, index, state in partitions:

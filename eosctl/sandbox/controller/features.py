@@ -30,7 +30,7 @@ class FeatureRange(NamedTuple):
     default: int
 
 
-#: What brokers announce in ApiVersions and ``kafka-storage format`` finalizes.
+#: What brokers announce in ApiVersions and `kafka-storage format` finalizes.
 FEATURES: dict[str, dict[str, FeatureRange]] = {
     "3.9": {
         "kraft.version": FeatureRange(0, 1, 0),

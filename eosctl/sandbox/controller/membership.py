@@ -111,7 +111,7 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
 
 
 def fence_stale_brokers(controller: Controller) -> None:
-    """Fence every broker whose heartbeats stopped for ``broker.session.timeout.ms``."""
+    """Fence every broker whose heartbeats stopped for `broker.session.timeout.ms`."""
     session_ms = controller.config.get_int("broker.session.timeout.ms")
     for broker_id in controller.heartbeats.stale(controller.runtime.lived_ms(), session_ms):
         controller.heartbeats.forget(broker_id)

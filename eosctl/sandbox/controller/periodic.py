@@ -18,10 +18,10 @@ MS_PER_SECOND: Final = 1000
 def start_periodic_tasks(controller: Controller) -> None:
     """Begin every task that the settings ask for; a controller that is not active skips its turns.
 
-    - ``leader.imbalance.check.interval.seconds``: preferred replicas lead again (``auto.leader.rebalance.enable``)
-    - ``unclean.leader.election.interval.ms``: leaderless partitions get one where data may be lost, also when that was
+    - `leader.imbalance.check.interval.seconds`: preferred replicas lead again (`auto.leader.rebalance.enable`)
+    - `unclean.leader.election.interval.ms`: leaderless partitions get one where data may be lost, also when that was
       allowed only after they had lost theirs
-    - ``metadata.max.idle.interval.ms``: a NoOpRecord, so that the log never stands still; 0 for none (KIP-835)
+    - `metadata.max.idle.interval.ms`: a NoOpRecord, so that the log never stands still; 0 for none (KIP-835)
     """
     config = controller.config
     if config.get_bool("auto.leader.rebalance.enable"):

@@ -12,7 +12,7 @@ BLOCK_SIZE = 1000
 
 
 def allocate_producer_ids(controller: Controller, context: RequestContext, request: AllocateProducerIdsRequest) -> None:
-    """Give the next block to a broker; answered when the record is committed."""
+    """Allocate the next block for a broker; respond once the record is committed."""
     broker = controller.image.brokers.get(request.broker_id)
     if broker is None or broker.broker_epoch != request.broker_epoch:
         context.reply(AllocateProducerIdsResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))

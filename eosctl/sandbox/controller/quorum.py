@@ -100,17 +100,17 @@ class Quorum(LeaderView):
 
     @property
     def others(self) -> list[int]:
-        """The other voters."""
+        """Return the other voters."""
         return [voter for voter in self.voters if voter != self.node_id]
 
     @property
     def majority(self) -> int:
-        """How many voters decide."""
+        """Return how many voters decide."""
         return len(self.voters) // 2 + 1
 
     @property
     def is_leader(self) -> bool:
-        """Whether this voter leads, as far as it knows."""
+        """Return whether this voter leads, as far as it knows."""
         return self.role is Role.LEADER
 
     def start(self) -> None:
@@ -279,7 +279,7 @@ class Quorum(LeaderView):
             call()
 
     def note_fetch(self, replica_id: int, offset: int) -> None:
-        """Note that a voter or observer holds everything below ``offset``."""
+        """Note that a voter or observer holds everything below `offset`."""
         now_ms = self._runtime.now_ms()
         caught_up = now_ms if offset >= self._log.end_offset else self.progress_of(replica_id).last_caught_up_ms
         self.progress[replica_id] = VoterProgress(offset, now_ms, caught_up)

@@ -1,4 +1,4 @@
-"""What a voter must not forget over a restart: the epoch, whom it voted for, who led (Kafka's ``quorum-state``)."""
+"""What a voter must not forget over a restart: the epoch, whom it voted for, who led (Kafka's `quorum-state`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Election(NamedTuple):
 
 
 class QuorumStore:
-    """The file ``quorum-state`` in the directory of the metadata log, version 0 as with static voters."""
+    """The file `quorum-state` in the directory of the metadata log, version 0 as with static voters."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE_NAME
@@ -31,8 +31,8 @@ class QuorumStore:
         """Read what was saved last; a voter without the file has not voted yet.
 
         Raises:
-            DamagedFile: The file is not what :meth:`save` writes (a voter that forgot its vote may vote twice), or it
-                is of other voters: majorities of two sets could decide differently.
+            DamagedFile: The file is not what `save` writes (a voter that forgot its vote may vote twice), or it is of
+                other voters: majorities of two sets could decide differently.
         """
         try:
             state = json.loads(self._path.read_text("utf-8"))

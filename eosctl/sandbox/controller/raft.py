@@ -75,7 +75,7 @@ class MetadataFetch:
     def _snapshot(self) -> SnapshotId | None:
         """Return the snapshot with which the replica must begin, None when the log has what it needs next.
 
-        As Kafka's ``KafkaRaftLog.validateOffsetAndEpoch``: its offset or epoch was removed here, or its log begins with
+        As Kafka's `KafkaRaftLog.validateOffsetAndEpoch`: its offset or epoch was removed here, or its log begins with
         another snapshot than this one.
         """
         log, asked = self._controller.log, self._asked

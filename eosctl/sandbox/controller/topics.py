@@ -327,7 +327,7 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
 
 
 def _plan_growth(controller: Controller, topic: CreatePartitionsTopic, limit: int) -> list[Any]:
-    """Plan the partitions to add, no more than ``limit``: a request may ask for two billions."""
+    """Plan the partitions to add, no more than `limit`: a request may ask for two billions."""
     known = controller.image.topics.get(topic.name)
     if known is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

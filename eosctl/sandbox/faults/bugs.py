@@ -1,6 +1,6 @@
 """Known bugs of Kafka that a broker of the sandbox can have or lack, each with its own switch.
 
-What a release has by itself is on from the start (``--emulate``); ``--bug NAME`` and ``--bug NAME=off`` change it.
+What a release has by itself is on from the start (`--emulate`); `--bug NAME` and `--bug NAME=off` change it.
 KAFKA-17754 needs no switch: up to EndTxn 4 the protocol itself cannot tell a late request, on every release.
 """
 
@@ -109,7 +109,7 @@ def find_bug(name: str, release: str) -> KnownBug:
 
 
 def parse_switch(text: str) -> tuple[str, bool]:
-    """Read ``NAME``, ``NAME=on`` or ``NAME=off``.
+    """Read `NAME`, `NAME=on` or `NAME=off`.
 
     Raises:
         UsageError: The value is neither on nor off.

@@ -1,4 +1,4 @@
-"""The engine's side of the control socket: ``inject``, ``faults``, ``end-fault`` and ``end-faults``."""
+"""The engine's side of the control socket: `inject`, `faults`, `end-fault` and `end-faults`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ METADATA_DIRECTORY = "__cluster_metadata-0"
 
 
 def _never(_: str) -> int:
-    """Kafka's default of ``flush.messages``."""
+    """Kafka's default of `flush.messages`."""
     return sys.maxsize
 
 
@@ -23,8 +23,8 @@ def lose_page_cache(
 ) -> dict[str, int]:
     """Take the last batches of every partition's active segment away, as a power cut does.
 
-    Kafka forces a segment to disk when it rolls and after every ``flush.messages`` records, so only what the active one
-    got since then is lost; the metadata log is forced out with every write (KRaft) and keeps all. ``flush.ms`` is not
+    Kafka forces a segment to disk when it rolls and after every `flush.messages` records, so only what the active one
+    got since then is lost; the metadata log is forced out with every write (KRaft) and keeps all. `flush.ms` is not
     looked at.
 
     Args:

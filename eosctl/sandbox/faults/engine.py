@@ -9,7 +9,7 @@ Use::
 
 It works on any `FaultHost`: a cluster on sockets, or a simulated one. Faults that belong to a broker (its clients'
 streams, its clock, its bugs) are put on it again when it starts anew, as they belong to the machine and the release.
-Chance (``node=any``, ``chance=0.1``) comes from the seed alone.
+Chance (`node=any`, `chance=0.1`) comes from the seed alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class FaultHost(Protocol):
 
     @property
     def core(self) -> ClusterCore:
-        """The nodes."""
+        """Return the nodes."""
 
     async def kill_broker(self, broker_id: int) -> None:
         """End a node as kill -9 does."""
@@ -95,7 +95,7 @@ class FaultEngine(FaultRegister):
         return {bug.name: self._bugs.get(bug.name, bug.is_default) for bug in BUGS if release in bug.releases}
 
     def switch_bug(self, name: str, on: bool) -> None:
-        """Give all brokers a known bug, or take it from them, for good.
+        """Enable or disable a known bug on all brokers, across restarts.
 
         Raises:
             UsageError: There is no such bug, or the emulated release cannot have it.
@@ -351,7 +351,7 @@ _EFFECTS: Final[Mapping[FaultKind, Callable[[Broker, FaultOrder], Callable[[], N
 
 
 def _flush_policy(broker: Broker | None) -> Callable[[str], int]:
-    """Return after how many records the log of a partition directory is forced to disk (``flush.messages``)."""
+    """Return after how many records the log of a partition directory is forced to disk (`flush.messages`)."""
 
     def flush_messages(directory: str) -> int:
         found = parse_partition_directory(directory)

@@ -62,7 +62,7 @@ RENAMED: Final[Mapping[str, FaultKind]] = {"late-materialisation": FaultKind.LAT
 
 _LINK: Final = ("from", "to", "api", "side", "skip", "count", "chance")
 
-#: What each kind takes besides ``for``.
+#: What each kind takes besides `for`.
 SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.KILL: ("node", "lose", "torn"),
     FaultKind.STOP: ("node",),

@@ -59,7 +59,7 @@ def link_faults(order: FaultOrder, node_ids: Sequence[int], chance: random.Rando
 
 
 def is_of_clients(fault: LinkFault) -> bool:
-    """Whether a fault is on the streams of clients."""
+    """Return whether a fault is on the streams of clients."""
     return CLIENTS in (fault.source, fault.destination)
 
 

@@ -1,10 +1,10 @@
 """The words for faults, the same on the command line, in scenario files and in tests.
 
-A fault is its kind and settings, ``pause node=2 for=5s`` or ``delay from=clients api=END_TXN ms=500 count=1``. Every
-fault takes ``for=DURATION``, after which it ends by itself; :mod:`eosctl.sandbox.faults.kinds` has the kinds.
+A fault is its kind and settings, `pause node=2 for=5s` or `delay from=clients api=END_TXN ms=500 count=1`. Every fault
+takes `for=DURATION`, after which it ends by itself; `eosctl.sandbox.faults.kinds` has the kinds.
 
-Links are named by their ends, a node id or ``clients``. Between nodes frames are hit one by one. The stream of a client
-keeps its order as TCP does, see :mod:`eosctl.sandbox.broker.client_stream`.
+Links are named by their ends, a node id or `clients`. Between nodes frames are hit one by one. The stream of a client
+keeps its order as TCP does, see `eosctl.sandbox.broker.client_stream`.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _UNITS_MS: Final = {"": 1.0, "ms": 1.0, "s": 1_000.0, "m": 60_000.0, "h": 3_600_
 
 
 def parse_order(words: Iterable[str] | str) -> FaultOrder:
-    """Read a fault, e.g. ``pause node=2 for=5s``, or ``pause 2 for=5s``: what it needs first goes without its name.
+    """Read a fault, e.g. `pause node=2 for=5s`, or `pause 2 for=5s`: what it needs first goes without its name.
 
     Raises:
         UsageError: There is no such fault, or a setting is not one of it, is missing, or has a wrong value.
@@ -241,7 +241,7 @@ _EXPECTED: Final = {
 
 
 def parse_ms(text: str) -> float:
-    """Read a time: ``250``, ``250ms``, ``5s``, ``-2m``.
+    """Read a time: `250`, `250ms`, `5s`, `-2m`.
 
     Raises:
         ValueError: It is none.
@@ -257,7 +257,7 @@ def _end(text: str) -> int:
 
 
 def _node(text: str) -> int:
-    """Return a node's id, which may stand behind its role, as in the names of its logs: ``broker-2``."""
+    """Return a node's id, which may stand behind its role, as in the names of its logs: `broker-2`."""
     role, dash, number = text.rpartition("-")
     if dash and role not in ("broker", "controller", "node"):
         raise ValueError(text)

@@ -21,7 +21,7 @@ EVENT_LIMIT: Final = 10_000
 
 
 class FaultEvent(NamedTuple):
-    """An entry of the record: ``at_ms`` is the time since the register's start by its loop's clock."""
+    """An entry of the record: `at_ms` is the time since the register's start by its loop's clock."""
 
     at_ms: int
     number: int
@@ -41,7 +41,7 @@ class ActiveFault:
 
     @property
     def hit_count(self) -> int:
-        """How many frames it has hit so far."""
+        """Return how many frames it has hit so far."""
         return sum(fault.hit_count for fault in self.link_faults)
 
 
@@ -66,7 +66,7 @@ class FaultRegister(ABC):
 
     @property
     def active(self) -> Sequence[ActiveFault]:
-        """The faults that last, oldest first."""
+        """Return the faults that last, oldest first."""
         return tuple(self._lasting.values())
 
     def reseed(self, seed: int) -> None:
@@ -111,7 +111,7 @@ class FaultRegister(ABC):
         return ActiveFault(self._number, order, self._now_ms())
 
     def _let_last(self, active: ActiveFault) -> None:
-        """Keep a fault until it is ended, or until it ends by itself (``for=5s``)."""
+        """Keep a fault until it is ended, or until it ends by itself (`for=5s`)."""
         self._lasting[active.number] = active
         if active.order.for_ms is not None:
             self._loop.call_later(active.order.for_ms / 1000, self._end_soon, active)

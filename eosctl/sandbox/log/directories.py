@@ -1,4 +1,4 @@
-"""The log directories of one node (``log.dirs``): which of them holds a partition, and what goes on when one fails."""
+"""The log directories of one node (`log.dirs`): which of them holds a partition, and what goes on when one fails."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from eosctl.sandbox.ports import METADATA_TOPIC
 class LogDirectories:
     """One or more directories, each with checkpoints, an identity and a clean-shutdown file of its own.
 
-    The first one holds the metadata log too (``metadata.log.dir``): the node halts when that one fails. When another
-    one does, ``on_lost`` hears of it and the node goes on without its partitions.
+    The first one holds the metadata log too (`metadata.log.dir`): the node halts when that one fails. When another one
+    does, `on_lost` hears of it and the node goes on without its partitions.
     """
 
     def __init__(self, directories: Sequence[LogDirectory]) -> None:
@@ -33,15 +33,15 @@ class LogDirectories:
         """Create or read every directory.
 
         Raises:
-            OSError: When one cannot be written.
-            DamagedFile: When one belongs to another node or cluster.
+            OSError: One cannot be written.
+            DamagedFile: One belongs to another node or cluster.
         """
         for directory in self.all:
             directory.open_directory(node_id, cluster_id, new_id())
 
     @property
     def previous_broker_epoch(self) -> int:
-        """The epoch of the broker that closed all directories in order, -1 when some were not (LogManager)."""
+        """Return the epoch of the broker that closed all directories in order, -1 when some were not (LogManager)."""
         epochs = {directory.previous_broker_epoch for directory in self.all}
         return epochs.pop() if len(epochs) == 1 and len(self.live) == len(self.all) else -1
 
@@ -52,12 +52,12 @@ class LogDirectories:
 
     @property
     def live(self) -> list[LogDirectory]:
-        """The directories that did not fail."""
+        """Return the directories that did not fail."""
         return [directory for directory in self.all if directory.failed is None]
 
     @property
     def lost_ids(self) -> list[bytes]:
-        """The ids of those that failed."""
+        """Return the ids of those that failed."""
         return [directory.directory_id for directory in self.all if directory.failed is not None]
 
     # --- logs ---------------------------------------------------------------------------------------------------

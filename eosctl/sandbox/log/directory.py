@@ -56,7 +56,7 @@ class LogDirectory:
     """Opens, flushes and closes the logs in one directory of a node.
 
     Partition directories appear with their first batch. What was appended in a turn is written at its end, one write
-    per log; leader epochs and ``partition.metadata`` go with it. Checkpoints are written by :meth:`checkpoint`.
+    per log; leader epochs and `partition.metadata` go with it. Checkpoints are written by `checkpoint`.
     """
 
     def __init__(self, path: Path, ticks: Ticks, events: StorageEvents = SILENT) -> None:
@@ -83,8 +83,8 @@ class LogDirectory:
         """Create or read the directory and its checkpoints.
 
         Raises:
-            OSError: When it cannot be written.
-            DamagedFile: When it belongs to another node or cluster.
+            OSError: It cannot be written.
+            DamagedFile: It belongs to another node or cluster.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         meta_path = self.path / META_PROPERTIES
@@ -160,7 +160,7 @@ class LogDirectory:
 
     @property
     def interrupted_moves(self) -> list[TopicPartition]:
-        """The partitions that were on their way here when the node ended."""
+        """Return the partitions that were on their way here when the node ended."""
         return list(self._futures)
 
     def open_future(
@@ -192,7 +192,7 @@ class LogDirectory:
     def adopt(
         self, partition: TopicPartition, future: PartitionLog, topic_id: bytes, former: PartitionLog
     ) -> PartitionLog:
-        """Take a future log that holds what ``former`` holds, with what that knows of producers and epochs."""
+        """Take a future log that holds what `former` holds, with what that knows of producers and epochs."""
         future.close(clean=True)
         directory = self.directory_of(partition)
         if Path(future.store.directory).is_dir():
@@ -280,7 +280,7 @@ class LogDirectory:
             self.fail(error, f"Error while writing to a file in dir {self.path}")
 
     def fail(self, error: OSError, what: str = "Disk error") -> None:
-        """Give the directory up: after an error nobody knows what reached the disk (Kafka's LogDirFailureChannel)."""
+        """Take the directory offline: after an I/O error its content is unknown (Kafka's `LogDirFailureChannel`)."""
         if self.failed is None:
             self.failed = error
             self.events.failed(error, what)
@@ -302,7 +302,7 @@ class LogDirectory:
             write_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT, log.epochs.entries)
 
     def checkpoint(self) -> None:
-        """Write high watermarks (``replica.high.watermark.checkpoint.interval.ms``) and leader epochs."""
+        """Write high watermarks (`replica.high.watermark.checkpoint.interval.ms`) and leader epochs."""
         marks = {partition: log.high_watermark for partition, log in self._managed()}
         write_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT, marks)
         for log in self._logs.values():
@@ -310,7 +310,7 @@ class LogDirectory:
                 self._write_epochs(log)
 
     def checkpoint_offsets(self) -> None:
-        """Write recovery points and log start offsets (``log.flush.offset.checkpoint.interval.ms``).
+        """Write recovery points and log start offsets (`log.flush.offset.checkpoint.interval.ms`).
 
         Closed segments are complete with their indexes: recovery begins with the active one. Log start offsets are
         written where the first segment's name does not tell them.

@@ -17,7 +17,7 @@ Logs = Callable[[], Iterable[PartitionLog]]
 
 
 class Housekeeping:
-    """The periodic work on a broker's logs; ``logs`` gives those of its partitions."""
+    """The periodic work on a broker's logs; `logs` gives those of its partitions."""
 
     def __init__(self, runtime: NodeRuntime, config: NodeConfig, directories: LogDirectories, logs: Logs) -> None:
         self._runtime = runtime
@@ -27,7 +27,7 @@ class Housekeeping:
         self.cleaner = LogCleaner(runtime, config, logs, self._delete_later, directories.checkpoint_cleaned)
 
     def start(self) -> None:
-        """Begin; as in Kafka everything waits ``log.initial.task.delay.ms`` first, except the cleaner."""
+        """Begin; as in Kafka everything waits `log.initial.task.delay.ms` first, except the cleaner."""
         self._every("log.retention.check.interval.ms", self.apply_retention)
         self._every("log.flush.offset.checkpoint.interval.ms", self._directories.checkpoint_offsets)
         if self._config.get_bool("log.cleaner.enable"):

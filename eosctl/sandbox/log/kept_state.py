@@ -32,7 +32,7 @@ def restore_producers(entries: list[ProducerSnapshotEntry]) -> ProducerStateMana
 
 
 def snapshot_entries(producers: ProducerStateManager) -> list[ProducerSnapshotEntry]:
-    """Return producer state as a ``.snapshot`` file keeps it: only the last batch of each producer."""
+    """Return producer state as a `.snapshot` file keeps it: only the last batch of each producer."""
     entries = []
     for entry in producers.producers.values():
         last = entry.batches[-1] if entry.batches else RetainedBatch(-1, -1, 0, entry.last_timestamp)
@@ -52,7 +52,7 @@ def snapshot_entries(producers: ProducerStateManager) -> list[ProducerSnapshotEn
 
 
 def write_producer_snapshot(log: PartitionLog, offset: int) -> None:
-    """Write the ``.snapshot`` file of a log for the state as of ``offset``."""
+    """Write the `.snapshot` file of a log for the state as of `offset`."""
     directory = Path(log.store.directory)
     if directory.is_dir():
         write_snapshot(directory, offset, snapshot_entries(log.producers))

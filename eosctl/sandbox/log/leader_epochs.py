@@ -30,7 +30,7 @@ class LeaderEpochs:
         self.latest = self.entries[-1].epoch if self.entries else -1
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """Note that ``epoch`` writes from ``start_offset`` on; known and older epochs change nothing."""
+        """Note that `epoch` writes from `start_offset` on; known and older epochs change nothing."""
         if epoch <= self.latest:
             return
         while self.entries and self.entries[-1].start_offset >= start_offset:
@@ -40,7 +40,7 @@ class LeaderEpochs:
         self.dirty = True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """Return (epoch, end offset) of the largest epoch not above ``epoch`` (KIP-101), (-1, -1) when unknown."""
+        """Return (epoch, end offset) of the largest epoch not above `epoch` (KIP-101), (-1, -1) when unknown."""
         if epoch < 0 or epoch > self.latest:
             return -1, -1
         if epoch == self.latest:
@@ -51,12 +51,12 @@ class LeaderEpochs:
         return self.entries[index].epoch, self.entries[index + 1].start_offset
 
     def epoch_for_offset(self, offset: int) -> int:
-        """Return the epoch that wrote ``offset``, -1 when unknown."""
+        """Return the epoch that wrote `offset`, -1 when unknown."""
         index = bisect_right(self.entries, offset, key=lambda entry: entry.start_offset) - 1
         return self.entries[index].epoch if index >= 0 else -1
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Forget the epochs that began at or after ``end_offset``."""
+        """Forget the epochs that began at or after `end_offset`."""
         while self.entries and self.entries[-1].start_offset >= end_offset:
             self.entries.pop()
             self.dirty = True
@@ -69,7 +69,7 @@ class LeaderEpochs:
         self.dirty = True
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Forget what lies before ``start_offset``; the epoch that covers it now begins there."""
+        """Forget what lies before `start_offset`; the epoch that covers it now begins there."""
         index = bisect_right(self.entries, start_offset, key=lambda entry: entry.start_offset) - 1
         if index > 0 or (index == 0 and self.entries[0].start_offset < start_offset):
             first = EpochStart(self.entries[index].epoch, start_offset)

@@ -21,7 +21,7 @@ CHUNK_BYTES = 1 << 20  # what one turn copies at most
 
 
 class ReplicaMoves:
-    """The moves of one broker; ``moved`` hears of each that is done."""
+    """The moves of one broker; `moved` hears of each that is done."""
 
     def __init__(
         self, runtime: NodeRuntime, directories: LogDirectories, moved: Callable[[Partition, LogDirectory], None]
@@ -108,7 +108,7 @@ class ReplicaMove:
 
     @property
     def lag(self) -> int:
-        """How many offsets the copy is behind."""
+        """Return how many offsets the copy is behind."""
         return max(0, self.current.end_offset - self.future.end_offset)
 
     def copy(self, now_ms: int) -> bool:
@@ -123,7 +123,7 @@ class ReplicaMove:
         return future.end_offset >= current.end_offset
 
     def _has_diverged(self) -> bool:
-        """Whether the current log was cut off below what is copied already; its leader epochs tell."""
+        """Return whether the current log was cut off below what is copied already; its leader epochs tell."""
         current, future = self.current, self.future
         if future.end_offset > current.end_offset:
             return True

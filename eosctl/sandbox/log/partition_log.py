@@ -150,7 +150,7 @@ class PartitionLog:
         return self.store.batches(self.store.log_start_offset)
 
     def read(self, offset: int, max_bytes: int, upper_bound: int) -> bytes:
-        """Read whole batches below ``upper_bound``; as in Kafka one read stays within one segment."""
+        """Read whole batches below `upper_bound`; as in Kafka one read stays within one segment."""
         segments = self.store.segments
         if len(segments) > 1 and offset < segments[-1].base_offset:
             following = bisect_right(segments, offset, key=_BASE_OFFSET)
@@ -174,7 +174,7 @@ class PartitionLog:
             self.producers.high_watermark_reached(high_watermark)
 
     def truncate_to(self, offset: int) -> None:
-        """Drop everything from ``offset`` on and go back to the producer state of that point."""
+        """Drop everything from `offset` on and go back to the producer state of that point."""
         if offset >= self.store.log_end_offset:
             # A leader that was replaced before it wrote has an epoch without records, which the new leader disputes.
             self.epochs.truncate_from_end(self.store.log_end_offset)
@@ -195,7 +195,7 @@ class PartitionLog:
         self.producers = producers
 
     def restart_at(self, offset: int) -> None:
-        """Drop everything and begin again at ``offset`` (the leader no longer has what this follower needs)."""
+        """Drop everything and begin again at `offset` (the leader no longer has what this follower needs)."""
         self.store.truncate_fully_and_start_at(offset)
         self.epochs.clear()
         self.cleaned_until = -1
@@ -208,7 +208,7 @@ class PartitionLog:
         self._start_was_raised()
 
     def retire_segments(self, count: int, now_ms: int) -> list[Path]:
-        """Take the oldest segments out; returns their files, to be deleted after ``file.delete.delay.ms``."""
+        """Take the oldest segments out; returns their files, to be deleted after `file.delete.delay.ms`."""
         if count >= len(self.store.segments):
             self.store.flush()
             self.snapshot(self, self.store.log_end_offset)
@@ -227,7 +227,7 @@ class PartitionLog:
             self.store.flush()
 
     def close(self, *, clean: bool) -> None:
-        """Let go of the files; ``clean`` leaves them as an orderly shutdown does."""
+        """Let go of the files; `clean` leaves them as an orderly shutdown does."""
         if not self.closed:
             self.closed = True
             if clean:

@@ -63,7 +63,7 @@ class ProducerEntry:
 
 
 class AbortedTransaction(msgspec.Struct, frozen=True, gc=False):
-    """A transaction whose marker is in the log; ``last_offset`` is the marker's."""
+    """A transaction whose marker is in the log; `last_offset` is the marker's."""
 
     producer_id: int
     first_offset: int
@@ -86,8 +86,8 @@ class _Verification(msgspec.Struct, frozen=True, gc=False):
 class ProducerStateManager:
     """The producers of one partition.
 
-    ``check_*`` methods answer without changing anything, ``apply_*`` methods change state after the bytes are in the
-    log, so a refused batch leaves no trace.
+    `check_*` methods answer without changing anything, `apply_*` methods change state after the bytes are in the log,
+    so a refused batch leaves no trace.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class ProducerStateManager:
     # --- verification (KIP-890) ---------------------------------------------------------------------------------
 
     def has_open_transaction(self, producer_id: int, producer_epoch: int | None = None) -> bool:
-        """Whether this producer (at this epoch, if given) has an open transaction here."""
+        """Return whether this producer (at this epoch, if given) has an open transaction here."""
         entry = self.producers.get(producer_id)
         return (
             entry is not None
@@ -109,7 +109,7 @@ class ProducerStateManager:
         )
 
     def is_fenced(self, producer_id: int, producer_epoch: int) -> bool:
-        """Whether the epoch is known to be old."""
+        """Return whether the epoch is known to be old."""
         entry = self.producers.get(producer_id)
         return entry is not None and producer_epoch < entry.producer_epoch
 
@@ -118,7 +118,7 @@ class ProducerStateManager:
     ) -> VerificationGuard:
         """Return the guard that an append after verification must show; remembers the lowest sequence of the epoch.
 
-        ``adds_partition``: the client leaves it to the broker to add the partition (Produce 12 and up).
+        `adds_partition`: the client leaves it to the broker to add the partition (Produce 12 and up).
         """
         known = self._verifications.get(producer_id)
         if known is None:
@@ -131,7 +131,7 @@ class ProducerStateManager:
         return known.guard
 
     def is_verified(self, producer_id: int, guard: object | None) -> bool:
-        """Whether ``guard`` is the one of the verification still pending for this producer."""
+        """Return whether `guard` is the one of the verification still pending for this producer."""
         known = self._verifications.get(producer_id)
         return known is not None and known.guard is guard
 
@@ -252,7 +252,7 @@ class ProducerStateManager:
         self.unreplicated = {first: last for first, last in self.unreplicated.items() if last >= high_watermark}
 
     def expire(self, now_ms: int, expiration_ms: int) -> int:
-        """Forget the producers that were idle for ``producer.id.expiration.ms``, never one with an open transaction."""
+        """Forget the producers that were idle for `producer.id.expiration.ms`, never one with an open transaction."""
         idle = [
             entry.producer_id
             for entry in self.producers.values()
@@ -273,7 +273,7 @@ class ProducerStateManager:
         return first
 
     def last_stable_offset_after(self, aborted: AbortedTransaction) -> int:
-        """Return the last stable offset once ``aborted`` is replicated: what ``.txnindex`` records."""
+        """Return the last stable offset once `aborted` is replicated: what `.txnindex` records."""
         first = self._first_ongoing()
         return aborted.last_offset + 1 if first is None else first
 

@@ -10,7 +10,7 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 
 
 class SegmentFacts(NamedTuple):
-    """A segment as retention sees it; ``end_offset`` is the base offset of the next one, or the log's end."""
+    """A segment as retention sees it; `end_offset` is the base offset of the next one, or the log's end."""
 
     base_offset: int
     end_offset: int
@@ -40,13 +40,13 @@ def count_deletable(
 
     Never one with records at or above the high watermark, and not an active segment without records. An open
     transaction protects nothing, as in Kafka. Only what lies below the log start offset goes from topics without
-    ``delete`` in their ``cleanup.policy``.
+    `delete` in their `cleanup.policy`.
 
     Args:
         segments: All segments, oldest first, the active one last.
         log_start_offset: First offset that may be read.
         high_watermark: Everything below is replicated.
-        settings: ``retention.bytes``, ``retention.ms`` and the policy.
+        settings: `retention.bytes`, `retention.ms` and the policy.
         now_ms: Now, in ms since the epoch.
     """
     count = _count_while(segments, high_watermark, lambda found: found.end_offset <= log_start_offset, keep_active=True)

@@ -11,7 +11,7 @@ class TopicConfigSource(Protocol):
     """Gives the effective value of a topic setting."""
 
     def topic_value(self, overrides: Mapping[str, str], name: str) -> str:
-        """Return the value of ``name`` for a topic with these overrides."""
+        """Return the value of `name` for a topic with these overrides."""
 
 
 @dataclass(frozen=True)

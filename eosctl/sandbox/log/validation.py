@@ -24,8 +24,7 @@ class RecordError(NamedTuple):
 class Refusal(NamedTuple):
     """Why a batch is not appended.
 
-    ``knows_log`` is whether the answer carries the log start offset: checks that come before Kafka opens the log do
-    not.
+    `knows_log` is whether the answer carries the log start offset: checks that come before Kafka opens the log do not.
     """
 
     error: ErrorCode

@@ -1,4 +1,4 @@
-"""What a leader says about batches that it does not append (``kafka.server.ReplicaManager``), with Kafka's reasons."""
+"""What a leader says about batches that it does not append (`kafka.server.ReplicaManager`), with Kafka's reasons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SILENT: Final = frozenset(
 
 
 class Refused(NamedTuple):
-    """The producer fields of a batch (or marker) that was refused; ``message`` is a reason that is known already."""
+    """The producer fields of a batch (or marker) that was refused; `message` is a reason that is known already."""
 
     producer_id: int = -1
     producer_epoch: int = -1

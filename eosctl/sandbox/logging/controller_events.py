@@ -1,4 +1,4 @@
-"""What the active controller says (``org.apache.kafka.controller``)."""
+"""What the active controller says (`org.apache.kafka.controller`)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class EventLog(Protocol):
             logger: The class that says it, under the name that it has in Kafka.
             message: What it says.
             level: INFO, WARN or ERROR.
-            throwable: The exception as Java prints it, without a stack: ``class: message``.
+            throwable: The exception as Java prints it, without a stack: `class: message`.
         """
 
     def close(self) -> None:

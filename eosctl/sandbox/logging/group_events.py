@@ -200,7 +200,7 @@ class GroupEvents:
 
 
 def _metadata(member: Member) -> str:
-    """Print a member as Scala prints its ``MemberMetadata``."""
+    """Print a member as Scala prints its `MemberMetadata`."""
     instance = "None" if member.group_instance_id is None else f"Some({member.group_instance_id})"
     protocols = ", ".join(protocol.name for protocol in member.protocols)
     return (

@@ -1,6 +1,6 @@
-"""Log files in Kafka's layout: ``[date] LEVEL message (logger)``, a file for each kind of logger, rotated by size.
+"""Log files in Kafka's layout: `[date] LEVEL message (logger)`, a file for each kind of logger, rotated by size.
 
-Which logger goes to which file is that of Kafka's own ``log4j`` configuration. Times are UTC. Lines of one turn of the
+Which logger goes to which file is that of Kafka's own `log4j` configuration. Times are UTC. Lines of one turn of the
 event loop are written together at its end; files are opened when they get their first line.
 """
 

@@ -27,7 +27,7 @@ class NodeEvents:
         self._lifecycle = f"{package}.BrokerLifecycleManager"
 
     def starting(self, *, is_broker: bool, is_controller: bool) -> None:
-        """The process begins."""
+        """Return the process begins."""
         self._log.write(SIGNALS, "Registered signal handlers for TERM, INT, HUP")
         if is_controller:
             self._log.write(CONTROLLER_SERVER, f"[ControllerServer id={self._node_id}] Starting controller")
@@ -38,29 +38,29 @@ class NodeEvents:
             self._started()
 
     def registered(self, broker_epoch: int) -> None:
-        """The controller took the broker in, fenced at first."""
+        """Return the controller took the broker in, fenced at first."""
         self._life(f"Successfully registered broker {self._node_id} with broker epoch {broker_epoch}")
 
     def unfenced(self) -> None:
-        """The broker may serve."""
+        """Return the broker may serve."""
         self._life("The broker has been unfenced. Transitioning from RECOVERY to RUNNING.")
         self._broker("Transition from STARTING to STARTED")
         self._started()
 
     def wrote_metadata_snapshot(self, name: str, reason: str) -> None:
-        """The node wrote a snapshot of the metadata log."""
+        """Return the node wrote a snapshot of the metadata log."""
         publisher, who = "org.apache.kafka.image.publisher.Snapshot", f"id={self._node_id}]"
         begins = f"[SnapshotGenerator {who} Creating new KRaft snapshot file snapshot {name} because {reason}."
         self._log.write(f"{publisher}Generator", begins)
         self._log.write(f"{publisher}Emitter", f"[SnapshotEmitter {who} Successfully wrote snapshot {name}")
 
     def hands_over(self) -> None:
-        """The broker was asked to end, and hands over what it leads."""
+        """Return the broker was asked to end, and hands over what it leads."""
         self._signalled(is_broker=True)
         self._life("Beginning controlled shutdown.")
 
     def stopped(self, *, is_broker: bool, is_controller: bool) -> None:
-        """The process ends in order."""
+        """Return the process ends in order."""
         self._signalled(is_broker=is_broker)
         if is_broker:
             self._broker("shut down completed")

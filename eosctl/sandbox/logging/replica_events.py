@@ -1,4 +1,4 @@
-"""What a broker says of its replicas: roles (``state.change.logger``) and ISRs (``kafka.cluster.Partition``)."""
+"""What a broker says of its replicas: roles (`state.change.logger`) and ISRs (`kafka.cluster.Partition`)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class ReplicaEvents:
         )
 
     def changed_isr(self, partition: Partition) -> None:
-        """The controller agreed to a new ISR."""
+        """Return the controller agreed to a new ISR."""
         is_short = len(partition.isr) < partition.min_isr
         self._isr(
             partition,

@@ -11,7 +11,7 @@ from eosctl.sandbox.logging.event_log import ERROR, NO_LOG, WARN, EventLog
 
 
 class StorageEvents:
-    """The words of one node's log layer; the loggers moved to ``org.apache.kafka.storage`` in 4.0."""
+    """The words of one node's log layer; the loggers moved to `org.apache.kafka.storage` in 4.0."""
 
     def __init__(self, log: EventLog, directory: str, *, is_3_9: bool) -> None:
         self._log = log
@@ -33,7 +33,7 @@ class StorageEvents:
         )
 
     def loaded(self, partition: TopicPartition, recovered: Sequence[int], end_offset: int) -> None:
-        """A log that has records was opened; ``recovered`` are the segments that had to be read again."""
+        """A log that has records was opened; `recovered` are the segments that had to be read again."""
         where = self._place("LogLoader", partition)
         loader = "kafka.log.LogLoader" if self._is_3_9 else "org.apache.kafka.storage.internals.log.LogLoader"
         for number, base_offset in enumerate(recovered):
@@ -45,13 +45,13 @@ class StorageEvents:
         self._log.write(unified, f"{where} Loading producer state till offset {end_offset}{version}")
 
     def failed(self, error: OSError, what: str) -> None:
-        """The disk refused: what is in this directory is served no more."""
+        """Return the disk refused: what is in this directory is served no more."""
         channel = "org.apache.kafka.storage.internals.log.LogDirFailureChannel"
         self._log.write(channel, what, level=ERROR, throwable=f"java.io.IOException: {error.strerror or error}")
         self._log.write("kafka.log.LogManager", f"Stopping serving logs in dir {self._directory}", level=WARN)
 
     def all_failed(self, directories: Sequence[Path]) -> None:
-        """The broker ends with its last log directory."""
+        """Return the broker ends with its last log directory."""
         text = f"Shutdown broker because all log dirs in {', '.join(map(str, directories))} have failed"
         self._log.write("kafka.log.LogManager", text, level=ERROR)
 

@@ -1,4 +1,4 @@
-"""What a transaction coordinator says (``kafka.coordinator.transaction``); the words are the same from 2.5 to 4.3."""
+"""What a transaction coordinator says (`kafka.coordinator.transaction`); the words are the same from 2.5 to 4.3."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TransactionEvents:
             )
 
     def end_not_written(self, following: TransactionMetadata, coordinator_epoch: int, error: ErrorCode) -> None:
-        """The outcome of a transaction could not be written, so no markers are sent."""
+        """Return the outcome of a transaction could not be written, so no markers are sent."""
         result = "COMMIT" if following.state is TransactionState.PREPARE_COMMIT else "ABORT"
         self._log.write(
             COORDINATOR,
@@ -116,7 +116,7 @@ class TransactionEvents:
         )
 
     def resigned(self, partition_index: int, leader_epoch: int | None, coordinator_epoch: int, id_count: int) -> None:
-        """This broker no longer coordinates a partition, of which it forgot ``id_count`` ids."""
+        """This broker no longer coordinates a partition, of which it forgot `id_count` ids."""
         epoch = "None" if leader_epoch is None else f"Some({leader_epoch})"
         self._log.write(
             COORDINATOR,

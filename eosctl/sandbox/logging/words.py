@@ -25,13 +25,13 @@ _EXCEPTIONS: Final = {
 
 
 def exception_class(error: ErrorCode) -> str:
-    """Return the Java exception that carries an error code (``Errors.exception``)."""
+    """Return the Java exception that carries an error code (`Errors.exception`)."""
     named = _EXCEPTIONS.get(error) or "".join(word.capitalize() for word in error.name.split("_")) + "Exception"
     return f"org.apache.kafka.common.errors.{named}"
 
 
 def state_name(state: TransactionState, *, is_3_9: bool) -> str:
-    """Return a transaction's state as the release prints it: ``CompleteAbort``, from 4.0 on ``COMPLETE_ABORT``."""
+    """Return a transaction's state as the release prints it: `CompleteAbort`, from 4.0 on `COMPLETE_ABORT`."""
     return state.value if is_3_9 else state.name
 
 
@@ -47,7 +47,7 @@ def partition_set(partitions: Iterable[TopicPartition], *, is_3_9: bool) -> str:
 
 
 def transition(following: TransactionMetadata, *, is_3_9: bool) -> str:
-    """Print the value that a transaction moves to (``TxnTransitMetadata``)."""
+    """Print the value that a transaction moves to (`TxnTransitMetadata`)."""
     state = state_name(following.state, is_3_9=is_3_9)
     partitions = partition_set(following.partitions, is_3_9=is_3_9)
     times = f"txnStartTimestamp={following.start_ms}, txnLastUpdateTimestamp={following.last_update_ms}"

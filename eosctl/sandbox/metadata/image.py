@@ -49,7 +49,7 @@ def directory_of(state: PartitionState, broker_id: int) -> bytes:
 
 
 class TopicState(NamedTuple):
-    """A topic; ``partitions`` is keyed by index and changes in place."""
+    """A topic; `partitions` is keyed by index and changes in place."""
 
     name: str
     topic_id: bytes
@@ -80,14 +80,14 @@ class BrokerState(NamedTuple):
     cordoned_log_dirs: tuple[bytes, ...] | None = None  # None: it does not know of such
 
     def has_directory(self, directory_id: bytes) -> bool:
-        """Whether a replica that is assigned to this directory can be served (Kafka's DirectoryId.isOnline)."""
+        """Return whether a replica that is assigned to this directory can be served (Kafka's DirectoryId.isOnline)."""
         if directory_id in (UNASSIGNED_DIRECTORY, MIGRATING_DIRECTORY) or not self.log_dirs:
             return True
         return directory_id in self.log_dirs
 
     @property
     def is_active(self) -> bool:
-        """Whether the broker may lead and serve."""
+        """Return whether the broker may lead and serve."""
         return not self.fenced
 
 
@@ -114,7 +114,7 @@ class ImageDelta:
 
 
 class ClusterImage:
-    """Everything that the metadata log says, up to ``last_offset``."""
+    """Everything that the metadata log says, up to `last_offset`."""
 
     def __init__(self) -> None:
         self.topics: dict[str, TopicState] = {}
@@ -172,7 +172,7 @@ class ClusterImage:
         return state.name if state is not None else None
 
     def partition_racks(self, topic: str) -> list[list[str]]:
-        """Return the racks of each partition's replicas, in order of the partitions; empty when there is no topic."""
+        """Return the racks of each partition's replicas, in partition order; empty for an unknown topic."""
         known = self.topics.get(topic)
         if known is None:
             return []

@@ -8,7 +8,7 @@ NO_LEADER = -1
 
 
 class LeaderView:
-    """The leader of the newest epoch that this node has heard of; ``on_change`` is told the one that leads no more."""
+    """The leader of the newest epoch that this node has heard of; `on_change` is told the one that leads no more."""
 
     def __init__(self, voters: Sequence[int]) -> None:
         self.voters = tuple(voters)
@@ -17,7 +17,7 @@ class LeaderView:
         self.on_change: Callable[[int], None] = _nobody
 
     def heard_of(self, leader_id: int, epoch: int, source: int) -> None:
-        """Take over what the node ``source`` says; older news change nothing."""
+        """Take over what the node `source` says; older news change nothing."""
         if epoch > self.epoch or (epoch == self.epoch and leader_id != NO_LEADER):
             self._follow(leader_id, epoch)
 

@@ -1,4 +1,4 @@
-"""A node's copy of ``__cluster_metadata-0``."""
+"""A node's copy of `__cluster_metadata-0`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ METADATA_TOPIC_ID = bytes(15) + b"\x01"
 class MetadataLog:
     """The metadata log of one node: appended by the active controller, fetched by everybody else.
 
-    ``committed`` listeners hear of every batch once, in order, as the high watermark passes it; a snapshot is one
-    batch to them. ``snapshots`` are those beside the log, oldest first.
+    `committed` listeners hear of every batch once, in order, as the high watermark passes it; a snapshot is one batch
+    to them. `snapshots` are those beside the log, oldest first.
     """
 
     def __init__(self, log: PartitionLog, release: str) -> None:
@@ -60,14 +60,14 @@ class MetadataLog:
         return self.snapshots[-1].epoch if latest < 0 and self.snapshots else latest
 
     def listen(self, committed: Callable[[ReplayedBatch], None]) -> None:
-        """Deliver committed batches to ``committed``, those from now on."""
+        """Deliver committed batches to `committed`, those from now on."""
         self._listeners.append(committed)
 
     def append(self, records: Sequence[Any], epoch: int, now_ms: int, metadata_version: int) -> int:
         """Append records as one batch; returns the offset of the last one.
 
-        They are written as ``metadata_version`` has them, so that nodes that are not upgraded yet can read them; 0
-        before any is finalized.
+        They are written as `metadata_version` has them, so that nodes that are not upgraded yet can read them; 0 before
+        any is finalized.
         """
         batch = encode_metadata_batch(records, self._writes(metadata_version), self.end_offset, epoch, now_ms)
         return self._append(batch, epoch, now_ms)
@@ -121,7 +121,7 @@ class MetadataLog:
         """Write a snapshot of what was committed up to a batch; None when it is there.
 
         Raises:
-            OSError: When it cannot be written.
+            OSError: It cannot be written.
         """
         end_offset = last.last_offset + 1
         if self.snapshots and self.snapshots[-1].end_offset >= end_offset:
@@ -139,7 +139,7 @@ class MetadataLog:
         Listeners are told of it as of one batch that also takes away what they know and the snapshot has not.
 
         Raises:
-            OSError: When it cannot be written.
+            OSError: It cannot be written.
         """
         known = image_of(record for batch in self.batches(self._delivered) for record in batch.records)
         former, self.snapshots = self.snapshots, [write_snapshot(self.directory, end_offset, epoch, data)]

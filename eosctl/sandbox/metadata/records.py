@@ -38,7 +38,7 @@ MAX_BATCH_RECORDS = 10_000  # Kafka bounds the records of one atomic append like
 class ReplayedBatch(NamedTuple):
     """One batch of the metadata log, decoded; control batches have no records.
 
-    ``timestamp`` is its latest (ms), and ``is_whole`` says whether all of its records are known here.
+    `timestamp` is its latest (ms), and `is_whole` says whether all of its records are known here.
     """
 
     base_offset: int

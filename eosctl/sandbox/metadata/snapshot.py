@@ -21,7 +21,7 @@ DELETED: Final = ".deleted"  # ... and what is about to be deleted
 
 
 class MetadataSnapshot(NamedTuple):
-    """A ``.checkpoint`` file: what the log says below ``end_offset``, whose last record is of ``epoch``."""
+    """A `.checkpoint` file: what the log says below `end_offset`, whose last record is of `epoch`."""
 
     path: Path
     end_offset: int
@@ -34,15 +34,15 @@ class MetadataSnapshot(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """The size of the file."""
+        """Return the size of the file."""
         return self.path.stat().st_size
 
     def batch(self) -> ReplayedBatch:
         """Return all it holds as one batch; its records have the offset of the log's last one that it stands for.
 
         Raises:
-            OSError: When it cannot be read.
-            WireError: When it is damaged.
+            OSError: It cannot be read.
+            WireError: It is damaged.
         """
         last_offset = self.end_offset - 1
         parts = list(replay_batches(self.path.read_bytes()))
@@ -54,7 +54,7 @@ class MetadataSnapshot(NamedTuple):
         """Return the latest timestamp of the log that it contains (ms since the epoch), which its header tells.
 
         Raises:
-            DamagedFile: When it does not begin with a header.
+            DamagedFile: It does not begin with a header.
         """
         with self.path.open("rb") as file:
             data = file.read(_HEADER_BYTES)
@@ -73,7 +73,7 @@ def write_snapshot(directory: Path, end_offset: int, epoch: int, data: bytes) ->
     """Write a snapshot so that it is there as a whole or not at all; nobody may change it then, as in Kafka.
 
     Raises:
-        OSError: When it cannot be written.
+        OSError: It cannot be written.
     """
     path = directory / f"{end_offset:020d}-{epoch:010d}.checkpoint"
     part = path.with_name(path.name + PART)
@@ -89,7 +89,7 @@ def find_snapshots(directory: Path, log_start_offset: int) -> list[MetadataSnaps
     """Find the snapshots beside a log, oldest first, and remove what an interrupted write or deletion left.
 
     Raises:
-        DamagedFile: When the log's beginning was removed and no snapshot stands for it.
+        DamagedFile: The log's beginning was removed and no snapshot stands for it.
     """
     found: list[MetadataSnapshot] = []
     for path in directory.iterdir() if directory.is_dir() else ():

@@ -17,7 +17,7 @@ PIECE_BYTES: Final = 1 << 20  # controller.quorum.fetch.snapshot.max.bytes of 4.
 
 
 class SnapshotDownload:
-    """What is there of a snapshot; ``end_offset`` and ``epoch`` name it."""
+    """What is there of a snapshot; `end_offset` and `epoch` name it."""
 
     def __init__(self, end_offset: int, epoch: int) -> None:
         self.end_offset = end_offset

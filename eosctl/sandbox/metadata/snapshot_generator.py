@@ -23,10 +23,10 @@ MINUTE_MS: Final = 60_000
 class SnapshotGenerator:
     """Writes the snapshots of one node, voter or observer, and removes the log behind them.
 
-    - After ``metadata.log.max.record.bytes.between.snapshots``, or ``metadata.log.max.snapshot.interval.ms`` after the
+    - After `metadata.log.max.record.bytes.between.snapshots`, or `metadata.log.max.snapshot.interval.ms` after the
       last one when there is anything new. What a node finds when it starts does not count, as in Kafka.
-    - A snapshot goes when a later one is there and it is older than ``metadata.max.retention.ms``, or all that is kept
-      is larger than ``metadata.max.retention.bytes``; the log then begins with that later one.
+    - A snapshot goes when a later one is there and it is older than `metadata.max.retention.ms`, or all that is kept
+      is larger than `metadata.max.retention.bytes`; the log then begins with that later one.
     - A log with records of unknown kinds gets none: they would be lost.
     """
 

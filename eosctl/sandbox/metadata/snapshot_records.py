@@ -23,7 +23,7 @@ _MECHANISMS: Final = {name: number for number, name in SCRAM_TYPES.items()}
 
 
 def encode_snapshot(image: ClusterImage, release: str, epoch: int, last_log_ms: int, now_ms: int) -> bytes:
-    """Encode an image as a ``.checkpoint`` file: a header, records, a footer (Kafka's RecordsSnapshotWriter).
+    """Encode an image as a `.checkpoint` file: a header, records, a footer (Kafka's RecordsSnapshotWriter).
 
     Args:
         image: What is committed.

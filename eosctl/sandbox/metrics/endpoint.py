@@ -1,4 +1,4 @@
-"""One small HTTP endpoint per node, on loopback: ``GET /metrics`` as jmx_exporter would answer beside a broker."""
+"""One small HTTP endpoint per node, on loopback: `GET /metrics` as jmx_exporter would answer beside a broker."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class MetricsEndpoints:
 
 
 def respond(head: bytes, node: Node) -> bytes:
-    """Answer a request: the metrics to ``GET`` (or ``HEAD``) of ``/metrics`` or ``/``, else an error."""
+    """Answer a request: the metrics to `GET` (or `HEAD`) of `/metrics` or `/`, else an error."""
     words = head.split(b"\r\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _response("400 Bad Request", b"This is an HTTP endpoint: GET /metrics\n")

@@ -148,9 +148,9 @@ def _partition(partition: Partition) -> Iterator[Sample]:
 
 
 def _has_late_transaction(partition: Partition, broker: Broker) -> bool:
-    """Whether the producer of the oldest open transaction last wrote longer ago than any transaction may last.
+    """Return whether the producer of the oldest open transaction last wrote longer ago than any transaction may last.
 
-    By the time stamp of its batch, as in ``ProducerStateManager.hasLateTransaction``.
+    By the time stamp of its batch, as in `ProducerStateManager.hasLateTransaction`.
     """
     state = partition.log.producers
     if not state.ongoing:

@@ -9,9 +9,9 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Sample(NamedTuple):
-    """One attribute of one bean as jmx_exporter names it without rules: ``domain_type_Attribute{key="value",…}``.
+    """One attribute of one bean as jmx_exporter names it without rules: `domain_type_Attribute{key="value",…}`.
 
-    ``labels`` are the bean's other keys.
+    `labels` are the bean's other keys.
     """
 
     name: str

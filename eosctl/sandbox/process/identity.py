@@ -20,12 +20,12 @@ def start_ticks(pid: int) -> int | None:
 
 
 def is_same_process(pid: int, ticks: int) -> bool:
-    """Whether the process that had this id and start time still runs."""
+    """Return whether the process that had this id and start time still runs."""
     return start_ticks(pid) == ticks
 
 
 def wait_for_exit(pid: int, ticks: int, timeout_s: float) -> bool:
-    """Wait until the process has ended; False when it still runs after ``timeout_s``."""
+    """Wait until the process has ended; False when it still runs after `timeout_s`."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -40,7 +40,7 @@ def wait_for_exit(pid: int, ticks: int, timeout_s: float) -> bool:
 
 
 def is_readable_within(descriptor: int, timeout_s: float) -> bool:
-    """Wait until a descriptor can be read; False when ``timeout_s`` pass before."""
+    """Wait until a descriptor can be read; False when `timeout_s` pass before."""
     # Not select(): it refuses descriptors from 1,024 on.
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)

@@ -37,7 +37,7 @@ class SandboxFailed(EosctlError):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A sandbox of the state folder; ``running`` False means that its process is gone and only the state is left."""
+    """A sandbox of the state folder; `running` False means that its process is gone and only the state is left."""
 
     sandbox: RunningSandbox
     running: bool
@@ -185,14 +185,14 @@ def _data_left(sandbox: RunningSandbox) -> str:
 
 
 def ask(sandbox: RunningSandbox, command: str, timeout_s: float = ANSWER_TIMEOUT_S, **arguments: Any) -> Any:
-    """Send a command to a running sandbox; raises :class:`ControlError` as :func:`call_control` does."""
+    """Send a command to a running sandbox; raises `ControlError` as `call_control` does."""
     return call_control(Path(sandbox.control_socket), command, arguments, timeout_s)
 
 
 def stop(sandbox: RunningSandbox, *, timeout_s: float = STOP_TIMEOUT_S) -> str:
-    """Stop exactly this process and clear up; returns ``stopped``, ``terminated``, ``killed`` or ``gone``.
+    """Stop exactly this process and clear up; returns `stopped`, `terminated`, `killed` or `gone`.
 
-    It may take ``timeout_s`` to stop by itself.
+    It may take `timeout_s` to stop by itself.
     """
     pid, ticks = sandbox.pid, sandbox.process_start_ticks
     how = _end(sandbox, timeout_s) if is_same_process(pid, ticks) else "gone"

@@ -49,7 +49,7 @@ def pause_s(client_count: int, since_last_s: float) -> float:
 
 
 class ModeratedSelector(selectors.DefaultSelector):
-    """The platform's best selector, moderated; ``clock`` and ``sleep`` count seconds."""
+    """The platform's best selector, moderated; `clock` and `sleep` count seconds."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ModeratedSelector(selectors.DefaultSelector):
         self._window_ends_at = self._last_look
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Return what is ready; a caller with other work (``timeout`` 0) is told nothing until the moment is over."""
+        """Return what is ready; a caller with other work (`timeout` 0) is told nothing until the moment is over."""
         since_last_s = self._clock() - self._last_look
         pause = pause_s(self._client_count, since_last_s)
         if self._gathering and timeout != 0 and self._client_count > FEW:

@@ -17,7 +17,7 @@ _LONGEST_SOCKET_PATH: Final = 107
 
 
 def state_root() -> Path:
-    """Return the folder of all sandboxes: ``$XDG_STATE_HOME/eosctl/sandboxes``, by default below ``~/.local/state``."""
+    """Return the folder of all sandboxes: `$XDG_STATE_HOME/eosctl/sandboxes`, by default below `~/.local/state`."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "eosctl" / "sandboxes"
 

@@ -1,7 +1,7 @@
 """What secures a sandbox's listener, in files: passwords, certificates, and client files that are ready to use.
 
-Everything lives in the folder ``security`` of the data directory, made on first use and kept with the data. The folder
-is for its owner alone, and so is every file with a secret in it.
+Everything lives in the folder `security` of the data directory, made on first use and kept with the data. The folder is
+for its owner alone, and so is every file with a secret in it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _make_certificates(identity: Path, authority: Path) -> None:
 
 
 def write_client_files(data_dir: Path, security: ListenerSecurity, users: Sequence[str], bootstrap: str) -> None:
-    """Write a Java client file for every user, the first one's also under the name of :func:`client_file`."""
+    """Write a Java client file for every user, the first one's also under the name of `client_file`."""
     material = _passwords(data_dir / FOLDER / _USERS_FILE, users) if security.mechanisms else {}
     folder = data_dir / FOLDER
     for user in users if security.mechanisms else ():

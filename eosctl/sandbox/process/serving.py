@@ -1,6 +1,6 @@
 """A detached process that serves one cluster: data directory, state file, control socket, until it is told to stop.
 
-Started by ``manage.start`` with the specification and the descriptor of a pipe; it writes one line to the pipe, either
+Started by `manage.start` with the specification and the descriptor of a pipe; it writes one line to the pipe, either
 its state or the reason why it could not start.
 """
 
@@ -35,7 +35,7 @@ class Served(Protocol):
 
     @property
     def bootstrap(self) -> str:
-        """``host:port`` of every broker, comma separated."""
+        """`host:port` of every broker, comma separated."""
 
     async def start(self) -> None:
         """Start every broker and return when clients are answered."""
@@ -44,7 +44,7 @@ class Served(Protocol):
         """Stop every broker."""
 
     def commands(self) -> Mapping[str, Command]:
-        """Return what the control socket offers besides ``stop``."""
+        """Return what the control socket offers besides `stop`."""
 
 
 async def run(spec: SandboxSpec, make: Callable[[SandboxSpec], Served], ready: int) -> None:

@@ -11,14 +11,14 @@ from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """What ``eosctl sandbox up`` asks for.
+    """What `eosctl sandbox up` asks for.
 
-    ``port_base`` None means ephemeral ports; else broker N listens on ``port_base + N - 1``.
-    ``transaction_version`` None means the default of the emulated release. ``settings`` are broker settings under
-    Kafka's names. ``metrics_port`` None means no metrics; else broker N answers Prometheus on ``metrics_port + N - 1``.
-    ``ttl_ms`` None means to run until told to stop. An ``ephemeral`` sandbox removes its data directory
-    when it stops. ``sasl`` names the mechanisms by which ``users`` log in; their passwords are never part of it.
-    One broker with one controller is a node with both roles; else controllers are nodes of their own, from id 100.
+    `port_base` None means ephemeral ports; else broker N listens on `port_base + N - 1`. `transaction_version` None
+    means the default of the emulated release. `settings` are broker settings under Kafka's names. `metrics_port` None
+    means no metrics; else broker N answers Prometheus on `metrics_port + N - 1`. `ttl_ms` None means to run until told
+    to stop. An `ephemeral` sandbox removes its data directory when it stops. `sasl` names the mechanisms by which
+    `users` log in; their passwords are never part of it. One broker with one controller is a node with both roles; else
+    controllers are nodes of their own, from id 100.
     """
 
     name: str
@@ -52,7 +52,7 @@ class SandboxSpec:
 
     @classmethod
     def from_json(cls, text: str) -> SandboxSpec:
-        """Read what :meth:`to_json` wrote."""
+        """Read what `to_json` wrote."""
         fields = json.loads(text)
         fields["settings"] = tuple((name, value) for name, value in fields["settings"])
         fields["sasl"], fields["users"] = tuple(fields["sasl"]), tuple(fields["users"])
@@ -65,8 +65,8 @@ class SandboxSpec:
 class RunningSandbox:
     """The state file's content: how to find a running sandbox again, and how to be sure that it is the same process.
 
-    ``process_start_ticks`` is the start time of the process in clock ticks since boot (field 22 of ``/proc/PID/stat``):
-    a process id alone may belong to somebody else by now.
+    `process_start_ticks` is the start time of the process in clock ticks since boot (field 22 of `/proc/PID/stat`): a
+    process id alone may belong to somebody else by now.
     """
 
     name: str
@@ -86,7 +86,7 @@ class RunningSandbox:
 
     @classmethod
     def from_json(cls, text: str) -> RunningSandbox:
-        """Read what :meth:`to_json` wrote.
+        """Read what `to_json` wrote.
 
         Raises:
             ValueError: The text is no state file of this release.

@@ -85,7 +85,7 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: 
 
 
 def _append(partition: Partition, own: PartitionLog, offset: int, now_ms: int) -> None:
-    """Append to a follower's log, which ends at ``offset``, what the leader's has more."""
+    """Append to a follower's log, which ends at `offset`, what the leader's has more."""
     recent = partition.recent
     if recent and recent[0][1].base_offset <= offset:
         for batch, header in recent:

@@ -117,14 +117,14 @@ class CachedPartition(FetchWatcher):
 
     @property
     def is_told(self) -> bool:
-        """Whether the client knows the current high watermark and log start offset."""
+        """Return whether the client knows the current high watermark and log start offset."""
         if self.watched is None:
             return True
         log = self.watched.log
         return self.high_watermark == log.high_watermark and self.log_start_offset == log.start_offset
 
     def must_respond(self, data: PartitionData) -> bool:
-        """Whether an incremental answer contains this partition; remembers what is sent."""
+        """Return whether an incremental answer contains this partition; remembers what is sent."""
         high_watermark, log_start_offset = data.high_watermark, data.log_start_offset
         has_news = (
             high_watermark != self.high_watermark
@@ -142,8 +142,8 @@ class CachedPartition(FetchWatcher):
 class FetchSession:
     """One session, or what a fetch without one asks for.
 
-    A fetch looks at the ``unsettled`` partitions only: what the client has just asked for anew, what has news since,
-    what could not be told completely. The others cost nothing, however many there are.
+    A fetch looks at the `unsettled` partitions only: what the client has just asked for anew, what has news since, what
+    could not be told completely. The others cost nothing, however many there are.
 
     Attributes:
         risen: Of a follower's session: what has a newer high watermark since, and perhaps nothing else to tell.
@@ -231,14 +231,14 @@ def replica_of(request: FetchRequest) -> int:
 
 
 class FetchContext(NamedTuple):
-    """What one fetch is about; ``incremental`` is whether its answer is about news only."""
+    """What one fetch is about; `incremental` is whether its answer is about news only."""
 
     session: FetchSession
     incremental: bool
 
 
 class FetchSessions:
-    """The sessions of one broker, bounded by ``max.incremental.fetch.session.cache.slots``."""
+    """The sessions of one broker, bounded by `max.incremental.fetch.session.cache.slots`."""
 
     def __init__(self, chance: random.Random, slots: int, eviction_ms: int) -> None:
         self._random = chance

@@ -32,9 +32,9 @@ EARLIEST, LATEST = -2, -1
 
 
 class Followed:
-    """A partition that is fetched; ``sent`` is what the session was told of it last, None when that is to be told anew.
+    """A partition that is fetched; `sent` is what the session was told of it last, None when that is to be told anew.
 
-    ``sent_in`` is the request that told it, ``is_known`` whether the session has the partition in any way.
+    `sent_in` is the request that told it, `is_known` whether the session has the partition in any way.
     """
 
     __slots__ = ("is_known", "partition", "sent", "sent_in")
@@ -68,7 +68,7 @@ class ReplicaFetcher:
 
     Attributes:
         changed: Of what the next request may have to tell the session.
-        followed: What is fetched, by its place (:func:`place_of`).
+        followed: What is fetched, by its place (`place_of`).
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class ReplicaFetcher:
         self._waking = False
 
     def waits_with(self, session_id: int, session_epoch: int) -> bool:
-        """Whether the fetch of this session that waits at the leader is the last word of this follower."""
+        """Return whether the fetch of this session that waits at the leader is the last word of this follower."""
         return (
             self._latest != 0
             and not self._waking
@@ -108,7 +108,7 @@ class ReplicaFetcher:
         )
 
     def follows(self, partition: Partition) -> bool:
-        """Whether the partition is fetched here."""
+        """Return whether the partition is fetched here."""
         return self._find(partition) is not None
 
     def _find(self, partition: Partition) -> Followed | None:

@@ -30,8 +30,8 @@ RETRY_MS = 50
 class IsrManager:
     """Follows the followers of every partition that this broker leads.
 
-    ``broker_epoch`` returns this broker's epoch, ``epoch_of`` another broker's, ``is_active`` whether a broker may be
-    in an ISR at all. One AlterPartition is in flight at a time; it carries everything that waits.
+    `broker_epoch` returns this broker's epoch, `epoch_of` another broker's, `is_active` whether a broker may be in an
+    ISR at all. One AlterPartition is in flight at a time; it carries everything that waits.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class IsrManager:
     ) -> Follower | None:
         """Note a follower's fetch; returns the follower when the fetch says how far it is.
 
-        One whose log parts from the leader's has not what lies before its offset (``Partition.fetchRecords``).
+        One whose log parts from the leader's has not what lies before its offset (`Partition.fetchRecords`).
         """
         follower = partition.followers.get(replica_id)
         if follower is None:
@@ -100,7 +100,7 @@ class IsrManager:
     # --- lag ----------------------------------------------------------------------------------------------------
 
     def shrink_lagging(self) -> None:
-        """Take followers out of ISRs that have not caught up for ``replica.lag.time.max.ms``."""
+        """Take followers out of ISRs that have not caught up for `replica.lag.time.max.ms`."""
         now_ms, max_lag_ms = self._runtime.now_ms(), self._max_lag_ms()
         for partition in self._replicas.partitions.values():
             if not partition.is_leader or partition.pending_isr is not None or len(partition.isr) < 2:

@@ -59,7 +59,7 @@ class Follower:
         self.broker_epoch = -1
 
     def fetched(self, offset: int, start_offset: int, now_ms: int, leader_end_offset: int, broker_epoch: int) -> None:
-        """Note a fetch: the follower holds everything below ``offset`` (Kafka's Replica.updateFetchState)."""
+        """Note a fetch: the follower holds everything below `offset` (Kafka's Replica.updateFetchState)."""
         if offset >= leader_end_offset:
             self.caught_up_ms = now_ms
         elif offset >= self.last_fetch_end_offset:
@@ -84,12 +84,12 @@ class Follower:
             self.last_fetch_ms = last_fetch_ms
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, max_lag_ms: int) -> bool:
-        """Whether the follower is in sync: at the end, or was there within ``replica.lag.time.max.ms``."""
+        """Return whether the follower is in sync: at the end, or was there within `replica.lag.time.max.ms`."""
         return self.end_offset == leader_end_offset or now_ms - self.caught_up_ms <= max_lag_ms
 
 
 class TopicTraffic:
-    """What one broker took and gave of a topic as leader, since it started; ``replica_count`` it has of it now."""
+    """What one broker took and gave of a topic as leader, since it started; `replica_count` it has of it now."""
 
     __slots__ = ("bytes_in", "bytes_out", "record_count_in", "replica_count")
 
@@ -156,18 +156,18 @@ class Partition:
 
     @property
     def min_isr(self) -> int:
-        """How many replicas must be in sync: ``min.insync.replicas``, and never more than there are replicas."""
+        """Return how many replicas must be in sync: `min.insync.replicas`, and never more than there are replicas."""
         return min(self.log.settings.min_insync_replicas, max(1, len(self.replicas)))
 
     @property
     def is_below_min_isr(self) -> bool:
-        """Whether fewer replicas are in sync than `min_isr`; asked several times for every append."""
+        """Return whether fewer replicas are in sync than `min_isr`; asked several times for every append."""
         count = len(self.isr)
         return count < self.log.settings.min_insync_replicas and count < max(1, len(self.replicas))
 
     @property
     def is_leader(self) -> bool:
-        """Whether this broker leads the partition."""
+        """Return whether this broker leads the partition."""
         return self.leader_id == self.broker_id
 
     # --- role ---------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Partition:
     def maybe_advance_high_watermark(self) -> bool:
         """Raise the high watermark to what every in-sync replica holds; returns whether it moved.
 
-        It stands still while fewer replicas than ``min.insync.replicas`` are in sync (KAFKA-15583): a replica that left
+        It stands still while fewer replicas than `min.insync.replicas` are in sync (KAFKA-15583): a replica that left
         the ISR since may lead again, and what readers saw must not be lost then.
         """
         log, in_sync = self.log, self.in_sync
@@ -286,7 +286,7 @@ class Partition:
                 watcher.appended()
 
     def wait_for(self, wait: ReplicationWait) -> None:
-        """Complete ``wait`` once its offset is replicated."""
+        """Complete `wait` once its offset is replicated."""
         if wait.offset < self.log.high_watermark:
             wait.complete(NO_ERROR)
         else:
@@ -302,11 +302,11 @@ class Partition:
     # --- fetches ------------------------------------------------------------------------------------------------
 
     def watch(self, watcher: FetchWatcher) -> None:
-        """Poke ``watcher`` whenever an offset moves."""
+        """Poke `watcher` whenever an offset moves."""
         self.watchers[watcher] = None
 
     def unwatch(self, watcher: FetchWatcher) -> None:
-        """Stop poking ``watcher``."""
+        """Stop poking `watcher`."""
         self.watchers.pop(watcher, None)
 
     def poke_watchers(self) -> None:

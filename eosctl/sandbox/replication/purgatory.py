@@ -14,7 +14,7 @@ SWEEP_INTERVAL_MS: Final = 50
 
 
 class ReplicationWait:
-    """One append that waits until ``offset`` is below the high watermark."""
+    """One append that waits until `offset` is below the high watermark."""
 
     __slots__ = ("_done", "deadline", "offset")
 
@@ -25,7 +25,7 @@ class ReplicationWait:
 
     @property
     def is_over(self) -> bool:
-        """Whether the waiter was told already."""
+        """Return whether the waiter was told already."""
         return self._done is None
 
     def complete(self, error: ErrorCode) -> None:

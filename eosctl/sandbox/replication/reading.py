@@ -51,7 +51,7 @@ def upper_bound(partition: Partition, isolation_level: int, replica_id: int) -> 
 
 
 def has_answer(partition: Partition, request: FetchPartition, isolation_level: int, replica_id: int) -> bool:
-    """Whether reading brings records, an error or where the logs part, rather than offsets alone."""
+    """Return whether reading brings records, an error or where the logs part, rather than offsets alone."""
     return (
         upper_bound(partition, isolation_level, replica_id) != request.fetch_offset
         or request.current_leader_epoch not in (-1, partition.leader_epoch)
@@ -60,7 +60,7 @@ def has_answer(partition: Partition, request: FetchPartition, isolation_level: i
 
 
 def diverges(partition: Partition, request: FetchPartition) -> bool:
-    """Whether the log of who asks parts from this one before the offset that is asked for."""
+    """Return whether the log of who asks parts from this one before the offset that is asked for."""
     return (
         request.last_fetched_epoch not in (NO_EPOCH, partition.log.epochs.latest)
         and _diverging_epoch(partition, request) is not None
@@ -68,7 +68,7 @@ def diverges(partition: Partition, request: FetchPartition) -> bool:
 
 
 def lacks_something(partition: Partition, request: FetchPartition) -> bool:
-    """Whether a follower that asks so may get more than offsets."""
+    """Return whether a follower that asks so may get more than offsets."""
     log = partition.log
     return (
         request.fetch_offset != log.store.log_end_offset
@@ -85,7 +85,7 @@ def read_partition(
     max_bytes: int,
     at_least_one: bool,
 ) -> PartitionData:
-    """Read records from ``fetch_offset`` on.
+    """Read records from `fetch_offset` on.
 
     Args:
         partition: A partition that this broker leads.

@@ -30,7 +30,7 @@ class LogOpener(Protocol):
     def open(
         self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings, assigned: bytes
     ) -> PartitionLog:
-        """Open the log of a partition, recovering it when files are there; else in the directory ``assigned``."""
+        """Open the log of a partition, recovering it when files are there; else in the directory `assigned`."""
 
     def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
         """Delete a partition's files."""
@@ -50,7 +50,7 @@ class RoleListener(Protocol):
 
 
 class ReplicaManager:
-    """Implements the ports' ``Replicas`` for one broker."""
+    """Implements the ports' `Replicas` for one broker."""
 
     def __init__(
         self, broker_id: int, runtime: NodeRuntime, logs: LogOpener, verification: VerificationPolicy, *, is_3_9: bool
@@ -229,7 +229,7 @@ class ReplicaManager:
         *,
         timeout_ms: int = 30_000,
     ) -> None:
-        """Append an end-transaction marker as leader; ``done`` when it is replicated."""
+        """Append an end-transaction marker as leader; `done` when it is replicated."""
         hosted = self.partitions.get(partition)
         if hosted is None and self.absence(partition) is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
             done(AppendResult(self.absence(partition)))

@@ -21,12 +21,12 @@ class ReplicaView(NamedTuple):
 def select_replica(
     partition: Partition, offset: int, client_rack: str, rack_of: Callable[[int], str | None]
 ) -> int | None:
-    """Choose a follower in the client's rack that holds the offset; None where the leader serves best.
+    """Choose a follower in the client's rack that holds the offset; None if the leader serves best.
 
     Args:
         partition: A partition that this broker leads.
         offset: Where the client wants to read.
-        client_rack: The client's ``client.rack``, empty for none.
+        client_rack: The client's `client.rack`, empty for none.
         rack_of: The rack of a broker that serves, else None.
     """
     if not client_rack or rack_of(partition.broker_id) == client_rack:

@@ -13,7 +13,7 @@ from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
 
 class VerificationPolicy:
-    """``transaction.partition.verification.enable`` and what the release makes of it.
+    """`transaction.partition.verification.enable` and what the release makes of it.
 
     3.9 is content with any open transaction of the producer; 4.x wants one of the same epoch, and refuses an epoch that
     the partition knows to be old before it asks the coordinator.
@@ -26,7 +26,7 @@ class VerificationPolicy:
     def is_needed(
         self, partition: Partition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
     ) -> bool:
-        """Whether the coordinator must be asked before an append of this producer.
+        """Return whether the coordinator must be asked before an append of this producer.
 
         Clients that leave adding the partition to the broker (Produce 12) rely on it also where verification is off.
         """
@@ -46,7 +46,7 @@ class VerificationPolicy:
     ) -> VerificationGuard | ErrorCode | None:
         """Return the guard of a verification, None when none is needed, or INVALID_PRODUCER_EPOCH.
 
-        Source: ``UnifiedLog.maybeStartTransactionVerification``.
+        Source: `UnifiedLog.maybeStartTransactionVerification`.
         """
         if not self.is_needed(partition, producer_id, producer_epoch, adds_partition=adds_partition):
             return None
@@ -56,7 +56,7 @@ class VerificationPolicy:
         return producers.begin_verification(producer_id, producer_epoch, sequence, adds_partition=adds_partition)
 
     def is_missing(self, partition: Partition, header: BatchHeader, guard: object | None) -> bool:
-        """Whether a transactional batch comes without the verification that it needs."""
+        """Return whether a transactional batch comes without the verification that it needs."""
         return (
             header.attributes & (TRANSACTIONAL | CONTROL) == TRANSACTIONAL
             and self.is_needed(partition, header.producer_id, header.producer_epoch)

@@ -31,23 +31,23 @@ class Access:
         self._handle = handle
 
     def may(self, operation: AclOperation, resource_type: ResourceType, name: str) -> bool:
-        """Whether the principal may do something to one resource."""
+        """Return whether the principal may do something to one resource."""
         return may(self.broker, self.context, operation, resource_type, name)
 
     def may_topic(self, operation: AclOperation, name: str | None) -> bool:
-        """Whether the principal may do something to a topic; one without a name is for the handler to refuse."""
+        """Return whether the principal may do something to a topic; one without a name is for the handler to refuse."""
         return not name or self.may(operation, ResourceType.TOPIC, name)
 
     def may_group(self, operation: AclOperation, name: str) -> bool:
-        """Whether the principal may do something to a group."""
+        """Return whether the principal may do something to a group."""
         return self.may(operation, ResourceType.GROUP, name)
 
     def may_transact(self, operation: AclOperation, transactional_id: str) -> bool:
-        """Whether the principal may do something to a transactional id."""
+        """Return whether the principal may do something to a transactional id."""
         return self.may(operation, ResourceType.TRANSACTIONAL_ID, transactional_id)
 
     def may_cluster(self, operation: AclOperation) -> bool:
-        """Whether the principal may do something to the cluster."""
+        """Return whether the principal may do something to the cluster."""
         return self.may(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
     def part(self, items: Iterable[T], allowed: Callable[[T], bool]) -> tuple[list[T], list[T]]:
@@ -136,7 +136,7 @@ def needs_cluster(operation: AclOperation, refuse: Callable[[Any], Any]) -> Guar
 
 
 def needs_group_read(refusal: Any) -> Guard:
-    """Return a guard that asks for READ on the group, or answers with ``refusal``."""
+    """Return a guard that asks for READ on the group, or answers with `refusal`."""
 
     def guard(access: Access, request: Any) -> None:
         if access.may_group(AclOperation.READ, request.group_id):

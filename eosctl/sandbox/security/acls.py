@@ -53,7 +53,7 @@ class Acl(NamedTuple):
 
     @property
     def is_pattern(self) -> bool:
-        """Whether a part is meant for filters alone."""
+        """Return whether a part is meant for filters alone."""
         return ANY_CODE in (self.resource_type, self.operation, self.permission) or self.pattern_type in (
             PatternType.ANY,
             PatternType.MATCH,
@@ -72,7 +72,7 @@ class AclFilter(NamedTuple):
     permission: int
 
     def selects(self, acl: Acl) -> bool:
-        """Whether an entry is meant (AclBindingFilter.matches)."""
+        """Return whether an entry is meant (AclBindingFilter.matches)."""
         return (
             self.resource_type in (ANY_CODE, acl.resource_type)
             and self._selects_name(acl)
@@ -93,7 +93,7 @@ class AclFilter(NamedTuple):
 
     @property
     def has_unknown_code(self) -> bool:
-        """Whether a part has a code that no release defines."""
+        """Return whether a part has a code that no release defines."""
         return (
             self.resource_type not in (ANY_CODE, *ResourceType)
             or self.pattern_type not in tuple(PatternType)
@@ -103,7 +103,7 @@ class AclFilter(NamedTuple):
 
 
 def covers(acl: Acl, resource_name: str) -> bool:
-    """Whether an entry is about a resource of this name (the types are compared elsewhere)."""
+    """Return whether an entry is about a resource of this name (the types are compared elsewhere)."""
     if acl.pattern_type == PatternType.PREFIXED:
         return resource_name.startswith(acl.resource_name)
     return acl.resource_name in (resource_name, WILDCARD)

@@ -3,7 +3,7 @@
 - A super user may do everything. A denial goes before every allowance.
 - READ, WRITE, DELETE and ALTER allow DESCRIBE too, ALTER_CONFIGS allows DESCRIBE_CONFIGS; denials imply nothing.
 - A resource that some entry is about is closed to all that no entry allows; one without any is open only with
-  ``allow.everyone.if.no.acl.found``.
+  `allow.everyone.if.no.acl.found`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 - ApiVersions may come once, SaslHandshake follows; anything else ends the connection without an answer.
 - After a handshake of version 0 tokens are bare frames; after version 1 they are SaslAuthenticate requests.
-- A refusal is told ``connection.failed.authentication.delay.ms`` late, then the broker hangs up.
-- With ``connections.max.reauth.ms`` a session ends; until then a client may shake hands again (KIP-368).
+- A refusal is told `connection.failed.authentication.delay.ms` late, then the broker hangs up.
+- With `connections.max.reauth.ms` a session ends; until then a client may shake hands again (KIP-368).
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class LoginConnection(Protocol):
 
     @property
     def broker(self) -> BrokerServices:
-        """The broker at its end."""
+        """Return the broker at its end."""
 
     @property
     def listener(self) -> str:
-        """The listener that accepted it."""
+        """Return the listener that accepted it."""
 
     @property
     def client_host(self) -> str:
-        """The client's address."""
+        """Return the client's address."""
 
     @property
     def principal(self) -> str:
-        """The client as it is known now, such as ``User:ANONYMOUS``."""
+        """Return the client as it is known now, such as `User:ANONYMOUS`."""
 
     def abort(self) -> None:
         """Close it without an answer."""
@@ -57,7 +57,7 @@ class LoginConnection(Protocol):
         """Send a frame and read the next request."""
 
     def authenticated(self, principal: str, lifetime_ms: int) -> None:
-        """Continue as this principal, for ``lifetime_ms`` or, if that is 0, permanently."""
+        """Continue as this principal, for `lifetime_ms` or, if that is 0, permanently."""
 
 
 class LoginState(Enum):

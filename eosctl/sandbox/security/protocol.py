@@ -24,7 +24,7 @@ class SecurityProtocol(IntEnum):
 
     @property
     def uses_sasl(self) -> bool:
-        """Whether a client has to log in."""
+        """Return whether a client has to log in."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
@@ -36,7 +36,7 @@ class ListenerSecurity(NamedTuple):
 
     @property
     def protocol(self) -> SecurityProtocol:
-        """The listener's protocol, whose name is the listener's name too."""
+        """Return the listener's protocol, whose name is the listener's name too."""
         if self.mechanisms:
             return SecurityProtocol.SASL_SSL if self.tls else SecurityProtocol.SASL_PLAINTEXT
         return SecurityProtocol.SSL if self.tls else SecurityProtocol.PLAINTEXT

@@ -75,7 +75,7 @@ async def begin(
 
 
 async def commit(place: Place, *, id: str, wait: bool = True) -> None:
-    """Commit what a producer has open; without ``wait`` the markers may still be on their way."""
+    """Commit what a producer has open; without `wait` the markers may still be on their way."""
     await place.producers[id].commit()
     if wait:
         await wait_until_ended(place.client, id)

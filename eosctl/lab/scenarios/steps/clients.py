@@ -66,7 +66,7 @@ async def topic(
 async def producer(
     play: Play, *, name: str, id: str, level: str = "auto", timeout: str = "60s", patience: str | None = None
 ) -> None:
-    """Start a transactional producer with a client of its own, and initialise it; ``patience`` is of its requests."""
+    """Start a transactional producer with a client of its own, and initialise it; `patience` is of its requests."""
     if level not in _LEVELS:
         raise UsageError(f"There is no level {level!r}.", f"There are: {', '.join(_LEVELS)}.", "Choose one.")
     client = await play.open_client(name, None if patience is None else int(parse_ms(patience)))
@@ -144,7 +144,7 @@ async def lose(play: Play, *, by: str, to: str, records: int) -> None:
 
 
 async def plain(play: Play, *, to: str, values: list[str], acks: int = -1, gives_up: str | None = None) -> None:
-    """Write records without an id and without a transaction; with ``gives_up`` for so long and no longer."""
+    """Write records without an id and without a transaction; with `gives_up` for so long and no longer."""
     now_ms = play.place.now_ms()
     data = encode_batch([Record(0, now_ms, *record) for record in _records(values)])
     client = play.client if gives_up is None else await play.open_client("hasty", deadline_ms=int(parse_ms(gives_up)))
@@ -152,7 +152,7 @@ async def plain(play: Play, *, to: str, values: list[str], acks: int = -1, gives
 
 
 async def offsets(play: Play, *, by: str, group: str, of: str, at: int, member: str = "") -> None:
-    """Commit a group's offset within the open transaction; as a ``member`` of its last generation, or as nobody."""
+    """Commit a group's offset within the open transaction; as a `member` of its last generation, or as nobody."""
     identity = play.member(member).identity if member else GroupIdentity(group)
     await play.producer(by).send_offsets(identity, {partition_of(of): OffsetToCommit(at)})
 

@@ -15,8 +15,8 @@ _WHO = re.compile(r"\{(leader|follower|second-follower|coordinator|group-coordin
 async def fault(play: Play, *, words: str) -> None:
     """Let a fault happen.
 
-    ``{leader:orders}``, ``{follower:orders}``, ``{second-follower:orders}``, ``{coordinator:app}`` and
-    ``{group-coordinator:g}`` stand for brokers, ``{named:1}`` for the first one that was found like this.
+    `{leader:orders}`, `{follower:orders}`, `{second-follower:orders}`, `{coordinator:app}` and `{group-coordinator:g}`
+    stand for brokers, `{named:1}` for the first one that was found like this.
     """
     filled = words
     for found in _WHO.finditer(words):

@@ -1,4 +1,4 @@
-"""What the checks of ``eosctl doctor`` say of the cluster, against what a scenario says that they must and must not."""
+"""What the checks of `eosctl doctor` say of the cluster, against what a scenario says that they must and must not."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Expectation(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it was so."""
+        """Return whether it was so."""
         return self.expected == self.seen
 
 
@@ -117,7 +117,7 @@ class Play:
     async def open_client(
         self, client_id: str, patience_ms: int | None = None, deadline_ms: int | None = None
     ) -> Client:
-        """Open a client of its own, which asks again after ``patience_ms`` and gives up after ``deadline_ms``."""
+        """Open a client of its own, which asks again after `patience_ms` and gives up after `deadline_ms`."""
         config = replace(self.place.config, client_id=client_id)
         if deadline_ms is not None:
             config = replace(config, timeout_ms=deadline_ms, request_timeout_ms=deadline_ms)
@@ -128,6 +128,6 @@ class Play:
 
 
 def partition_of(text: str) -> TopicPartition:
-    """Read ``orders`` (its partition 0) or ``orders-2``."""
+    """Read `orders` (its partition 0) or `orders-2`."""
     topic, dash, index = text.rpartition("-")
     return TopicPartition(topic, int(index)) if dash and index.isdigit() else TopicPartition(text, 0)

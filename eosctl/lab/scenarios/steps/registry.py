@@ -35,7 +35,7 @@ class BoundStep(NamedTuple):
 
     @property
     def is_sight(self) -> bool:
-        """Whether it only looks."""
+        """Return whether it only looks."""
         return self.name in SIGHTS
 
     @property

@@ -38,7 +38,7 @@ async def sees(play: Play, *, of: str, values: list[str], isolation: str = "comm
 
 
 async def position(play: Play, *, group: str, of: str, at: int | None = None, unstable: bool = False) -> None:
-    """A group's stable offset is this, there is none, or an open transaction holds it back (``unstable``)."""
+    """A group's stable offset is this, there is none, or an open transaction holds it back (`unstable`)."""
     partition = partition_of(of)
     seen: object
     try:
@@ -68,13 +68,13 @@ async def _unstable(play: Play, group: str, of: str) -> str:
 
 
 async def state(play: Play, *, id: str, now: str) -> None:
-    """The coordinator has an id in this state."""
+    """Return the coordinator has an id in this state."""
     seen = await _describe(play, id)
     play.expect(f"{id} is in", now, seen.transaction_state if seen is not None else "no state")
 
 
 async def epoch(play: Play, *, id: str, at: int, of_producer: str = "") -> None:
-    """The epoch of an id is this; with ``of_producer`` so much above what that producer believes."""
+    """Return the epoch of an id is this; with `of_producer` so much above what that producer believes."""
     seen = await _describe(play, id)
     base = play.producer(of_producer).identity.producer_epoch if of_producer else 0
     what = f"the epoch of {id} is above that of {of_producer} by" if of_producer else f"the epoch of {id} is"
@@ -111,7 +111,7 @@ async def stable_until(play: Play, *, of: str, hidden: int) -> None:
 
 
 async def doctor(play: Play, *, fire: list[str] | None = None, silent: list[str] | None = None) -> None:
-    """Checks of ``eosctl doctor`` find something now, or find nothing."""
+    """Checks of `eosctl doctor` find something now, or find nothing."""
     await judge(play, fire or (), silent or ())
 
 

@@ -1,7 +1,7 @@
 """Transactions of confluent-kafka, asked for line by line: JSON in, JSON out (form: eosctl/lab/verify/driver.py).
 
 Its librdkafka ends transactions with EndTxn up to version 4. Each actor has clients and a thread of its own, as their
-calls wait. Run as ``python -m eosctl.lab.verify.drivers.librdkafka``.
+calls wait. Run as `python -m eosctl.lab.verify.drivers.librdkafka`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def client_settings(access: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def failure_class(error: Exception) -> str:
-    """Tell what is left to do about an error, as confluent-kafka's documentation of transactions says."""
+    """Return the reaction to an error that confluent-kafka's documentation of transactions prescribes."""
     known = error.args[0] if isinstance(error, KafkaException) and error.args else None
     if not isinstance(known, KafkaError):
         return "fatal"

@@ -1,4 +1,4 @@
-"""What a failed append to ``__consumer_offsets`` means for the client that waits for it."""
+"""What a failed append to `__consumer_offsets` means for the client that waits for it."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class ClassicDriver:
             self._run(shard, Step(group, (start_session(member),)))
 
     def loaded(self, shard: Shard, group: ClassicGroup) -> None:
-        """Give the members of a group just loaded a whole session; an oversized group must rebalance."""
+        """Restart the session timers of a loaded group; rebalance an oversized group."""
         config = self._config
         step = Step(group, tuple(start_session(member) for member in group.members.values()))
         if len(group.members) > config.max_size:

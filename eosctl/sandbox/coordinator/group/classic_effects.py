@@ -82,7 +82,7 @@ class AnswerSync(NamedTuple):
 
 
 class StartTimer(NamedTuple):
-    """(Re)start a timer; ``member_id`` is empty for those of the whole group."""
+    """(Re)start a timer; `member_id` is empty for those of the whole group."""
 
     kind: TimerKind
     delay_ms: int
@@ -119,7 +119,7 @@ Write = EmptyWrite | AssignmentWrite | StaticWrite
 
 
 class WriteGroup(NamedTuple):
-    """Append the group's metadata record, then continue with :func:`.classic_sync.group_written`."""
+    """Append the group's metadata record, then continue with `.classic_sync.group_written`."""
 
     group: ClassicGroup
     write: Write

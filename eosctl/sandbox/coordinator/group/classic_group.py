@@ -35,7 +35,7 @@ class MemberProtocol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a classic group; ``group_instance_id`` is None for a dynamic one."""
+    """A member of a classic group; `group_instance_id` is None for a dynamic one."""
 
     member_id: str
     group_instance_id: str | None
@@ -52,7 +52,7 @@ class Member:
 
     @property
     def is_static(self) -> bool:
-        """Whether the member keeps its place by instance id (KIP-345)."""
+        """Return whether the member keeps its place by instance id (KIP-345)."""
         return self.group_instance_id is not None
 
     @property
@@ -66,7 +66,7 @@ class Member:
 
 
 class InitialDelay(NamedTuple):
-    """What is left of the first rebalance's waiting time (``group.initial.rebalance.delay.ms``)."""
+    """What is left of the first rebalance's waiting time (`group.initial.rebalance.delay.ms`)."""
 
     delay_ms: int
     remaining_ms: int
@@ -76,9 +76,9 @@ class InitialDelay(NamedTuple):
 class ClassicGroup:
     """A classic group.
 
-    ``pending_members`` were given an id and have not used it yet (KIP-394); ``pending_sync_members`` have not sent
-    SyncGroup in this generation. ``initial_delay`` is set while a group that was empty gathers its first members.
-    ``subscribed_topics`` is None when unknown, which counts as every topic.
+    `pending_members` were given an id and have not used it yet (KIP-394); `pending_sync_members` have not sent
+    SyncGroup in this generation. `initial_delay` is set while a group that was empty gathers its first members.
+    `subscribed_topics` is None when unknown, which counts as every topic.
     """
 
     group_id: str
@@ -97,7 +97,7 @@ class ClassicGroup:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the group has no members and is not rebalancing."""
+        """Return whether the group has no members and is not rebalancing."""
         return self.state is ClassicState.EMPTY
 
     @property
@@ -107,12 +107,12 @@ class ClassicGroup:
 
     @property
     def has_all_members_joined(self) -> bool:
-        """Whether nobody is left to wait for in this rebalance."""
+        """Return whether nobody is left to wait for in this rebalance."""
         return not self.pending_members and all(member.is_awaiting_join for member in self.members.values())
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout of the members."""
+        """Return the longest rebalance timeout of the members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def static_member_id(self, group_instance_id: str) -> str | None:
@@ -123,7 +123,7 @@ class ClassicGroup:
         return None
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether the members may consume this topic, so that its offsets must stay."""
+        """Return whether the members may consume this topic, so that its offsets must stay."""
         if self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return False
         return self.subscribed_topics is None or topic in self.subscribed_topics
@@ -164,7 +164,7 @@ def validate_member(group: ClassicGroup, member_id: str, group_instance_id: str 
 
 
 def supports_protocols(group: ClassicGroup, protocol_type: str, protocol_names: list[str]) -> bool:
-    """Whether a member with these protocols fits into the group: one protocol must be known to every member."""
+    """Return whether a member with these protocols fits into the group: one protocol must be known to every member."""
     if group.is_empty:
         return bool(protocol_type) and bool(protocol_names)
     if protocol_type != group.protocol_type:
@@ -175,7 +175,7 @@ def supports_protocols(group: ClassicGroup, protocol_type: str, protocol_names: 
 def select_protocol(group: ClassicGroup) -> str:
     """Choose the protocol of the next generation: each member votes for its first one that all of them support.
 
-    Of those with equally many votes the first wins in the order of the ``HashMap`` in which Kafka counts.
+    Of those with equally many votes the first wins in the order of the `HashMap` in which Kafka counts.
     """
     common = _common_protocols(group)
     votes = Counter(
@@ -186,7 +186,7 @@ def select_protocol(group: ClassicGroup) -> str:
 
 
 def _bucket(name: str) -> int:
-    """Return the place of a key in a ``java.util.HashMap`` of sixteen places."""
+    """Return the place of a key in a `java.util.HashMap` of sixteen places."""
     code = java_hash_code(name) & 0xFFFFFFFF
     return (code ^ code >> 16) & 15
 

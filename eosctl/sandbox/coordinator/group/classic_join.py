@@ -45,9 +45,9 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class JoinRequest(NamedTuple):
-    """A JoinGroup request; ``member_id`` is empty for a newcomer.
+    """A JoinGroup request; `member_id` is empty for a newcomer.
 
-    ``requires_known_member_id`` from version 4 for dynamic members, ``can_skip_assignment`` from version 9 (KIP-814).
+    `requires_known_member_id` from version 4 for dynamic members, `can_skip_assignment` from version 9 (KIP-814).
     """
 
     member_id: str

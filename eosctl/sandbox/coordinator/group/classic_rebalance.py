@@ -34,7 +34,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 def start_session(member: Member) -> StartTimer:
-    """Give the member a whole session from now on."""
+    """Restart the member's session timer."""
     return StartTimer(TimerKind.SESSION, member.session_timeout_ms, member.member_id)
 
 

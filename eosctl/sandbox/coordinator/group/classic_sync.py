@@ -139,7 +139,7 @@ def sync_timer_fired(group: ClassicGroup, config: ClassicConfig, now_ms: int) ->
 def group_written(
     group: ClassicGroup, written: WriteGroup, error: ErrorCode, config: ClassicConfig, now_ms: int
 ) -> Step:
-    """Go on after the group's record is replicated or was refused (``error`` as a group member sees it)."""
+    """Go on after the group's record is replicated or was refused (`error` as a group member sees it)."""
     match written.write:
         case AssignmentWrite():
             return _assignment_written(group, written.group, error, config, now_ms)

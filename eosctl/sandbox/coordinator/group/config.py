@@ -11,7 +11,7 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 
 
 class ClassicConfig(NamedTuple):
-    """Limits and delays of classic groups (``group.*`` of the broker)."""
+    """Limits and delays of classic groups (`group.*` of the broker)."""
 
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000

@@ -1,4 +1,4 @@
-"""The group coordinator of one broker: which partitions of ``__consumer_offsets`` it serves, and who does the work."""
+"""The group coordinator of one broker: which partitions of `__consumer_offsets` it serves, and who does the work."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def materialise_at_once(_producer_id: int, end_transaction: Callable[[], None]) 
 class GroupCoordinator:
     """Finds the shard of a group and hands requests to the part that knows them.
 
-    ``materialise`` is the seam between a marker and the offsets that it commits or drops: the default does it before
-    the marker is acknowledged; Kafka's classic coordinator up to 3.9.0 did it some time later (KAFKA-17507).
+    `materialise` is the seam between a marker and the offsets that it commits or drops: the default does it before the
+    marker is acknowledged; Kafka's classic coordinator up to 3.9.0 did it some time later (KAFKA-17507).
     """
 
     def __init__(self, host: GroupHost, log: EventLog = NO_LOG, node_id: int = -1) -> None:
@@ -50,7 +50,7 @@ class GroupCoordinator:
         self._expiry: Timer | None = None
 
     def partition_for(self, group_id: str) -> int:
-        """Return the partition of ``__consumer_offsets`` that holds the group."""
+        """Return the partition of `__consumer_offsets` that holds the group."""
         count = self._host.metadata.partition_count(CONSUMER_OFFSETS_TOPIC)
         return partition_for(group_id, count or self._host.config.get_int("offsets.topic.num.partitions"))
 
@@ -68,7 +68,7 @@ class GroupCoordinator:
 
     @property
     def is_loading(self) -> bool:
-        """Whether some shard is still loading; ListGroups then answers 14."""
+        """Return whether some shard is still loading; ListGroups then answers 14."""
         return any(shard.is_loading for shard in self._shards.values())
 
     # --- leadership (CoordinatorHooks) --------------------------------------------------------------------------

@@ -16,19 +16,19 @@ class GroupHost(Protocol):
 
     @property
     def config(self) -> BrokerConfig:
-        """The broker's settings."""
+        """Return the broker's settings."""
 
     @property
     def emulation(self) -> Emulation:
-        """The release of Kafka to behave as."""
+        """Return the release of Kafka to behave as."""
 
     @property
     def metadata(self) -> MetadataView:
-        """The cluster as this broker knows it."""
+        """Return the cluster as this broker knows it."""
 
     @property
     def replicas(self) -> Replicas:
-        """The partitions of this broker."""
+        """Return the partitions of this broker."""
 
     @property
     def verification(self) -> TransactionHooks:

@@ -43,7 +43,7 @@ class TransactionVersion(NamedTuple):
 
 
 class FetchedOffset(NamedTuple):
-    """One partition of an OffsetFetch answer; ``committed`` is None when there is no offset (-1 on the wire)."""
+    """One partition of an OffsetFetch answer; `committed` is None when there is no offset (-1 on the wire)."""
 
     partition: TopicPartition
     committed: CommittedOffset | None
@@ -56,7 +56,7 @@ FetchDone = Callable[[ErrorCode, Sequence[FetchedOffset]], None]
 class OffsetManager:
     """The offsets' side of the group coordinator.
 
-    ``refused_commit_drops_pending`` is a bug of 3.9: a zombie's refused commit erases what its successor wrote.
+    `refused_commit_drops_pending` is a bug of 3.9: a zombie's refused commit erases what its successor wrote.
     """
 
     def __init__(self, host: GroupHost, classic: ClassicDriver) -> None:
@@ -150,7 +150,7 @@ class OffsetManager:
         member_epoch: int,
         done: FetchDone,
     ) -> None:
-        """Handle OffsetFetch of one group; ``partitions`` of None asks for all.
+        """Handle OffsetFetch of one group; `partitions` of None asks for all.
 
         A stable answer also waits for the commits that are being written.
         """

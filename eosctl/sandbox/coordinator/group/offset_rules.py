@@ -85,10 +85,10 @@ def validate_offset_delete(group: Group | None) -> ErrorCode:
 
 
 def is_expired(group: Group, offset: CommittedOffset, topic: str, now_ms: int, retention_ms: int) -> bool:
-    """Whether an offset has outlived ``offsets.retention.minutes`` (KIP-211, KIP-496).
+    """Return whether an offset has outlived `offsets.retention.minutes` (KIP-211, KIP-496).
 
-    The time counts from the moment a group that used subscriptions became empty; for a stable group's topic that
-    nobody subscribes to any more, and for groups without members ever, from the commit.
+    The time counts from the moment a group that used subscriptions became empty; for a stable group's topic that nobody
+    subscribes to any more, and for groups without members ever, from the commit.
     """
     since_ms = _retention_start_ms(group, offset, topic)
     if since_ms is None:

@@ -1,4 +1,4 @@
-"""The offsets of one partition of ``__consumer_offsets``: committed ones, and those of transactions still open."""
+"""The offsets of one partition of `__consumer_offsets`: committed ones, and those of transactions still open."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ NOT_APPENDED = -1
 
 
 class CommittedOffset(NamedTuple):
-    """One offset as a group committed it; ``record_offset`` is where the record lies in ``__consumer_offsets``.
+    """One offset as a group committed it; `record_offset` is where the record lies in `__consumer_offsets`.
 
-    ``expire_timestamp_ms`` is -1 unless the request (version 2 to 4) chose its own retention.
+    `expire_timestamp_ms` is -1 unless the request (version 2 to 4) chose its own retention.
     """
 
     offset: int
@@ -63,14 +63,14 @@ class OffsetStore:
         return {partition for _, partition, _ in self.pending(group_id)}
 
     def is_pending(self, group_id: str, partition: TopicPartition) -> bool:
-        """Whether an open transaction wrote this offset, so that a stable answer must wait (error 88)."""
+        """Return whether an open transaction wrote this offset, so that a stable answer must wait (error 88)."""
         return any(
             partition in self._pending[producer_id].get(group_id, _NONE)
             for producer_id in self._open_producers.get(group_id, ())
         )
 
     def has_offsets(self, group_id: str) -> bool:
-        """Whether the group has a committed offset or an open transaction."""
+        """Return whether the group has a committed offset or an open transaction."""
         return group_id in self._committed or group_id in self._open_producers
 
     def commit(self, group_id: str, partition: TopicPartition, value: CommittedOffset) -> None:

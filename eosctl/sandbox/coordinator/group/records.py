@@ -1,4 +1,4 @@
-"""The records of ``__consumer_offsets`` that this coordinator writes and reads, as 3.9 and 4.3 write them."""
+"""The records of `__consumer_offsets` that this coordinator writes and reads, as 3.9 and 4.3 write them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Replayed(NamedTuple):
 def encode_batch_of(
     records: Iterable[StoredRecord], timestamp_ms: int, base_sequence: int, producer: tuple[int, int] | None = None
 ) -> bytes:
-    """Encode a batch; ``producer`` (id, epoch) makes it part of a transaction.
+    """Encode a batch; `producer` (id, epoch) makes it part of a transaction.
 
     Offset commits of a transaction always have base sequence 0, so that no sequence is checked in this topic.
     """

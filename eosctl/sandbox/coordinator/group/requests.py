@@ -27,7 +27,7 @@ def java_address(host: str) -> str:
 
 
 def partition_exists(metadata: MetadataView, partition: TopicPartition) -> bool:
-    """Whether the cluster has this partition."""
+    """Return whether the cluster has this partition."""
     return 0 <= partition.partition < metadata.partition_count(partition.topic)
 
 

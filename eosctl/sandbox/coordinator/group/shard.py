@@ -1,4 +1,4 @@
-"""One partition of ``__consumer_offsets`` while this broker coordinates it."""
+"""One partition of `__consumer_offsets` while this broker coordinates it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Shard:
         producer: tuple[int, int] | None = None,
         guard: object | None = None,
     ) -> None:
-        """Append records as one batch; ``done`` gets the error and the offset of the first record when replicated."""
+        """Append records as one batch; `done` gets the error and the offset of the first record when replicated."""
         self._appends_started += 1
 
         def appended(result: AppendResult) -> None:
@@ -64,7 +64,7 @@ class Shard:
         self.host.replicas.append_internal(self.partition, batch, appended, timeout_ms=timeout_ms, guard=guard)
 
     def after_appends(self, call: Callable[[], None]) -> None:
-        """Run ``call`` when every append that is under way now has ended: at once when there is none."""
+        """Run `call` when every append that is under way now has ended: at once when there is none."""
         if self._appends_started == self._appends_ended:
             call()
         else:
@@ -92,7 +92,7 @@ class Shard:
             timer.cancel()
 
     def has_timer(self, key: tuple[Any, ...]) -> bool:
-        """Whether the timer of this key runs."""
+        """Return whether the timer of this key runs."""
         return key in self._timers
 
     def stop_timers_of(self, group_id: str) -> None:

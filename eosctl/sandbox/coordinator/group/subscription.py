@@ -1,4 +1,4 @@
-"""Read the topics out of a consumer's subscription bytes (``ConsumerProtocolSubscription`` of Kafka's clients)."""
+"""Read the topics out of a consumer's subscription bytes (`ConsumerProtocolSubscription` of Kafka's clients)."""
 
 from __future__ import annotations
 

@@ -318,7 +318,7 @@ class TransactionCoordinator:
         self._events.rolled_back(transactional_id, answer.error)
 
     def remove_expired(self) -> None:
-        """Forget the ids that were idle for ``transactional.id.expiration.ms``, with a tombstone each."""
+        """Forget the ids that were idle for `transactional.id.expiration.ms`, with a tombstone each."""
         now_ms = self._runtime.now_ms()
         expiration_ms = self._config.get_int("transactional.id.expiration.ms")
         for partition in self.states.loaded_partitions():

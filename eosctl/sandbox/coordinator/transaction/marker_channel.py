@@ -54,7 +54,7 @@ Entry = tuple[PendingCompletion, list[TopicPartition]]
 class MarkerChannel:
     """One queue per broker, one WriteTxnMarkers request in flight to each (also to this broker itself).
 
-    ``skips_leaderless_partitions`` is KAFKA-20734: 4.x (4.3.1 included) takes a partition without a leader for deleted,
+    `skips_leaderless_partitions` is KAFKA-20734: 4.x (4.3.1 included) takes a partition without a leader for deleted,
     skips its marker and completes the transaction, which then hangs there. 3.9 waits for the leader.
     """
 
@@ -85,7 +85,7 @@ class MarkerChannel:
 
     @property
     def pending_count(self) -> int:
-        """How many transactions wait for markers."""
+        """Return how many transactions wait for markers."""
         return len(self._pending)
 
     @property
@@ -103,7 +103,7 @@ class MarkerChannel:
         return sum(not pending.is_cancelled for pending, _ in self._queues.get(node_id, ()))
 
     def add(self, cached: CachedTransaction, completed: TransactionMetadata) -> None:
-        """Send the markers of a prepared transaction and then write ``completed``."""
+        """Send the markers of a prepared transaction and then write `completed`."""
         pending = PendingCompletion(cached, completed)
         cached.pending = completed.state
         self._pending[completed.transactional_id] = pending

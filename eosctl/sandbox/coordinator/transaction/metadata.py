@@ -48,13 +48,13 @@ AT_REST: Final = frozenset({EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT})
 @final
 @dataclass(init=False)
 class TransactionMetadata:
-    """The state of one transactional id; what the state log holds, and ``last_producer_epoch`` beside it.
+    """The state of one transactional id; what the state log holds, and `last_producer_epoch` beside it.
 
-    Times are ms since the epoch, -1 for none. ``last_producer_epoch`` is the epoch before the last bump; it is never
-    written, so a coordinator that has just loaded does not recognise a retry with it. ``previous_producer_id`` is the
-    producer id before the last transition (equal to ``producer_id`` unless it was rotated), ``next_producer_id`` the
-    one that takes over when the transaction completes (-1 for none). ``client_transaction_version`` is 2 for a
-    transaction of a client that bumps its epoch at every end (KIP-890), else 0.
+    Times are ms since the epoch, -1 for none. `last_producer_epoch` is the epoch before the last bump; it is never
+    written, so a coordinator that has just loaded does not recognise a retry with it. `previous_producer_id` is the
+    producer id before the last transition (equal to `producer_id` unless it was rotated), `next_producer_id` the one
+    that takes over when the transaction completes (-1 for none). `client_transaction_version` is 2 for a transaction of
+    a client that bumps its epoch at every end (KIP-890), else 0.
     """
 
     transactional_id: str
@@ -118,17 +118,17 @@ class TransactionMetadata:
 
     @property
     def is_epoch_exhausted(self) -> bool:
-        """Whether the epoch can not be bumped for a client any more (32767 is kept for fencing)."""
+        """Return whether the epoch can not be bumped for a client any more (32767 is kept for fencing)."""
         return self.producer_epoch >= MAX_EPOCH - 1
 
     @property
     def is_two_phase_commit(self) -> bool:
-        """Whether the transaction waits for an external coordinator and never times out (KIP-939)."""
+        """Return whether the transaction waits for an external coordinator and never times out (KIP-939)."""
         return self.timeout_ms == TWO_PHASE_COMMIT_TIMEOUT_MS
 
     @property
     def times_out_at_ms(self) -> int:
-        """The last moment of its timeout, if it is open and no two-phase commit."""
+        """Return the last moment of its timeout, if it is open and no two-phase commit."""
         return self.start_ms + self.timeout_ms
 
 

@@ -1,4 +1,4 @@
-"""Records of ``__transaction_state``: a transaction's value as bytes and back, as 3.9 and 4.3 write them."""
+"""Records of `__transaction_state`: a transaction's value as bytes and back, as 3.9 and 4.3 write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The partitions of ``__transaction_state`` that this broker leads: cache, loading, resignation, appends."""
+"""The partitions of `__transaction_state` that this broker leads: cache, loading, resignation, appends."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _APPEND_ERRORS: Final = {
 class StatePartition:
     """One partition of the state topic under one leader epoch; a new epoch makes a new object.
 
-    No transaction of it times out before ``calm_until_ms``.
+    No transaction of it times out before `calm_until_ms`.
     """
 
     __slots__ = (
@@ -90,8 +90,8 @@ class StatePartition:
 class CachedTransaction:
     """A transactional id in the cache: its value, and the transition that is being written.
 
-    While ``pending`` is set the id refuses every client operation. ``has_failed_epoch_fence`` says that the value
-    carries a bumped epoch whose abort could not be written.
+    While `pending` is set the id refuses every client operation. `has_failed_epoch_fence` says that the value carries a
+    bumped epoch whose abort could not be written.
     """
 
     __slots__ = ("has_failed_epoch_fence", "key", "metadata", "partition", "pending")
@@ -165,7 +165,7 @@ class StateManager:
 
     @property
     def is_loading(self) -> bool:
-        """Whether any owned partition is still loading."""
+        """Return whether any owned partition is still loading."""
         return any(partition.loading for partition in self._partitions.values())
 
     def loaded_partitions(self) -> list[StatePartition]:
@@ -250,8 +250,8 @@ class StateManager:
     def append(self, cached: CachedTransaction, following: TransactionMetadata, done: Done) -> None:
         """Write a transaction's next value; it replaces the cached one when it is durable.
 
-        ``done`` hears NONE, or the coordinator's error: 14 and 16 when the partition moved meanwhile, 15 for a write
-        that may succeed later. A completion that fails with 15 stays pending, so that it can be repeated.
+        `done` hears NONE, or the coordinator's error: 14 and 16 when the partition moved meanwhile, 15 for a write that
+        may succeed later. A completion that fails with 15 stays pending, so that it can be repeated.
         """
         cached.pending = following.state
         self._enqueue(cached, following, done)

@@ -50,7 +50,7 @@ def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
 
 
 class _Wish:
-    """One partition to verify or add; an addition is repeated until ``deadline_ms`` while the coordinator is busy."""
+    """One partition to verify or add; an addition is repeated until `deadline_ms` while the coordinator is busy."""
 
     __slots__ = ("deadline_ms", "done", "knows_abortable", "partition")
 
@@ -108,8 +108,8 @@ class VerificationManager:
     ) -> None:
         """Ask the coordinator whether a partition belongs to the open transaction, or add it.
 
-        4.x adds again for up to ``add.partitions.to.txn.retry.backoff.max.ms`` while the coordinator is still busy
-        with the transaction before (51, KAFKA-18654).
+        4.x adds again for up to `add.partitions.to.txn.retry.backoff.max.ms` while the coordinator is still busy with
+        the transaction before (51, KAFKA-18654).
         """
         deadline_ms = NO_RETRY_MS
         if add_partition and self._retries_concurrent:

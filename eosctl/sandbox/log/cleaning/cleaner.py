@@ -26,12 +26,12 @@ class LogCleaning:
     """One cleaning of one log, in steps between which the log may grow.
 
     Attributes:
-        retired: Files of replaced segments, to be deleted after ``file.delete.delay.ms``.
+        retired: Files of replaced segments, to be deleted after `file.delete.delay.ms`.
         end_offset: Up to where the log is clean afterwards.
     """
 
     def __init__(self, log: PartitionLog, plan: CleaningPlan, now_ms: int, max_keys: int) -> None:
-        """Describe a cleaning; nothing happens before :meth:`steps` is iterated.
+        """Describe a cleaning; nothing happens before `steps` is iterated.
 
         Args:
             log: The log.
@@ -47,12 +47,12 @@ class LogCleaning:
         self._max_keys = max_keys
 
     def steps(self) -> Iterator[None]:
-        """Do the work, pausing after every :data:`STEP_BYTES`.
+        """Do the work, pausing after every `STEP_BYTES`.
 
         Raises:
-            Interrupted: When the log changed; nothing half-done is left.
-            WireError: When a batch cannot be read.
-            OSError: When a file cannot be read or written.
+            Interrupted: The log changed; nothing half-done is left.
+            WireError: A batch cannot be read.
+            OSError: A file cannot be read or written.
         """
         log, plan = self._log, self._plan
         if log.closed:
@@ -75,7 +75,7 @@ class LogCleaning:
             yield from self._clean(group, ends, cleaning, transactions)
 
     def _learn(self, latest: dict[bytes, int]) -> Iterator[None]:
-        """Read the dirty part; moves ``end_offset`` to where the keys stop fitting."""
+        """Read the dirty part; moves `end_offset` to where the keys stop fitting."""
         log, start, end = self._log, self._plan.first_dirty_offset, self._plan.first_uncleanable_offset
         transactions = CleanedTransactions()
         transactions.add_aborted(log.aborted_transactions(start, end))

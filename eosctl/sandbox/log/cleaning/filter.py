@@ -12,7 +12,7 @@ from eosctl.wire.records.record import Record
 
 
 class LatestOffsets(NamedTuple):
-    """The newest offset of every key in the dirty part; ``end_offset`` is where that knowledge ends."""
+    """The newest offset of every key in the dirty part; `end_offset` is where that knowledge ends."""
 
     by_key: Mapping[bytes, int]
     end_offset: int
@@ -21,7 +21,7 @@ class LatestOffsets(NamedTuple):
 class LastRecord(NamedTuple):
     """What must stay of an active producer: its newest data batch, or without one its marker.
 
-    ``last_data_offset`` is -1 without data.
+    `last_data_offset` is -1 without data.
     """
 
     last_data_offset: int
@@ -36,7 +36,7 @@ class Round(NamedTuple):
         last_records: What must stay of each active producer id.
         first_uncleanable_offset: The batch that ends just below stays, if empty, so that the log's end is known.
         now_ms: Time of the cleaning, in ms since the epoch.
-        delete_retention_ms: How long tombstones and markers stay from now on (``delete.retention.ms``).
+        delete_retention_ms: How long tombstones and markers stay from now on (`delete.retention.ms`).
     """
 
     latest: LatestOffsets
@@ -58,7 +58,7 @@ def retain(header: BatchHeader, batch: bytes, cleaning: Round, transactions: Cle
     """Decide what stays of a batch; the log must be shown in order, each batch once.
 
     Raises:
-        WireError: When the batch cannot be read.
+        WireError: The batch cannot be read.
     """
     aborted_txn = None
     if header.is_control:

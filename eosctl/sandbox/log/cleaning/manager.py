@@ -18,7 +18,7 @@ _BYTES_PER_KEY: Final = 24
 
 
 class LogCleaner:
-    """Cleans one log after the other; with nothing to do it looks again after ``log.cleaner.backoff.ms``.
+    """Cleans one log after the other; with nothing to do it looks again after `log.cleaner.backoff.ms`.
 
     A log that cannot be read or written is left alone from then on, as Kafka does.
     """
@@ -82,7 +82,7 @@ class LogCleaner:
         self._runtime.call_later(0, self._look)
 
     def _max_keys(self) -> int:
-        """How many keys fit into ``log.cleaner.dedupe.buffer.size``, as far as it may be filled."""
+        """Return how many keys fit into `log.cleaner.dedupe.buffer.size`, as far as it may be filled."""
         buffer_bytes = self._config.get_int("log.cleaner.dedupe.buffer.size")
         load_factor = float(self._config.get_str("log.cleaner.io.buffer.load.factor"))
         return max(1, int(buffer_bytes // _BYTES_PER_KEY * load_factor))

@@ -25,7 +25,7 @@ class CleaningPlan(NamedTuple):
         first_uncleanable_offset: Base offset of the first segment that must not be cleaned yet.
         clean_bytes: Size of the segments below the dirty part.
         cleanable_bytes: Size of the dirty segments that may be cleaned.
-        is_overdue: Whether ``max.compaction.lag.ms`` has passed for the oldest dirty segment.
+        is_overdue: Whether `max.compaction.lag.ms` has passed for the oldest dirty segment.
     """
 
     first_dirty_offset: int
@@ -36,19 +36,19 @@ class CleaningPlan(NamedTuple):
 
     @property
     def cleanable_ratio(self) -> float:
-        """Share of the dirty bytes, which ``min.cleanable.dirty.ratio`` is compared with."""
+        """Share of the dirty bytes, which `min.cleanable.dirty.ratio` is compared with."""
         total_bytes = self.clean_bytes + self.cleanable_bytes
         return self.cleanable_bytes / total_bytes if total_bytes else 0.0
 
     def is_due(self, min_cleanable_ratio: float) -> bool:
-        """Whether the log is to be cleaned now."""
+        """Return whether the log is to be cleaned now."""
         return (self.is_overdue and self.cleanable_bytes > 0) or self.cleanable_ratio > min_cleanable_ratio
 
 
 def plan_cleaning(log: PartitionLog, now_ms: int) -> CleaningPlan | None:
-    """Tell what of a log can be cleaned; None for an empty one.
+    """Return the cleanable range of a log; None for an empty log.
 
-    Never the active segment, nothing from the last stable offset on, nothing younger than ``min.compaction.lag.ms``.
+    Never the active segment, nothing from the last stable offset on, nothing younger than `min.compaction.lag.ms`.
     """
     segments = log.store.segments
     if not segments:
@@ -95,8 +95,8 @@ def group_segments(
     Args:
         segments: Segments to be cleaned, in order.
         end_offset: Base offset of the segment after them.
-        max_bytes: ``segment.bytes``.
-        max_index_bytes: ``segment.index.bytes``.
+        max_bytes: `segment.bytes`.
+        max_index_bytes: `segment.index.bytes`.
     """
     groups: list[list[Segment]] = []
     ends = [*(found.base_offset for found in segments[1:]), end_offset][: len(segments)]

@@ -1,4 +1,4 @@
-"""The assignors of the server: ``uniform`` (balanced and sticky) and ``range`` (whole stretches of each topic)."""
+"""The assignors of the server: `uniform` (balanced and sticky) and `range` (whole stretches of each topic)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def assign_uniform(
 def assign_range(
     subscriptions: Subscriptions, partitions: Partitions, current: Mapping[str, Assignment]
 ) -> dict[str, Assignment]:
-    """Give each subscriber of a topic one contiguous stretch, the first members one partition more."""
+    """Assign each subscriber of a topic a contiguous range; the first members get one partition more."""
     held: dict[str, set[TopicIdPartition]] = defaultdict(set)
     for topic in sorted(partitions):
         takers = sorted(member for member in subscriptions if topic in subscriptions[member])

@@ -48,7 +48,7 @@ from eosctl.wire.internal.consumer_protocol import ConsumerProtocolSubscription,
 class ClassicJoin(NamedTuple):
     """The group after a JoinGroup, what to write, and what to answer.
 
-    The group is a classic one when the last member of the new protocol was replaced; ``rebalances`` says whether its
+    The group is a classic one when the last member of the new protocol was replaced; `rebalances` says whether its
     members must then join again.
     """
 
@@ -83,7 +83,7 @@ def join(
     config: ConsumerConfig,
     now_ms: int,
 ) -> ClassicJoin:
-    """Let a member join that :func:`check_join` accepted; ``new_member_id`` is for one without an id.
+    """Let a member join that `check_join` accepted; `new_member_id` is for one without an id.
 
     Raises:
         RefusedError: UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID, or UNKNOWN_SERVER_ERROR when its subscription is

@@ -1,4 +1,4 @@
-"""The records of a KIP-848 group in ``__consumer_offsets``, as 4.3.1 writes them."""
+"""The records of a KIP-848 group in `__consumer_offsets`, as 4.3.1 writes them."""
 
 from __future__ import annotations
 

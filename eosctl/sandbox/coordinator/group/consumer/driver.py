@@ -88,7 +88,7 @@ class ConsumerDriver:
         self._classic = classic
 
     def heartbeat(self, shard: Shard, request: ConsumerHeartbeat, done: HeartbeatDone) -> None:
-        """Handle a heartbeat that :func:`check_request` accepted."""
+        """Handle a heartbeat that `check_request` accepted."""
         try:
             self._heartbeat(shard, request, done)
         except RefusedError as refusal:
@@ -103,7 +103,7 @@ class ConsumerDriver:
         check_request(request, read_consumer_config(self._host).assignors)
 
     def loaded(self, shard: Shard, group: ConsumerGroup) -> None:
-        """Give the members of a group just loaded a whole session, and resume their revocations."""
+        """Restart the session timers of a loaded group and resume its revocations."""
         for member in group.members.values():
             self.start_session(shard, group.group_id, member)
             self._start_rebalance(shard, group.group_id, member)
@@ -174,7 +174,7 @@ class ConsumerDriver:
     ) -> None:
         """Take members out of a group; when only speakers of the classic protocol stay, it becomes a classic group.
 
-        ``done`` gets what takes the change back, and whether the records could be written.
+        `done` gets what takes the change back, and whether the records could be written.
         """
         for member_id in member_ids:
             for kind in MEMBER_TIMERS:
@@ -213,7 +213,7 @@ class ConsumerDriver:
             self._resolve_soon(shard, group.group_id)
 
     def write(self, shard: Shard, records: tuple[StoredRecord, ...], done: Callable[[ErrorCode], None]) -> None:
-        """Append records, if there are any; ``done`` when they are replicated."""
+        """Append records, if there are any; `done` when they are replicated."""
         if records:
             shard.append(records, lambda error, _offset: done(error), base_sequence=FIRST_SEQUENCE)
         else:
@@ -250,7 +250,7 @@ class ConsumerDriver:
         self.fence_after(shard, group_id, member.member_id, SESSION, timeout_ms, "the member session expired.")
 
     def fence_after(self, shard: Shard, group_id: str, member_id: str, kind: str, timeout_ms: int, reason: str) -> None:
-        """(Re)start a timer that removes the member; ``kind`` is one of ``MEMBER_TIMERS``."""
+        """(Re)start a timer that removes the member; `kind` is one of `MEMBER_TIMERS`."""
         fence = partial(self._fence, shard, group_id, member_id, reason)
         shard.start_timer((group_id, kind, member_id), timeout_ms, fence)
 

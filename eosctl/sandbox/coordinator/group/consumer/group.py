@@ -16,7 +16,7 @@ FIRST_GROUP_EPOCH = 1
 
 
 class TopicIdPartition(NamedTuple):
-    """A partition of a topic incarnation; ``topic_id`` is 16 bytes."""
+    """A partition of a topic incarnation; `topic_id` is 16 bytes."""
 
     topic_id: bytes
     partition: int
@@ -43,10 +43,10 @@ class ClassicMembership(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerMember:
-    """A member; ``subscribed_topic_regex`` is empty without a pattern, ``server_assignor`` None without a wish.
+    """A member; `subscribed_topic_regex` is empty without a pattern, `server_assignor` None without a wish.
 
-    ``assignment_epochs`` tells since which member epoch the member has had each partition that it holds or must give
-    up (KIP-1251). ``classic`` is None for a member that speaks the protocol of KIP-848.
+    `assignment_epochs` tells since which member epoch the member has had each partition that it holds or must give up
+    (KIP-1251). `classic` is None for a member that speaks the protocol of KIP-848.
     """
 
     member_id: str
@@ -68,7 +68,7 @@ class ConsumerMember:
 
     @property
     def uses_classic_protocol(self) -> bool:
-        """Whether the member takes part through JoinGroup, SyncGroup and Heartbeat."""
+        """Return whether the member takes part through JoinGroup, SyncGroup and Heartbeat."""
         return self.classic is not None
 
     def with_assignment_epochs(self, former: ConsumerMember) -> ConsumerMember:
@@ -87,19 +87,19 @@ class ConsumerMember:
         return replace(self, member_epoch=member_epoch, previous_member_epoch=self.member_epoch)
 
     def may_commit_at(self, member_epoch: int, partitions: Iterable[TopicIdPartition]) -> bool:
-        """Whether a commit of this epoch counts: the current one, or one since which it holds these (KIP-1251)."""
+        """Return whether a commit's epoch is valid: current, or not older than these assignments (KIP-1251)."""
         if member_epoch == self.member_epoch:
             return True
         since = [self.assignment_epochs.get(partition, self.member_epoch) for partition in partitions]
         return member_epoch < self.member_epoch and all(epoch <= member_epoch for epoch in since)
 
     def is_reconciled_to(self, assignment_epoch: int) -> bool:
-        """Whether the member has fully adopted the target assignment of this epoch."""
+        """Return whether the member has fully adopted the target assignment of this epoch."""
         return self.state is MemberState.STABLE and self.member_epoch == assignment_epoch
 
 
 class ResolvedRegex(NamedTuple):
-    """The topics that a pattern matched; ``version`` is the metadata offset and ``timestamp_ms`` the time of that."""
+    """The topics that a pattern matched; `version` is the metadata offset and `timestamp_ms` the time of that."""
 
     topics: frozenset[str]
     version: int
@@ -110,7 +110,7 @@ class ResolvedRegex(NamedTuple):
 class ConsumerGroup:
     """A consumer group: its epoch, its members, and the target assignment that they converge to.
 
-    ``assignment_timestamp_ms`` is -1 before the first assignment.
+    `assignment_timestamp_ms` is -1 before the first assignment.
     """
 
     group_id: str
@@ -124,12 +124,12 @@ class ConsumerGroup:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the group has no members."""
+        """Return whether the group has no members."""
         return not self.members
 
     @property
     def state(self) -> str:
-        """The group's state under its name on the wire."""
+        """Return the group's state under its name on the wire."""
         if not self.members:
             return "Empty"
         if self.group_epoch > self.assignment_epoch:
@@ -152,7 +152,7 @@ class ConsumerGroup:
         return frozenset().union(*(self.subscription_of(member) for member in self.members.values()))
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether some member subscribes to the topic."""
+        """Return whether some member subscribes to the topic."""
         return any(topic in self.subscription_of(member) for member in self.members.values())
 
     def owned_partitions(self, besides: str) -> Assignment:

@@ -40,7 +40,7 @@ from eosctl.wire.error_codes import ErrorCode
 class HeartbeatResult(NamedTuple):
     """The group after a heartbeat, what to write, and what to answer.
 
-    ``assignment`` is None when the answer need not repeat it. ``new_regex`` is a pattern still to be resolved.
+    `assignment` is None when the answer need not repeat it. `new_regex` is a pattern still to be resolved.
     """
 
     group: ConsumerGroup

@@ -50,7 +50,7 @@ LAST_ASSIGNMENT_VERSION = 3
 
 
 def may_upgrade(group: ClassicGroup, config: ConsumerConfig) -> bool:
-    """Whether a member of the new protocol may turn this classic group into a consumer group."""
+    """Return whether a member of the new protocol may turn this classic group into a consumer group."""
     return (
         config.migration_policy.allows_upgrade
         and group.protocol_type == CONSUMER_PROTOCOL_TYPE

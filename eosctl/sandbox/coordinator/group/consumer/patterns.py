@@ -32,7 +32,7 @@ _POSIX = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
-#: A group opens with flags, a name or nothing; all else behind ``(?`` is Perl's.
+#: A group opens with flags, a name or nothing; all else behind `(?` is Perl's.
 _GROUP = re.compile(r"\(\?(?:P?<[A-Za-z_]\w*>|[ims]*(?:-[ims]+)?[:)])")
 _REPEAT = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _PARSER_WORDING = {

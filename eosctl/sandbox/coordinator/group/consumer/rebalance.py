@@ -30,7 +30,7 @@ from eosctl.sandbox.ports import MetadataView
 
 
 class MigrationPolicy(StrEnum):
-    """Which live migrations a broker allows (``group.consumer.migration.policy``)."""
+    """Which live migrations a broker allows (`group.consumer.migration.policy`)."""
 
     DISABLED = "disabled"
     UPGRADE = "upgrade"
@@ -39,17 +39,17 @@ class MigrationPolicy(StrEnum):
 
     @property
     def allows_upgrade(self) -> bool:
-        """Whether a classic group may become a consumer group."""
+        """Return whether a classic group may become a consumer group."""
         return self in (MigrationPolicy.UPGRADE, MigrationPolicy.BIDIRECTIONAL)
 
     @property
     def allows_downgrade(self) -> bool:
-        """Whether a consumer group may become a classic group."""
+        """Return whether a consumer group may become a classic group."""
         return self in (MigrationPolicy.DOWNGRADE, MigrationPolicy.BIDIRECTIONAL)
 
 
 class ConsumerConfig(NamedTuple):
-    """Limits and intervals of consumer groups (``group.consumer.*``)."""
+    """Limits and intervals of consumer groups (`group.consumer.*`)."""
 
     session_timeout_ms: int
     heartbeat_interval_ms: int
@@ -72,7 +72,7 @@ def drop_unused_regex(group: ConsumerGroup, pattern: str, records: list[StoredRe
 def refresh_epoch(
     group: ConsumerGroup, metadata: MetadataView, bump: bool, is_first: bool, records: list[StoredRecord]
 ) -> ConsumerGroup:
-    """Give the group a new epoch when its members (``bump``) or its topics changed."""
+    """Bump the group epoch when its members (`bump`) or its topics have changed."""
     topics = metadata_hash(metadata, group.subscribed_topics())
     if bump or topics != group.metadata_hash:
         group = replace(group, group_epoch=group.group_epoch + 1, metadata_hash=topics)

@@ -72,5 +72,5 @@ def _drop_unsubscribed(member: ConsumerMember, subscribed: Assignment, reported:
 
 
 def _owns(reported: Assignment | None, partitions: Assignment) -> bool:
-    """Whether the member may still own some of these; one that does not say is taken to."""
+    """Return whether the member may still own some of these; one that does not say is taken to."""
     return reported is None or not reported.isdisjoint(partitions)

@@ -14,7 +14,7 @@ CLIENT_MEMBER_ID_VERSION = 1
 
 
 class RefusedError(Exception):
-    """A heartbeat that is answered with an error; ``message`` is Kafka's text."""
+    """A heartbeat that is answered with an error; `message` is Kafka's text."""
 
     def __init__(self, error: ErrorCode, message: str) -> None:
         super().__init__(message)
@@ -41,13 +41,13 @@ class ConsumerHeartbeat(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether the member repeats all it knows, and so wants to hear all in return."""
+        """Return whether the member repeats all it knows, and so wants to hear all in return."""
         subscribes = self.subscribed_topic_names is not None or self.subscribed_topic_regex is not None
         return self.rebalance_timeout_ms != -1 and subscribes and self.owned is not None
 
     @property
     def leaves(self) -> bool:
-        """Whether the member says goodbye."""
+        """Return whether the member says goodbye."""
         return self.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH)
 
 

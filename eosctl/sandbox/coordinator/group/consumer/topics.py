@@ -30,8 +30,8 @@ def existing_partitions(metadata: MetadataView, topics: Iterable[str]) -> Assign
 def metadata_hash(metadata: MetadataView, topics: Iterable[str]) -> int:
     """Return Kafka's hash over the existing topics among these, signed, 0 without any (KIP-1101).
 
-    XXH3 over the topics' own hashes in order of their names, as ``Utils.computeGroupHash`` of Kafka 4.3 computes it:
-    a group that moves between this broker and a real one is not assigned anew.
+    XXH3 over the topics' own hashes in order of their names, as `Utils.computeGroupHash` of Kafka 4.3 computes it: a
+    group that moves between this broker and a real one is not assigned anew.
     """
     hashes = [
         _topic_hash(topic, topic_id, metadata.partition_racks(topic))
@@ -42,7 +42,7 @@ def metadata_hash(metadata: MetadataView, topics: Iterable[str]) -> int:
 
 
 def _topic_hash(name: str, topic_id: bytes, racks: Sequence[Sequence[str]]) -> int:
-    """Return the hash of one topic (``Utils.computeTopicHash``): id, name, and each partition with its sorted racks."""
+    """Return the hash of one topic (`Utils.computeTopicHash`): id, name, and each partition with its sorted racks."""
     parts = [_HASH_VERSION, topic_id[7::-1], topic_id[:7:-1], _text(name), _INT.pack(len(racks))]
     for index, racks_of_partition in enumerate(racks):
         parts.append(_INT.pack(index))

@@ -21,5 +21,5 @@ def is_timed_out(current: TransactionMetadata, pending: TransactionState | None,
 
 
 def is_expired(current: TransactionMetadata, pending: TransactionState | None, now_ms: int, expiration_ms: int) -> bool:
-    """Return whether the id has been idle for ``transactional.id.expiration.ms`` and is to be forgotten."""
+    """Return whether the id has been idle for `transactional.id.expiration.ms` and is to be forgotten."""
     return current.state in AT_REST and pending is None and current.last_update_ms + expiration_ms <= now_ms

@@ -25,8 +25,8 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 class Transition(msgspec.Struct, frozen=True, gc=False):
     """The value to write to the state log; it takes effect once written.
 
-    ``fenced`` is the value that takes effect at once, before the write (a fenced epoch below transaction.version 2);
-    when the write fails it stays, so the next attempt must not bump again (Kafka's ``hasFailedEpochFence``).
+    `fenced` is the value that takes effect at once, before the write (a fenced epoch below transaction.version 2); when
+    the write fails it stays, so the next attempt must not bump again (Kafka's `hasFailedEpochFence`).
     """
 
     next: TransactionMetadata

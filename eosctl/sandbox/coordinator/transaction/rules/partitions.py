@@ -36,8 +36,8 @@ def decide_add_partitions(
 ) -> Decision:
     """Decide what adding partitions does.
 
-    ``pending_first`` is the order of checks: 4.x answers 51 while a transition is pending before it looks at producer
-    id and epoch (KAFKA-18660), 3.9 afterwards.
+    `pending_first` is the order of checks: 4.x answers 51 while a transition is pending before it looks at producer id
+    and epoch (KAFKA-18660), 3.9 afterwards.
     """
     if pending_first and pending is not None:
         return CONCURRENT
@@ -75,7 +75,7 @@ def decide_add_partitions(
 def verify_partitions(
     current: TransactionMetadata | None, producer_id: int, producer_epoch: int, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
-    """Return for each partition whether it belongs to the producer's transaction (``verifyOnly``).
+    """Return for each partition whether it belongs to the producer's transaction (`verifyOnly`).
 
     A pending transition does not matter here, on 3.9.2 and 4.3.1 alike; a prepared state does.
     """

@@ -1,1 +1,1 @@
-"""The embedded cluster, server side only."""
+"""The embedded Kafka cluster: brokers, controllers, and coordinators."""

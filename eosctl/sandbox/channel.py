@@ -1,4 +1,4 @@
-"""Requests from one node to another (or to itself), encoded wherever a fault may act on them."""
+"""Requests from one node to another or to itself, encoded only where a fault may act on them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SWEEP_INTERVAL_MS: Final = 100
 
 
 class PeerService(Protocol):
-    """Serves requests of other nodes."""
+    """A service that handles requests of other nodes."""
 
     def serve(self, api_key: int, version: int, context: RequestContext, request: Any) -> None:
-        """Handle a decoded request; answers through `context.reply`."""
+        """Handle a decoded request and respond through `context.reply`."""
 
     def decode(self, api_key: int, version: int, frame: bytes, position: int) -> Any:
         """Decode a request's body."""
@@ -46,10 +46,10 @@ class _Pending(msgspec.Struct, frozen=True):
 
 
 class NodeChannel:
-    """The inter-node side of one node: sends requests, matches answers, serves what others send.
+    """Sends requests to other nodes, matches responses, and serves the requests of other nodes.
 
-    While a fault is on the network, requests and answers travel as the bytes that Kafka would send. Without one nobody
-    could tell, and the other node gets the very message. `locate_controller` names the active controller's node.
+    While a fault is active on the network, requests and responses travel as encoded frames. Otherwise the other node
+    receives the message object itself. `locate_controller` returns the active controller's node.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class NodeChannel:
     def send(
         self, node_id: int, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
     ) -> None:
-        """Send a request; `done` gets the response, or None when the link broke or timed out."""
+        """Send a request; `done` receives the response, or None after a disconnect or timeout."""
         if self._runtime.stopped:
             return
         if node_id == self._node_id and not self._network.has_faults:
@@ -98,7 +98,7 @@ class NodeChannel:
     def send_to_controller(
         self, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
     ) -> None:
-        """Send a request to the active controller; None when there is none or it did not answer."""
+        """Send a request to the active controller; `done` receives None without one or without a response."""
         controller = self._locate_controller()
         if controller is None:
             self._runtime.ticks.post(partial(done, None))
@@ -107,7 +107,7 @@ class NodeChannel:
             self.send(controller, api_key, version, message, answered, timeout_ms=timeout_ms)
 
     def receive(self, frame: Frame | Passed) -> None:
-        """Take a frame, or what is passed in its place, from the network."""
+        """Receive a frame, or the message passed in its place."""
         if self._runtime.stopped:
             return
         if isinstance(frame, Passed):
@@ -121,14 +121,14 @@ class NodeChannel:
             self._hear_frame(frame)
 
     def disconnected(self, node_id: int) -> None:
-        """Fail everything that waits for an answer of a node that went away."""
+        """Fail all requests that are waiting for a response of a disconnected node."""
         for correlation_id, pending in tuple(self._pending.items()):
             if pending.destination == node_id:
                 self._hear(correlation_id, None)
 
     def _serve_self(self, api_key: int, version: int, message: Any, done: Done) -> None:
         if self._runtime.stopped:
-            return  # the node halted in the turn in which it wrote to itself
+            return  # The node halted in the turn in which it sent a request to itself.
         reply = partial(self._answer_self, done)
         context = RequestContext(
             api_key, version, self._client_id, "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, reply
@@ -163,7 +163,7 @@ class NodeChannel:
         if not self._network.has_faults:
             self._network.hand_over(Passed(self._node_id, node_id, api_key, False, version, correlation_id, response))
             return
-        if response is None:  # the connection would be closed: whoever waits for this answer knows at once
+        if response is None:  # Kafka would close the connection, which the sender would notice immediately.
             data = correlation_id.to_bytes(4, "big")
         else:
             data = encode_response(api_key, version, correlation_id, response)[4:]
@@ -195,5 +195,5 @@ class NodeChannel:
 
 
 def _unless_refused(done: Done, response: Any | None) -> None:
-    """Take a controller that is not the active one for none."""
+    """Treat a response of an inactive controller as no controller."""
     done(None if getattr(response, "error_code", 0) == ErrorCode.NOT_CONTROLLER else response)

@@ -1,4 +1,4 @@
-"""The clock of a live cluster, which can be set forward: what is due on the way happens, in order, at once."""
+"""The clock of a live cluster. It can be set forward; the timers due in between fire in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEPS_IN_A_ROW: Final = 100
 
 
 class _Entry:
-    """A call that is due at a time of this clock."""
+    """A call scheduled at a time of this clock."""
 
     __slots__ = ("arguments", "callback", "handle")
 
@@ -25,13 +25,13 @@ class _Entry:
         self.handle: Handle | None = None
 
     def cancel(self) -> None:
-        """Drop the call."""
+        """Cancel the call."""
         self.callback = None
         if self.handle is not None:
             self.handle.cancel()
 
     def run(self) -> None:
-        """Make the call unless it was made or cancelled."""
+        """Run the call unless it has run or was cancelled."""
         callback = self.callback
         if callback is not None:
             self.cancel()
@@ -39,9 +39,9 @@ class _Entry:
 
 
 class AdjustableClock:
-    """An event loop whose time can be ahead of the real one's by what was skipped.
+    """An event loop whose time can be ahead of real time by the skipped time.
 
-    Timers of nodes are armed through `arm` and armed anew after a jump, so they cost nothing more than before.
+    Nodes arm their timers through `arm`; timers are armed again after a jump.
     """
 
     def __init__(self, loop: Loop) -> None:
@@ -54,7 +54,7 @@ class AdjustableClock:
         self.arm = loop.call_later
 
     def time(self) -> float:
-        """Return monotonic seconds, with what was skipped."""
+        """Return monotonic seconds plus the skipped time."""
         return self._loop_time() + self._ahead_s
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Handle:
@@ -67,13 +67,13 @@ class AdjustableClock:
         return entry
 
     def next_due(self) -> float:
-        """Return when the next call is due; infinity when there is none."""
+        """Return the time of the next scheduled call; infinity without one."""
         while self._entries and self._entries[0][2].callback is None:
             heapq.heappop(self._entries)
         return self._entries[0][0] if self._entries else float("inf")
 
     def jump(self, to: float) -> None:
-        """Set the clock forward and make the calls that are due by then."""
+        """Set the clock forward and run the calls due by then."""
         self._ahead_s += max(0.0, to - self.time())
         while self.next_due() <= to:
             heapq.heappop(self._entries)[2].run()
@@ -82,16 +82,16 @@ class AdjustableClock:
 async def advance(
     clock: AdjustableClock, ticks: Ticks, timers: Callable[[], Iterable[Timers]], duration_ms: float
 ) -> int:
-    """Let time pass in a moment, from one due timer to the next; clients are served in between.
+    """Advance the clock from one due timer to the next, serving clients in between.
 
     Args:
         clock: The cluster's clock.
-        ticks: The turns of its work.
-        timers: Returns the timers of the nodes that run, which may change on the way.
-        duration_ms: How much time.
+        ticks: The cluster's turn scheduler.
+        timers: Returns the timers of the running nodes, which may change on the way.
+        duration_ms: Time to advance, in milliseconds.
 
     Returns:
-        How many steps it took.
+        The number of steps.
     """
     end = clock.time() + duration_ms / 1000
     for step in itertools.count():
@@ -100,7 +100,7 @@ async def advance(
         clock.jump(now)
         for each in timers():
             if now == end or each.next_due() <= now:
-                each.catch_up()  # at the end all, as they were armed for the time before
+                each.catch_up()  # Arm all timers again at the end, since they were armed for the time before.
         ticks.run()
         if due > end:
             return step

@@ -28,7 +28,7 @@ from eosctl.sandbox.start_errors import explain_start
 from eosctl.sandbox.status import describe_cluster
 
 HOST = "127.0.0.1"
-#: For the first start, half a second on an idle machine: what a busy one needs must not end it.
+#: The first start takes half a second on an idle machine; the limit must also hold on a busy one.
 FIRST_START_TIMEOUT_S = 300.0
 START_TIMEOUT_S = 20.0
 SHUTDOWN_TIMEOUT_S = 5.0
@@ -37,14 +37,14 @@ Command = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
 class Cluster:
-    """Brokers with listeners, in the running event loop."""
+    """Brokers with listeners in the running event loop."""
 
     def __init__(self, spec: SandboxSpec, logs_dir: Path | None = None) -> None:
-        """Plan a cluster; nothing happens before `start`.
+        """Prepare a cluster; `start` starts it.
 
         Args:
-            spec: What it is to be.
-            logs_dir: Where its nodes write their logs; None for nowhere.
+            spec: The cluster's specification.
+            logs_dir: Directory of the nodes' logs; None for no logs.
         """
         self._spec = spec
         self._logs_dir = logs_dir
@@ -52,14 +52,14 @@ class Cluster:
         self._core: ClusterCore | None = None
         self._material = SecurityMaterial({}, None)
         self._servers: dict[int, ListenerServer] = {}
-        self._starting: dict[int, asyncio.Future[None]] = {}  # brokers that were started again, until they stop
+        self._starting: dict[int, asyncio.Future[None]] = {}  # Restarted brokers, until they stop.
         self._faults: FaultEngine | None = None
         self._clock: AdjustableClock | None = None
 
     # --- start and stop -----------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Bind the listeners, start every node and wait until all brokers serve.
+        """Bind the listeners, start every node, and wait until all brokers serve.
 
         Raises:
             EosctlError: A port is in use, the data cannot be read or written, or a setting is not allowed.
@@ -136,7 +136,7 @@ class Cluster:
         return running
 
     async def stop(self) -> None:
-        """Stop every node in order; data stays on disk, complete."""
+        """Shut down every node cleanly; the data on disk is complete."""
         self._close_metrics()
         for broker_id in self._servers:
             self._disconnect(broker_id)
@@ -165,7 +165,7 @@ class Cluster:
             self._servers[node_id].close()
 
     def drop_clients(self, node_id: int) -> None:
-        """Break the connections of a broker's clients."""
+        """Disconnect a broker's clients."""
         if node_id in self._servers:
             self._servers[node_id].drop_connections()
 
@@ -173,38 +173,38 @@ class Cluster:
 
     @property
     def core(self) -> ClusterCore:
-        """Return the nodes themselves."""
+        """Return the cluster's nodes."""
         if self._core is None:
             raise RuntimeError("the cluster is not started")
         return self._core
 
     @property
     def bootstrap(self) -> str:
-        """Bootstrap servers: every broker's address, also of one that is down."""
+        """Return the bootstrap servers: every broker's address, including stopped brokers."""
         return ",".join(f"{HOST}:{server.port}" for _, server in sorted(self._servers.items()))
 
     @property
     def faults(self) -> FaultEngine:
-        """What can go wrong with it."""
+        """Return the faults that can be injected."""
         if self._faults is None:
             raise RuntimeError("the cluster is not started")
         return self._faults
 
     def status(self) -> dict[str, Any]:
-        """Describe controllers, brokers, partitions and open transactions, as the control socket answers it."""
+        """Describe controllers, brokers, partitions, and open transactions, as the control socket does."""
         addresses = {broker_id: f"{HOST}:{server.port}" for broker_id, server in self._servers.items()}
         return describe_cluster(self.core, addresses)
 
     # --- faults -------------------------------------------------------------------------------------------------
 
     async def kill_broker(self, broker_id: int) -> None:
-        """End a broker (or a controller, from 100) as kill -9 does: connections break, nothing is flushed."""
+        """Kill a broker (or a controller, from id 100) like `kill -9`: connections break, nothing is flushed."""
         self._require_running(broker_id)
         self._disconnect(broker_id)
         self.core.stop_node(broker_id, clean=False)
 
     async def stop_broker(self, broker_id: int) -> None:
-        """Shut a broker down in order: leaderships move first (controlled shutdown); a controller says farewell."""
+        """Shut down a broker (controlled shutdown: leaderships move first) or a controller."""
         self._require_running(broker_id)
         if broker_id not in self.core.broker_ids:
             self.core.stop_node(broker_id, clean=True)
@@ -217,7 +217,7 @@ class Cluster:
         self.core.stop_node(broker_id, clean=True)
 
     async def start_broker(self, broker_id: int) -> None:
-        """Start a broker again on its files and port, and wait until it serves; or a controller, which joins again."""
+        """Start a broker on its existing files and port, and wait until it serves; or start a controller."""
         if broker_id in self.core.nodes or broker_id not in self.core.node_ids:
             raise EosctlError(
                 f"Broker {broker_id} cannot be started.",
@@ -234,7 +234,7 @@ class Cluster:
             ready.set()
         starting = asyncio.ensure_future(self._serve_once(ready, broker_id))
         self._starting[broker_id] = starting
-        # A broker that takes longer than anybody waits serves all the same as soon as it can.
+        # A broker that takes longer still serves as soon as it is ready.
         await asyncio.wait_for(asyncio.shield(starting), START_TIMEOUT_S)
 
     async def _serve_once(self, ready: asyncio.Event, broker_id: int) -> None:
@@ -242,9 +242,9 @@ class Cluster:
         await self._servers[broker_id].reopen()
 
     async def advance(self, duration_ms: float) -> int:
-        """Let the cluster's time pass at once, with all that is due on the way; returns in how many steps.
+        """Advance the cluster's time and run all timers due on the way; return the number of steps.
 
-        Clients and the machine keep their own time: sessions of groups whose members do not heartbeat run out.
+        Clients and the machine keep their own time, so sessions of groups expire if their members do not heartbeat.
         """
         if self._clock is None:
             raise RuntimeError("the cluster is not started")
@@ -263,7 +263,7 @@ class Cluster:
             )
 
     def commands(self) -> Mapping[str, Command]:
-        """Return what the control socket offers besides `stop`."""
+        """Return the commands of the control socket other than `stop`."""
 
         async def status(arguments: dict[str, Any]) -> dict[str, Any]:
             return self.status()
@@ -294,7 +294,7 @@ class Cluster:
 
 
 class EmbeddedCluster:
-    """`async with EmbeddedCluster(brokers=3) as cluster`: a cluster on loopback for tests, removed afterwards."""
+    """A cluster on loopback for tests, deleted afterwards: `async with EmbeddedCluster(brokers=3) as cluster`."""
 
     def __init__(
         self,
@@ -341,10 +341,10 @@ class EmbeddedCluster:
 
     @property
     def bootstrap(self) -> str:
-        """Bootstrap servers of the cluster."""
+        """Return the bootstrap servers of the cluster."""
         return self.cluster.bootstrap
 
     @property
     def core(self) -> ClusterCore:
-        """Return the nodes themselves, for faults and inspection."""
+        """Return the cluster's nodes, for faults and inspection."""
         return self.cluster.core

@@ -1,4 +1,4 @@
-"""A whole cluster without sockets: nodes on a network, driven by any loop, real or virtual."""
+"""A cluster without sockets: nodes on a network, driven by a real or virtual event loop."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from eosctl.wire.uuid import render_uuid
 
 
 class ClusterShape(NamedTuple):
-    """What a cluster consists of."""
+    """The size and the settings of a cluster."""
 
     broker_count: int = 1
     emulation: Emulation = Emulation("4.3")
     transaction_version: int | None = None
     settings: Mapping[str, str] = {}
     fast: bool = False
-    logs_dir: Path | None = None  # where every node keeps its log files in a folder of its own; None for no logs
+    logs_dir: Path | None = None  # Each node has a log folder of its own in it; None disables logs.
     security: ListenerSecurity = ListenerSecurity()
     controller_count: int = 1
-    log_dir_count: int = 1  # of each broker
-    racks: Sequence[str] = ()  # of the brokers in turn
+    log_dir_count: int = 1  # Per broker.
+    racks: Sequence[str] = ()  # Assigned to brokers in turn.
 
 
 class ClusterCore:
-    """N brokers and a quorum of controllers in one thread.
+    """Brokers and a quorum of controllers in one thread.
 
-    A cluster of one is a node with both roles, as Kafka's quick start; with more brokers or controllers the controllers
-    are nodes of their own (ids from 100), so that every broker can be killed. `wall_base_ms` is the wall clock at the
-    loop's time 0.
+    A cluster of one is a node with both roles, as in Kafka's quick start. With more brokers or controllers, controllers
+    are separate nodes (ids from 100), so that every broker can be killed. `wall_base_ms` is the wall clock (ms since
+    the epoch) at the loop's time 0.
     """
 
     def __init__(
@@ -62,9 +62,10 @@ class ClusterCore:
         self._wall_base_ms = wall_base_ms
         self._counts_errors = False
         self.nodes: dict[int, Node] = {}
-        self.on_halt: Callable[[int], None] = lambda _: None  # breaks a halting node's connections
-        self.on_disconnect: Callable[[int], None] = lambda _: None  # breaks those of a node that goes on
-        self.on_start: Callable[[Node], None] = lambda _: None  # hears of every node that is about to start
+        self.on_halt: Callable[[int], None] = lambda _: None  # Closes the connections of a halting node.
+        # Closes the connections of a node that keeps running.
+        self.on_disconnect: Callable[[int], None] = lambda _: None
+        self.on_start: Callable[[Node], None] = lambda _: None  # Called for every node that is about to start.
         self.addresses: dict[int, ListenerEndpoint] = {
             broker_id: self.listener_at("127.0.0.1", 9091 + broker_id) for broker_id in self.broker_ids
         }
@@ -83,7 +84,7 @@ class ClusterCore:
 
     @property
     def node_ids(self) -> list[int]:
-        """Return the ids of all nodes, controllers first: brokers need one."""
+        """Return the ids of all nodes, controllers first, since brokers need one."""
         return [*self.controller_ids, *(broker for broker in self.broker_ids if broker not in self.controller_ids)]
 
     def start(self) -> None:
@@ -92,7 +93,7 @@ class ClusterCore:
             self.start_node(node_id)
 
     def start_node(self, node_id: int) -> Node:
-        """Start a node on its files.
+        """Start a node on its existing files.
 
         Raises:
             OSError: Its directory cannot be used.
@@ -128,18 +129,18 @@ class ClusterCore:
         return node
 
     def count_errors(self) -> None:
-        """Count the error codes of answers from now on, which costs every answer some time."""
+        """Count the error codes of responses from now on; counting slows down every response."""
         self._counts_errors = True
         for broker in self.brokers():
             broker.error_counts = ErrorCounts()
 
     def listener_at(self, host: str, port: int) -> ListenerEndpoint:
-        """Describe the client listener of a broker: its name is its protocol's."""
+        """Describe a broker's client listener, named after its protocol."""
         protocol = self.shape.security.protocol
         return ListenerEndpoint(protocol.name, host, port, protocol)
 
     def _in_reach(self, broker_id: int) -> Broker | None:
-        """Return a running broker while no fault is on the network and it does not stand still."""
+        """Return a running broker, or None if it is paused or a fault is active on the network."""
         if self.network.has_faults:
             return None
         node = self.nodes.get(broker_id)
@@ -147,13 +148,13 @@ class ClusterCore:
         return None if broker is None or broker.stopped or broker.paused is not None else broker
 
     def _halt(self, node_id: int) -> None:
-        """End a node whose disk failed: a broker without any log directory halts, before it answers anybody."""
+        """Stop a node whose disk failed. A broker without any log directory halts before it responds."""
         if node_id in self.nodes:
             self.on_halt(node_id)
             self.stop_node(node_id, clean=False)
 
     def pause_node(self, node_id: int) -> None:
-        """Let a node stand still as SIGSTOP does: connections stay open, nothing is answered, no timer fires."""
+        """Pause a node like SIGSTOP: connections stay open, requests get no response, and timers do not fire."""
         node = self.nodes[node_id]
         self.network.pause(node_id)
         node.runtime.timers.pause()
@@ -161,7 +162,7 @@ class ClusterCore:
             node.broker.paused = []
 
     def resume_node(self, node_id: int) -> None:
-        """Let a paused node go on with all that has come meanwhile."""
+        """Resume a paused node, which handles everything received in the meantime."""
         node = self.nodes[node_id]
         broker = node.broker
         if broker is not None:
@@ -172,29 +173,29 @@ class ClusterCore:
         node.runtime.timers.resume()
 
     def install(self, node_id: int, release: str) -> None:
-        """Let a node answer as another release from its next start on, which finds the files of the one before."""
+        """Set the Kafka release that a node emulates from its next start, on its existing files."""
         self._emulations[node_id] = self.shape.emulation._replace(release=release)
 
     def stop_node(self, node_id: int, *, clean: bool) -> None:
-        """End a node: in order, or as kill -9 does."""
+        """Stop a node: cleanly, or like `kill -9`."""
         node = self.nodes.pop(node_id)
         node.stop(clean=clean)
 
     def stop(self, *, clean: bool = True) -> None:
-        """End every node, brokers first."""
+        """Stop every node, brokers first."""
         for node_id in reversed(self.node_ids):
             if node_id in self.nodes:
                 self.stop_node(node_id, clean=clean)
 
     def directory_of(self, node_id: int) -> Path:
-        """Return a node's data directory, the first one of a broker that has several."""
+        """Return a node's data directory; the first one if a broker has several."""
         return self.data_dir / (f"broker-{node_id}" if node_id in self.broker_ids else f"controller-{node_id}")
 
     def broker(self, broker_id: int) -> Broker:
         """Return a running broker.
 
         Raises:
-            KeyError: It is not running.
+            KeyError: The broker is not running.
         """
         broker = self.nodes[broker_id].broker
         if broker is None:

@@ -1,4 +1,4 @@
-"""Refuse a broker setting that the user gives and the sandbox would not obey; silence would look like success."""
+"""Reject broker settings of the user that the sandbox does not implement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NODES: Final = "The sandbox numbers its nodes and gives them their roles"
 _FILES: Final = "The sandbox places its files; use --data-dir and --log-dirs"
 _SECURITY: Final = "The sandbox makes its listeners secure by itself; use --tls, --sasl, and --user"
 
-#: What the sandbox decides, and the option for it.
+#: Settings that the sandbox decides, each with its option.
 _DECIDED: Final[Mapping[str, str]] = {
     "listeners": _ADDRESSES,
     "advertised.listeners": _ADDRESSES,
@@ -45,14 +45,14 @@ _OF_PLUGINS: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"}
 
 
 def check_given(settings: Mapping[str, str], release: str) -> None:
-    """Check the broker settings that a user gave by name; their values are checked with all others of a node.
+    """Check the names of the broker settings that a user gave. Values are checked with all others of a node.
 
     Args:
         settings: By Kafka's names, as in `server.properties`.
-        release: The release that is emulated, such as `4.3`.
+        release: The emulated release, such as `4.3`.
 
     Raises:
-        UsageError: The sandbox decides one of them, or the release has no such setting.
+        UsageError: The sandbox decides one of them, or the release does not have such a setting.
     """
     known = {*setting_table(release).broker, *_OF_PLUGINS}
     for name in settings:

@@ -1,7 +1,7 @@
-"""Settings of single consumer groups (KIP-848's GroupConfig): what each may be, and what it is without one.
+"""Settings of individual consumer groups (`GroupConfig`, KIP-848): validation and defaults.
 
-A group's own setting stands before the broker's `group.consumer.*` of the same name, within the broker's bounds.
-Settings of share and streams groups are unknown here, as are those groups.
+A group's own setting overrides the broker's `group.consumer.*` of the same name, within the broker's bounds. Settings
+of share and streams groups are unknown here.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ ReadInt = Callable[[str], int]
 
 
 def broker_name(name: str) -> str:
-    """Return the broker setting that holds for groups without this one."""
+    """Return the broker setting that provides the default of a group setting."""
     return f"group.{name}"
 
 
 def setting_of(name: str, table: Mapping[str, Setting]) -> Setting:
-    """Return how a group's setting is read: as the broker's.
+    """Return the definition of a group's setting, which is that of the broker setting.
 
     Raises:
-        InvalidSetting: No group has such a setting.
+        InvalidSetting: Groups do not have such a setting.
     """
     if name not in NAMES:
         raise InvalidSetting(f"Unknown group config name: {name}")
@@ -38,7 +38,7 @@ def check_group_settings(changed: Mapping[str, str], table: Mapping[str, Setting
     """Check all settings of a group together.
 
     Raises:
-        InvalidSetting: One is unknown, no number, or outside of the broker's bounds; Kafka's reason.
+        InvalidSetting: A setting is unknown, not a number, or outside the broker's bounds; the text is Kafka's.
     """
     for name, value in changed.items():
         setting_of(name, table).check(value)
@@ -59,6 +59,6 @@ def group_int(overrides: Mapping[str, str], name: str, read_int: ReadInt) -> int
 
 
 def known_names(asked: Iterable[str] | None) -> list[str]:
-    """Return the settings that a description shows."""
+    """Return the settings that a DescribeConfigs response shows."""
     keys = set(asked or ())
     return [name for name in NAMES if not keys or name in keys]

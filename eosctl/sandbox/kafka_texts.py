@@ -1,4 +1,4 @@
-"""What Kafka's own brokers say where an answer has a text and nobody gave another: clients and tools print it."""
+"""The default error messages of Kafka's brokers, which clients and tools print."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ _TEXTS: Mapping[ErrorCode, str] = {
 
 
 def kafka_text(error: ErrorCode) -> str:
-    """Return the text that Kafka's brokers send with an error (`Errors.message`)."""
+    """Return the message that Kafka's brokers send with an error (`Errors.message`)."""
     return _TEXTS.get(error, error.message)

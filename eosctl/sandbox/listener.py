@@ -12,16 +12,16 @@ from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.connection import Connection
 from eosctl.sandbox.ticks import Ticks
 
-# Plain asyncio protocols read into a new block of 256 KiB each time; malloc maps and unmaps it, for 12 us of 15 a read.
+# Plain asyncio protocols allocate a block of 256 KiB per read, and malloc maps and unmaps it each time.
 READ_BYTES: Final = 64 << 10
-BACKLOG_BYTES: Final = 1 << 20  # with so much unhandled, a client is not read from until its turn has come
+BACKLOG_BYTES: Final = 1 << 20  # With more unhandled bytes than this, the client is not read from.
 
 
 class ClientProtocol(asyncio.BufferedProtocol):
-    """One accepted socket; answers of a turn leave in one write.
+    """An accepted socket; the responses of a turn are sent in one write.
 
-    A client costs bounded memory, as with Kafka's muted channels: one that does not read its answers is not served, and
-    one that sends faster than it is served is not read from.
+    Memory per client is bounded, as with Kafka's muted channels: a client that does not read its responses is not
+    served, and one that sends faster than it is served is not read from.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._behind_bytes = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a conversation."""
+        """Register the connection."""
         self._transport = cast("asyncio.Transport", transport)
         if self._running() is not self._broker:
-            # The broker went down between the accept and this call, so nobody else would close the socket.
+            # The broker stopped between the accept and this call, so nothing else closes the socket.
             self._transport.abort()
             return
         peer = transport.get_extra_info("peername") or ("",)
@@ -53,13 +53,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._connection = Connection(self._broker, self._listener, peer[0], self._output_ready, self._hang_up)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where to put the next bytes: all connections of a loop read one after another."""
+        """Return the shared read buffer: the connections of a loop read one after another."""
         return _BUFFER
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Have every frame of this read handled in the turn that follows the reads of all clients.
+        """Queue the received frames to be handled after the reads of all clients.
 
-        Reading first and handling then keeps the code of either in the processor's caches.
+        Separating reads from handling keeps the code of each in the processor's caches.
         """
         self._ticks.post(partial(self._take, bytes(_BUFFER[:nbytes])))
 
@@ -85,25 +85,25 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def pause_writing(self) -> None:
-        """Serve the client no more until it has read what is there for it."""
+        """Stop serving the client until it has read its responses."""
         if self._connection is not None:
             self._connection.hold()
 
     def resume_writing(self) -> None:
-        """Serve the client again."""
+        """Resume serving the client."""
         if self._connection is not None:
             self._connection.release()
             self._ticks.schedule()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the client is gone."""
+        """Close the connection after the client has disconnected."""
         self._open_sockets.discard(self)
         if self._connection is not None:
             self._connection.lost()
         self._transport = None
 
     def abort(self) -> None:
-        """Break the connection without a word, as a killed broker does."""
+        """Abort the connection without a response, as a killed broker does."""
         if self._connection is not None:
             self._connection.lost()
         if self._transport is not None:
@@ -133,7 +133,7 @@ _BUFFER: Final = memoryview(bytearray(READ_BYTES))
 
 
 class ListenerServer:
-    """A listening socket that outlives the incarnations of its broker: the port stays the same."""
+    """A listening socket that outlives restarts of its broker: the port stays the same."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class ListenerServer:
             self._accept, self.host, port, ssl=self._tls, start_serving=False, reuse_address=True
         )
         self._server = server
-        self.port = server.sockets[0].getsockname()[1]  # uvloop has them in a list, which compiled code would refuse
+        self.port = server.sockets[0].getsockname()[1]  # uvloop returns a list, which compiled code rejects.
 
     async def serve(self) -> None:
         """Accept clients."""
@@ -177,14 +177,14 @@ class ListenerServer:
         await self.serve()
 
     def close(self) -> None:
-        """Stop listening and break every connection."""
+        """Stop listening and abort every connection."""
         if self._server is not None:
             self._server.close()
             self._server = None
         self.drop_connections()
 
     def drop_connections(self) -> None:
-        """Break every connection; what was not sent is lost."""
+        """Abort every connection; unsent responses are lost."""
         for protocol in tuple(self._open_sockets):
             protocol.abort()
         self._open_sockets.clear()
@@ -197,8 +197,8 @@ class ListenerServer:
 
 
 class _Refused(asyncio.Protocol):
-    """Closes a connection that came while the broker was going down."""
+    """Closes a connection that was accepted while the broker was stopping."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Hang up."""
+        """Close the connection."""
         transport.close()

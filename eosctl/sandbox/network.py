@@ -1,4 +1,4 @@
-"""The links between nodes: what they send is delivered within the turn unless a fault says otherwise."""
+"""The links between nodes. Frames are delivered within the turn unless a fault applies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from eosctl.wire.api_keys import ApiKey
 _FETCH: Final = int(ApiKey.FETCH)
 REORDER_LIMIT_MS: Final = 50.0
 CLIENTS: Final = -1
-"""The end of a link at which all clients are (:mod:`eosctl.sandbox.broker.client_stream`)."""
+"""The node id of all clients on a link (`eosctl.sandbox.broker.client_stream`)."""
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One request or response on its way; `data` has no size prefix."""
+    """A request or response in transit; `data` has no size prefix."""
 
     source: int
     destination: int
@@ -30,10 +30,10 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 
 class Passed(msgspec.Struct, frozen=True, gc=False):
-    """What a frame would hold, on its way between nodes of one process where nothing looks at bytes.
+    """A message in transit between nodes of one process, without encoding.
 
-    Messages are immutable, so that both nodes may keep parts of one. `message` is None for an answer that says that the
-    connection would be closed.
+    Messages are immutable, so both nodes may keep parts of one. `message` is None for a response that closes the
+    connection.
     """
 
     source: int
@@ -46,21 +46,21 @@ class Passed(msgspec.Struct, frozen=True, gc=False):
 
 
 class FaultAction(StrEnum):
-    """What a fault does to the frames that it matches."""
+    """The effect of a fault on matching frames."""
 
     DROP = "drop"
     DELAY = "delay"
     DUPLICATE = "duplicate"
     REORDER = "reorder"
-    DISCONNECT = "disconnect"  # of a client, whose connection breaks; between nodes the frame is lost
+    DISCONNECT = "disconnect"  # Closes a client's connection; between nodes the frame is lost.
 
 
 class LinkFault:
     """A fault on the frames of some links.
 
-    None matches everything; of what matches, a share of `probability` counts. The first `skip` of these pass, the next
-    `count` (None: all) are hit. `REORDER` keeps one frame back until the next frame on the same link has passed, or
-    `delay_ms` (by default `REORDER_LIMIT_MS`) are over.
+    None matches everything. Of the matching frames, a share of `probability` counts. The first `skip` of these pass;
+    the next `count` (None: all) are affected. `REORDER` holds a frame back until the next frame on the same link has
+    passed, or until `delay_ms` (default `REORDER_LIMIT_MS`) have elapsed.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class LinkFault:
         self.held: list[Frame] = []
 
     def hits(self, frame: Frame) -> bool:
-        """Return whether this frame is one to act on; counts it."""
+        """Return whether the fault affects this frame; counts matching frames."""
         if not (
             self.source in (None, frame.source)
             and self.destination in (None, frame.destination)
@@ -113,16 +113,16 @@ class LinkFault:
 
 
 class Port(NamedTuple):
-    """How a node takes part in the network."""
+    """A node's interface to the network."""
 
     receive: Callable[[Frame | Passed], None]
-    disconnected: Callable[[int], None]  # a node went away: its connections broke
+    disconnected: Callable[[int], None]  # Called after a node has disconnected.
 
 
 class Network:
-    """Carries frames between attached nodes; everything is delivered through the turn's work, never by recursion.
+    """Carries frames between attached nodes. Frames are delivered by the tick scheduler, never by recursion.
 
-    While there is no fault, nodes may pass messages as they are: see `has_faults`.
+    Without a fault, nodes may pass messages without encoding; see `has_faults`.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks) -> None:
@@ -134,15 +134,15 @@ class Network:
 
     @property
     def has_faults(self) -> bool:
-        """Return whether any frame may be treated differently from the rest."""
+        """Return whether any fault is active."""
         return bool(self._faults)
 
     def attach(self, node_id: int, port: Port) -> None:
-        """Let a node send and receive."""
+        """Attach a node, which may then send and receive."""
         self._ports[node_id] = port
 
     def detach(self, node_id: int) -> None:
-        """Break all connections of a node; the others notice, as TCP would tell them."""
+        """Break all connections of a node and notify the others, as TCP would."""
         self._ports.pop(node_id, None)
         self._paused.pop(node_id, None)
         for other in tuple(self._ports):
@@ -156,11 +156,11 @@ class Network:
             port.disconnected(gone)
 
     def add_fault(self, fault: LinkFault) -> None:
-        """Put a fault on the links it matches until it is removed."""
+        """Add a fault to the links it matches until it is removed."""
         self._faults.append(fault)
 
     def remove_fault(self, fault: LinkFault) -> None:
-        """Heal; frames that a reordering fault still holds are delivered."""
+        """Remove a fault and deliver the frames that it holds back."""
         if fault in self._faults:
             self._faults.remove(fault)
         for frame in fault.held:
@@ -173,7 +173,7 @@ class Network:
             self.remove_fault(fault)
 
     def cut(self, first: int, second: int | None = None) -> list[LinkFault]:
-        """Cut a link both ways (or a node off from everybody); frames vanish, as on an unplugged cable."""
+        """Cut a link in both directions, or isolate a node; frames are lost silently."""
         faults = [
             LinkFault(FaultAction.DROP, source=first, destination=second),
             LinkFault(FaultAction.DROP, source=second, destination=first),
@@ -182,16 +182,16 @@ class Network:
         return faults
 
     def pause(self, node_id: int) -> None:
-        """Deliver nothing to a node until `resume`: its process stands still, its connections stay open."""
+        """Hold back all frames to a node until `resume`; its connections stay open."""
         self._paused.setdefault(node_id, [])
 
     def resume(self, node_id: int) -> None:
-        """Deliver what a paused node has missed, in order."""
+        """Deliver the frames held back for a paused node, in order."""
         for call in self._paused.pop(node_id, ()):
             self._ticks.post(call)
 
     def send(self, frame: Frame) -> bool:
-        """Send a frame; False when nothing listens at the destination (connection refused)."""
+        """Send a frame; return False if nothing listens at the destination (connection refused)."""
         if frame.destination not in self._ports:
             return False
         for fault in self._faults:
@@ -208,7 +208,11 @@ class Network:
         return True
 
     def hand_over(self, passed: Passed) -> bool:
-        """Deliver what needs no bytes, in the same order as frames; False when nothing listens at the destination."""
+        """Deliver a message without encoding, in order with frames.
+
+        Returns:
+            False if nothing listens at the destination.
+        """
         if passed.destination not in self._ports:
             return False
         self._deliver(passed)
@@ -235,7 +239,7 @@ class Network:
 
     def _deliver(self, frame: Frame | Passed) -> None:
         if frame.api_key == _FETCH:
-            # A copy without its original is cut off again; nobody else acts on it before its answer.
+            # Cut off a copy without its original again; no other handler acts on it before its response.
             self._ticks.post(partial(self._arrive, frame))
         else:
             self._ticks.post_settled(partial(self._arrive, frame))

@@ -1,4 +1,4 @@
-"""One node: a process with a broker, a controller, or both, one data directory and one place on the network."""
+"""A node: a process with a broker, a controller, or both, with its data directories and network port."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from eosctl.wire.codec import codec
 
 
 class NodePlan(NamedTuple):
-    """What a node is: fixed for the cluster's life, unlike its processes."""
+    """A node's identity and roles, fixed for the cluster's lifetime."""
 
     node_id: int
     is_broker: bool
     is_controller: bool
-    log_dirs: Sequence[Path]  # the first one has the metadata log
+    log_dirs: Sequence[Path]  # The first one contains the metadata log.
     settings: Mapping[str, str]
 
 
 class ClusterPlan(NamedTuple):
-    """What all nodes have in common."""
+    """The properties that all nodes share."""
 
     cluster_id: str
     emulation: Emulation
@@ -56,7 +56,7 @@ class ClusterPlan(NamedTuple):
 
 
 class Node:
-    """One incarnation of a node, from start to stop or kill; a restart makes a new object on the same files."""
+    """One run of a node, from start to stop or kill. A restart creates a new object on the same files."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Node:
         return LogDirectory(path, self.runtime.ticks, events)
 
     def start(self) -> None:
-        """Join the network and begin."""
+        """Attach to the network and start."""
         self.events.starting(is_broker=self.plan.is_broker, is_controller=self.plan.is_controller)
         self._network.attach(self.plan.node_id, Port(self.channel.receive, self.channel.disconnected))
         if self.broker is not None:
@@ -150,7 +150,7 @@ class Node:
             self.runtime,
             self.channel,
             self.leaders,
-            # Kafka waits 500 ms; with a short fetch timeout that would be taken for the silence of a dead leader.
+            # Kafka waits 500 ms; with a short fetch timeout, a follower would take that for a dead leader.
             max_wait_ms=min(500, self.config.get_int("controller.quorum.fetch.timeout.ms") // 4),
             request_timeout_ms=self.config.get_int("controller.quorum.request.timeout.ms"),
         )
@@ -166,7 +166,7 @@ class Node:
             self.broker.start()
 
     def stop(self, *, clean: bool) -> None:
-        """End this incarnation at once; see `Broker.stop` for what it leaves behind."""
+        """Stop this run immediately; `Broker.stop` describes the files that it leaves."""
         if clean and self.controller is not None:
             self.controller.quorum.step_down()
         self.runtime.stop()
@@ -205,7 +205,7 @@ class Node:
         return message
 
     def serve(self, api_key: int, version: int, context: RequestContext, request: Any) -> None:
-        """Let the controller or the broker of this node answer."""
+        """Pass a request to the controller or the broker of this node."""
         if self.controller is not None:
             voter_route = VOTER_ROUTES.get(api_key)
             if voter_route is not None:
@@ -227,7 +227,7 @@ class Node:
         if broker is None:
             return
         if not broker.is_ready:
-            # As Kafka, it answers nobody before the controller has told it who leads what by now.
+            # Like Kafka, respond to nothing before the controller has sent the current leaders.
             broker.early_requests.append(partial(self.serve, api_key, version, context, request))
             return
         route_to_broker = broker.requests.route(api_key, version, from_broker=True)

@@ -1,7 +1,7 @@
-"""The seams inside the sandbox: what a room of it may ask of another.
+"""Interfaces between the packages of the sandbox.
 
-Everything runs in one thread. A callback is called exactly once, possibly before the call that took it returns. Time
-and chance come from `Runtime`; nothing in the sandbox reads a clock or a random source of its own.
+Everything runs in one thread. A callback is called exactly once, possibly before the call that received it returns.
+Time and randomness come from `Runtime`; the sandbox reads no other clock or random source.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from eosctl.wire.records.batch import BatchHeader
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
 CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
 METADATA_TOPIC: Final = "__cluster_metadata"
-FIRST_CONTROLLER_ID: Final = 100  # of controllers that are nodes of their own
+FIRST_CONTROLLER_ID: Final = 100  # Ids of controllers that are separate nodes.
 
 
 class Timer(Protocol):
-    """A call that is due later."""
+    """A scheduled call."""
 
     def cancel(self) -> None:
-        """Drop the call; harmless when it has happened."""
+        """Cancel the call; no effect after it has run."""
 
 
 class Runtime(Protocol):
-    """Time, chance and the tick of one broker (or controller)."""
+    """Time, randomness, and the tick of a broker or controller."""
 
     random: random.Random
 
     def now_ms(self) -> int:
-        """Return this node's wall clock, ms since the epoch (skewable per node, virtual in simulation)."""
+        """Return this node's wall clock in milliseconds since the epoch (skewable per node, virtual in simulation)."""
 
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> Timer:
         """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Run `call` at the end of the current tick, after all frames of this read were handled."""
+        """Run `call` at the end of the current tick, after all frames of this read."""
 
 
 class AppendResult(msgspec.Struct, frozen=True, gc=False):
-    """The outcome of appending one batch.
+    """The outcome of appending a batch.
 
-    Offsets are -1 on error, `append_time_ms` is -1 unless the topic has LogAppendTime or the batch was a duplicate.
+    Offsets are -1 on error. `append_time_ms` is -1 unless the topic uses LogAppendTime or the batch was a duplicate.
     """
 
     error: ErrorCode
@@ -59,43 +59,43 @@ class AppendResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class PartitionLeadership(msgspec.Struct, frozen=True, gc=False):
-    """Who leads a partition; `leader_id` -1 without a leader."""
+    """A partition's leader and epochs; `leader_id` is -1 without a leader."""
 
     leader_id: int
     leader_epoch: int
 
 
 class MetadataView(Protocol):
-    """The cluster as this broker has replayed it from the metadata log."""
+    """The cluster metadata that this broker has replayed from the metadata log."""
 
     @property
     def topics(self) -> Mapping[str, Any]:
-        """All topics by name."""
+        """Return all topics by name."""
 
     def leadership(self, partition: TopicPartition) -> PartitionLeadership | None:
-        """Return leader and epoch, or None when the partition does not exist."""
+        """Return leader and epoch, or None for an unknown partition."""
 
     def partition_count(self, topic: str) -> int:
-        """Return the number of partitions, 0 when the topic does not exist."""
+        """Return the number of partitions, 0 for an unknown topic."""
 
     def topic_id(self, topic: str) -> bytes | None:
-        """Return the 16 bytes of the topic's id, or None."""
+        """Return the topic's id (16 bytes), or None for an unknown topic."""
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """Return the topic with this id, or None."""
+        """Return the name of the topic with this id, or None."""
 
     def partition_racks(self, topic: str) -> Sequence[Sequence[str]]:
         """Return the racks of each partition's replicas, in partition order; empty for an unknown topic."""
 
     def finalized_feature(self, name: str) -> int:
-        """Return the finalized level (0 when absent), e.g. of `transaction.version`."""
+        """Return the finalized level of a feature such as `transaction.version`; 0 if absent."""
 
     def group_settings(self, group_id: str) -> Mapping[str, str]:
-        """Return a group's own settings, as `consumer.session.timeout.ms`; empty without any."""
+        """Return a group's own settings, such as `consumer.session.timeout.ms`."""
 
 
 class Replicas(Protocol):
-    """The partitions that this broker hosts."""
+    """The partitions hosted by this broker."""
 
     def append_internal(
         self,
@@ -106,12 +106,13 @@ class Replicas(Protocol):
         timeout_ms: int = 5000,
         guard: object | None = None,
     ) -> None:
-        """Append a coordinator's batch as leader with acks=all; `done` when the high watermark passes it or it fails.
+        """Append a coordinator's batch as leader with acks=all.
 
-        Errors: NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS(_AFTER_APPEND), REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR.
-        Batches of a transactional producer (offset commits) go through producer-state checks without sequences; one
-        that opens a transaction must show the `guard` of its verification (INVALID_TXN_STATE otherwise). `done` calls
-        of one partition come in offset order, before `marker_written` of a later marker.
+        `done` is called when the high watermark passes the batch or the append fails, with NOT_LEADER_OR_FOLLOWER,
+        NOT_ENOUGH_REPLICAS(_AFTER_APPEND), REQUEST_TIMED_OUT, or KAFKA_STORAGE_ERROR. Batches of a transactional
+        producer (offset commits) pass the producer-state checks without sequences. A batch that opens a transaction
+        needs the `guard` of its verification (else INVALID_TXN_STATE). The `done` calls of a partition come in offset
+        order, before `marker_written` of a later marker.
         """
 
     def append_entries(
@@ -124,20 +125,20 @@ class Replicas(Protocol):
     ) -> None:
         """Append keys and values (None: a tombstone) as one batch of a coordinator's state, with acks=all.
 
-        They get the time of the append. `done` and errors are those of `append_internal`.
+        Their timestamp is the append time. `done` and errors are those of `append_internal`.
         """
 
     def begin_verification(
         self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
     ) -> object | ErrorCode | None:
-        """Return the guard to append with after TransactionHooks agreed, None when no verification is needed.
+        """Return the verification guard for an append; None if no verification is needed.
 
-        INVALID_PRODUCER_EPOCH when the partition knows a later epoch of the producer (4.x).
+        No verification is needed if it is disabled (`transaction.partition.verification.enable`) and the client does
+        not rely on the broker to add the partition (`adds_partition`: TxnOffsetCommit 5+), if this broker does not lead
+        the partition (the append fails then), or if the partition has an open transaction of the producer (4.x: of this
+        epoch).
 
-        None when it is switched off (`transaction.partition.verification.enable`) and the client does not leave it to
-        the broker to add the partition (`adds_partition`: TxnOffsetCommit 5 and up), when this broker does not lead the
-        partition (the append will say so), or when the partition holds an open transaction of the producer (4.x: of
-        this epoch).
+        Returns INVALID_PRODUCER_EPOCH when the partition knows a later epoch of the producer (4.x).
         """
 
     def append_marker(
@@ -150,27 +151,32 @@ class Replicas(Protocol):
         transaction_version: int,
         done: Callable[[AppendResult], None],
     ) -> None:
-        """Append an end-transaction marker as leader; `done` when replicated (acks=all).
+        """Append an end-transaction marker as leader; `done` is called when it is replicated (acks=all).
 
-        Errors besides those above: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, UNKNOWN_TOPIC_OR_PARTITION.
+        Errors besides those of `append_internal`: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED,
+        UNKNOWN_TOPIC_OR_PARTITION.
         """
 
     def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:
-        """Iterate (header, batch bytes) of the local log from its start to its end, for loading a coordinator."""
+        """Yield header and bytes of each batch of the local log, for loading a coordinator."""
 
     def active_producers(self, partition: TopicPartition) -> Sequence[ProducerState] | ErrorCode:
-        """Return what the local replica (leader or follower) knows of every producer, for DescribeProducers.
+        """Return the state of all producers in the local replica (leader or follower), for DescribeProducers.
 
-        Errors: NOT_LEADER_OR_FOLLOWER when the partition exists but is not hosted here, UNKNOWN_TOPIC_OR_PARTITION,
+        Errors: NOT_LEADER_OR_FOLLOWER if the partition exists but is not hosted here, UNKNOWN_TOPIC_OR_PARTITION,
         KAFKA_STORAGE_ERROR.
         """
 
     def log_end_offset(self, partition: TopicPartition) -> int:
-        """Return the local log end offset; raises KeyError for a partition that is not hosted here."""
+        """Return the local log end offset.
+
+        Raises:
+            KeyError: The partition is not hosted here.
+        """
 
 
 class Channel(Protocol):
-    """Requests from this broker to another node (or itself), over links on which faults may act."""
+    """Requests from this broker to another node or itself, over links on which faults may act."""
 
     def send(
         self,
@@ -182,31 +188,31 @@ class Channel(Protocol):
         *,
         timeout_ms: int = 30_000,
     ) -> None:
-        """Send a request; `done` gets the response, or None when the link broke or timed out."""
+        """Send a request; `done` receives the response, or None after a disconnect or timeout."""
 
     def send_to_controller(
         self, api_key: int, version: int, message: Any, done: Callable[[Any | None], None], *, timeout_ms: int = 30_000
     ) -> None:
-        """Send a request to the active controller; None when there is none or it did not answer."""
+        """Send a request to the active controller; `done` receives None without one or without a response."""
 
 
 class Reply(Protocol):
-    """Answers one request; must be called exactly once (never for acks=0 produce)."""
+    """Responds to a request; called exactly once (never for a produce request with acks=0)."""
 
     def __call__(self, response: Any | None, /) -> None:
-        """Send the response message; None closes the connection."""
+        """Send the response; None closes the connection."""
 
 
 @runtime_checkable
 class ClientReply(Reply, Protocol):
-    """A reply to a client's connection, which waits for an answer or for the notice that none will come."""
+    """Responds to a client's request."""
 
     def without_answer(self) -> None:
-        """End a request without an answer (acks=0)."""
+        """End a request that has no response (acks=0)."""
 
 
 class RequestContext(msgspec.Struct, frozen=True):
-    """What a handler knows about the request besides its body."""
+    """Properties of a request other than its body."""
 
     api_key: int
     api_version: int
@@ -219,7 +225,7 @@ class RequestContext(msgspec.Struct, frozen=True):
 
 
 class TransactionHooks(Protocol):
-    """What the replica manager asks of the transaction coordinators before a transactional append (KIP-890)."""
+    """Queries of the replica manager to the transaction coordinators before a transactional append (KIP-890)."""
 
     def verify_partition(
         self,
@@ -232,32 +238,33 @@ class TransactionHooks(Protocol):
         done: Callable[[ErrorCode], None],
         knows_abortable: bool = True,
     ) -> None:
-        """Ask the coordinator whether the partition belongs to its open transaction, or add it (`add_partition`).
+        """Verify that the partition belongs to the open transaction, or add it (`add_partition`).
 
-        Adding is for Produce 12+ and TxnOffsetCommit 5+; requests are AddPartitionsToTxn 4+, batched per node.
+        Partitions are added for Produce 12+ and TxnOffsetCommit 5+. Requests are AddPartitionsToTxn 4+, batched per
+        node.
 
-        `knows_abortable` is False for requests older than Produce 11 and TxnOffsetCommit 4: they get 48 for 120. `done`
-        gets the code as the group coordinator expects it; Produce passes it through
-        `coordinator.transaction.verification.produce_error` (retriable codes become NOT_ENOUGH_REPLICAS). Whether
-        verification is enabled and needed is the caller's to decide.
+        `knows_abortable` is False for requests older than Produce 11 and TxnOffsetCommit 4, which receive 48 instead of
+        120. `done` receives the code that the group coordinator expects; Produce converts it with
+        `coordinator.transaction.verification.produce_error` (retriable codes become NOT_ENOUGH_REPLICAS). The caller
+        decides whether verification is enabled and needed.
         """
 
 
 class CoordinatorHooks(Protocol):
-    """What the replica manager and metadata replay tell a coordinator (transactions or groups)."""
+    """Notifications of the replica manager and metadata replay to a transaction or group coordinator."""
 
     def become_leader(self, partition_index: int, leader_epoch: int) -> None:
-        """Start loading a partition of the coordinator's internal topic; requests answer 14 until done."""
+        """Start loading a partition of the coordinator's internal topic; until then requests receive error 14."""
 
     def resign(self, partition_index: int, leader_epoch: int | None) -> None:
-        """Forget everything of that partition; requests answer 16 from now on."""
+        """Unload that partition; requests receive error 16 from now on."""
 
     def marker_written(self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """A transaction marker reached the internal topic's partition (group coordinator: materialise or drop)."""
+        """Apply a transaction marker of the internal topic's partition: materialize or drop pending offsets."""
 
 
 class BrokerConfig(Protocol):
-    """Typed access to this broker's effective settings by Kafka's names (static, dynamic, default)."""
+    """Typed access to this broker's effective settings (static, dynamic, default) by Kafka's names."""
 
     def get_int(self, name: str) -> int:
         """Return an integer setting."""
@@ -270,14 +277,14 @@ class BrokerConfig(Protocol):
 
 
 class Emulation(NamedTuple):
-    """Which Kafka this broker answers as."""
+    """The Kafka release that this broker emulates."""
 
-    release: str  # "3.9" or "4.3"
+    release: str  # `3.9` or `4.3`
     unstable_api_versions: bool = False
 
     @property
     def is_3_9(self) -> bool:
-        """Return whether the classic group coordinator and pre-4.0 rules apply."""
+        """Return whether the classic group coordinator and the rules before 4.0 apply."""
         return self.release == "3.9"
 
 

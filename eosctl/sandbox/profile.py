@@ -1,4 +1,4 @@
-"""The settings that a sandbox adds to Kafka's defaults; DescribeConfigs shows them as static broker settings."""
+"""The sandbox's own defaults. DescribeConfigs shows them as static broker settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.sandbox.metadata.image import ListenerEndpoint
 MAX_INTERNAL_REPLICATION = 3
 MAX_INTERNAL_MIN_ISR = 2
 
-#: For a cluster on one machine: quick failover and group starts, few partitions of the internal topics' logs open.
+#: For a cluster on one machine: fast failover and group starts, and few partitions of internal topics.
 BASE: Mapping[str, str] = {
     "broker.heartbeat.interval.ms": "500",
     "broker.session.timeout.ms": "2000",
@@ -37,9 +37,9 @@ FAST: Mapping[str, str] = {
 def node_settings(
     node_id: int, broker_count: int, *, fast: bool = False, overrides: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return a node's static settings (its `server.properties`); `overrides` win.
+    """Return a node's static settings (its `server.properties`); `overrides` take precedence.
 
-    Internal topics get as many replicas as there are brokers, three at most, so that transactions work on one broker.
+    Internal topics get one replica per broker, at most three, so that transactions work with one broker.
     """
     replication = str(min(MAX_INTERNAL_REPLICATION, broker_count))
     min_isr = str(min(MAX_INTERNAL_MIN_ISR, broker_count))
@@ -60,7 +60,7 @@ def node_settings(
 def place_settings(
     log_dirs: Sequence[Path], listeners: Mapping[str, ListenerEndpoint], *, is_controller: bool, is_broker: bool
 ) -> dict[str, str]:
-    """Return the settings that say where a node is and what it does; its listeners are settings of a broker alone."""
+    """Return the settings for a node's directories, listeners, and roles. Only brokers have listener settings."""
     roles = [role for role, has in (("broker", is_broker), ("controller", is_controller)) if has]
     settings = {"process.roles": ",".join(roles), "log.dirs": ",".join(map(str, log_dirs))}
     if listeners:

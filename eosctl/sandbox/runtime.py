@@ -1,4 +1,4 @@
-"""Time, timers and chance of one node, over any asyncio-like loop."""
+"""Time, timers, and randomness of a node, over an asyncio-like loop."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 from eosctl.sandbox.timing_wheel import TimingWheel, WheelTimer
 
-ROUNDING_MS: Final = 1e-3  # seconds times 1000 are a whole number of ms but for this much
-LATE_MS: Final = 10  # a timer that comes later than this was held up: the process had no processor, or a turn took long
+ROUNDING_MS: Final = 1e-3  # Rounding error of seconds times 1000.
+LATE_MS: Final = 10  # A timer that fires later than this was delayed by a lack of CPU time or a long turn.
 
 
 class Timers:
-    """The timers of one node: a wheel, and one timer of the loop for its next tick.
+    """The timers of a node: a timing wheel, and one loop timer for its next tick.
 
-    The wheel's tick is 1 ms; a call comes with the first tick at which its delay is over.
+    The wheel's tick is 1 ms; a call runs with the first tick at which its delay has elapsed.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks) -> None:
@@ -31,13 +31,13 @@ class Timers:
         self._armed_tick = 0
         self.stopped = False
         self.held_up_ms = 0
-        self._overdue: list[WheelTimer] | None = None  # while paused: what was due without a delay
+        self._overdue: list[WheelTimer] | None = None  # Calls without a delay that became due while paused.
 
     def _tick(self) -> int:
         return int(self._loop.time() * 1000 + ROUNDING_MS)
 
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
-        """Start a timer; without a delay it is a call of the loop's next turn."""
+        """Start a timer; without a delay, the call runs in the loop's next turn."""
         if self.stopped:
             return WheelTimer(0, call)
         if delay_ms <= 0:
@@ -71,24 +71,24 @@ class Timers:
             self._arm(following)
 
     def _fire(self, timer: WheelTimer) -> None:
-        """Make the call as work of a turn, in which other work may still cancel it."""
+        """Post the call as work of a turn, in which other work may still cancel it."""
         if self._overdue is not None:
             self._overdue.append(timer)
         elif not self.stopped:
             self._ticks.post(partial(self._run, timer))
 
     def _run(self, timer: WheelTimer) -> None:
-        if not self.stopped:  # the node may have gone down since the timer fired: its logs are closed
+        if not self.stopped:  # The node may have stopped since the timer fired, and its logs are closed.
             timer.run()
 
     def pause(self) -> None:
-        """Let no timer fire until `resume`: the process stands still while time goes on."""
+        """Stop firing timers until `resume`, while time advances."""
         if self._overdue is None:
             self._overdue = []
             self._disarm()
 
     def resume(self) -> None:
-        """Go on: what has become due meanwhile fires now."""
+        """Resume and fire the timers that are due."""
         overdue, self._overdue = self._overdue, None
         for timer in overdue or ():
             self._fire(timer)
@@ -97,12 +97,12 @@ class Timers:
             self._arm(max(following, self._tick()))
 
     def next_due(self) -> float:
-        """Return at which time of the loop the next timer may be due; infinity when none is."""
+        """Return the loop time at which the next timer may be due; infinity without one."""
         following = None if self.stopped or self._overdue is not None else self._wheel.next_tick()
         return float("inf") if following is None else following / 1000
 
     def catch_up(self) -> None:
-        """Fire what is due after the loop's time has jumped."""
+        """Fire the due timers after the loop's time has jumped."""
         if not self.stopped and self._overdue is None:
             self._disarm()
             self._armed_tick = self._tick()
@@ -114,17 +114,17 @@ class Timers:
             self._armed = None
 
     def stop(self) -> None:
-        """Cancel every timer and start none any more."""
+        """Cancel every timer and start no new one."""
         self.stopped = True
         self._wheel.clear()
         self._disarm()
 
 
 class NodeRuntime:
-    """What a node knows of the outside: its clock, its timers, its random source.
+    """A node's clock, timers, and random source.
 
-    `wall_base_ms` is the wall clock (ms since the epoch) that corresponds to the loop's time 0; `skew_ms` is added to
-    it for this node alone and may change while the node runs. `log` takes the node's log lines.
+    `wall_base_ms` is the wall clock (ms since the epoch) at the loop's time 0. `skew_ms` is added for this node alone
+    and may change while the node runs. `log` receives the node's log lines.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
@@ -139,14 +139,14 @@ class NodeRuntime:
         self.stopped = False
 
     def now_ms(self) -> int:
-        """Return this node's wall clock in ms since the epoch."""
+        """Return this node's wall clock in milliseconds since the epoch."""
         return int(self._time() * 1000 + self.wall_base_ms + self.skew_ms)
 
     def lived_ms(self) -> int:
-        """Return the monotonic ms in which this node could run: without those by which its timers came late.
+        """Return the monotonic milliseconds in which this node could run, excluding the delays of its timers.
 
-        Nodes of a sandbox share a process. Who measures the silence of others by this clock does not take a moment in
-        which none of them ran for the death of all.
+        All nodes of a sandbox share a process. Timeouts that use this clock do not expire when the whole process was
+        stalled.
         """
         return int(self.loop.time() * 1000) - self.timers.held_up_ms
 
@@ -163,7 +163,7 @@ class NodeRuntime:
             call()
 
     def call_at_lull(self, call: Callable[[], None]) -> None:
-        """Run `call` in this turn once nothing else is to be done, however much that brings about."""
+        """Run `call` in this turn once no other work is left, including work that is posted meanwhile."""
         self.ticks.at_lull(call)
 
     def stop(self) -> None:

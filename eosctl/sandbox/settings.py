@@ -1,4 +1,4 @@
-"""Kafka's broker and topic settings: types, defaults, bounds and update modes, and one node's effective values."""
+"""Kafka's broker and topic settings: types, defaults, bounds, and update modes, and their effective values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INT64_MAX = 0x7FFF_FFFF_FFFF_FFFF
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from, as DescribeConfigs numbers it."""
+    """The source of a value, as numbered in DescribeConfigs."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC = 1
@@ -25,7 +25,7 @@ class ConfigSource(IntEnum):
 
 
 class ConfigType(IntEnum):
-    """A setting's type, as DescribeConfigs numbers it."""
+    """A setting's type, as numbered in DescribeConfigs."""
 
     BOOLEAN = 1
     STRING = 2
@@ -39,13 +39,13 @@ class ConfigType(IntEnum):
 
 
 class InvalidSetting(ValueError):  # noqa: N818 - an answer, not a failure
-    """A setting that does not exist or a value that it does not take; the text is Kafka's."""
+    """An unknown setting or an invalid value; the text is Kafka's."""
 
 
 class Setting(NamedTuple):
-    """One setting of Kafka's ConfigDef.
+    """A setting of Kafka's `ConfigDef`.
 
-    `detail` is the update mode of a broker setting (`read-only`, `per-broker`, `cluster-wide`) or the broker settings
+    `detail` is the update mode of a broker setting (`read-only`, `per-broker`, `cluster-wide`), or the broker settings
     that a topic setting falls back to, most specific first. `valid` is the validator's text.
     """
 
@@ -64,11 +64,11 @@ class Setting(NamedTuple):
 
     @property
     def synonyms(self) -> tuple[str, ...]:
-        """Broker settings that give a topic setting its default."""
+        """Return the broker settings that provide a topic setting's default."""
         return tuple(name for name in self.detail.split(",") if name)
 
     def check(self, value: str) -> None:
-        """Refuse a value of the wrong type or outside the bounds, in the words of Kafka's ConfigDef."""
+        """Reject a value of the wrong type or outside the bounds, with the message of Kafka's `ConfigDef`."""
         match self.type:
             case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
                 self._check_number(value)
@@ -113,7 +113,7 @@ class Setting(NamedTuple):
 
 
 def is_integer(text: str) -> bool:
-    """Return whether Java reads a text as an integer, as it does with the names of broker resources."""
+    """Return whether Java parses a text as an integer, as it does with the names of broker resources."""
     return re.fullmatch(r"[+-]?[0-9]+", text) is not None
 
 

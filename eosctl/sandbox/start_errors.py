@@ -1,4 +1,4 @@
-"""Why a cluster does not start, in words that say what to do."""
+"""Explain why a cluster does not start, and what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eosctl.storage.errors import DamagedFile
 
 
 def explain_start(error: BaseException, spec: SandboxSpec, timeout_s: float) -> BaseException:
-    """Return what to raise instead of an error at the start of a cluster."""
+    """Return the error to raise instead of a low-level error at the start of a cluster."""
     if isinstance(error, TimeoutError):
         return EosctlError(
             f"The brokers did not get ready within {timeout_s:.0f} s.",

@@ -1,4 +1,4 @@
-"""What a cluster looks like from inside: nodes, leaders, offsets and what is open, as plain JSON values."""
+"""The internal state of a cluster as JSON values: nodes, leaders, offsets, and open transactions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def describe_cluster(core: ClusterCore, addresses: Mapping[int, str]) -> dict[st
 
     Args:
         core: The nodes.
-        addresses: Where clients find each broker, running or not.
+        addresses: The client address of each broker, running or not.
 
     Returns:
-        `cluster_id`, `emulate`, `transaction_version` (None while nobody knows it), `controller` (the id of the active
-        one, None without), `controllers`, `brokers`, `partitions` (offsets only where the leader runs) and
-        `transactions` (those that are open or about to end, as their coordinators see them).
+        `cluster_id`, `emulate`, `transaction_version` (None while unknown), `controller` (the id of the active one,
+        None without), `controllers`, `brokers`, `partitions` (offsets only where the leader runs) and `transactions`
+        (open or ending, from their coordinators).
     """
     image = next((broker.metadata for broker in core.brokers()), None)
     controllers = [_controller(core, node_id) for node_id in core.controller_ids]

@@ -1,4 +1,4 @@
-"""One turn of the event loop: work in order of arrival, then flushes, then answers to the sockets."""
+"""One turn of the event loop: work in order of arrival, then flushes, then responses to the sockets."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Call = Callable[[], None]
 
 
 class Handle(Protocol):
-    """What an event loop returns for a scheduled call."""
+    """A scheduled call, as an event loop returns it."""
 
     def cancel(self) -> None:
-        """Drop the call."""
+        """Cancel the call."""
 
 
 class Loop(Protocol):
@@ -31,15 +31,15 @@ class Loop(Protocol):
 
 
 class Ticks:
-    """Runs posted calls without recursion and groups what ends a turn.
+    """Runs posted calls without recursion and batches the end of a turn.
 
-    A turn has four phases, each of which begins when nothing of those before it is left: calls of `post`, calls of
-    `at_lull` (waiting fetches look at all that has come together), calls of `at_flush` (logs go to their files), calls
-    of `at_write` (sockets). So every answer leaves after the bytes that it speaks of are in the page cache, and one
-    turn costs one write per log and per connection.
+    A turn has four phases; each starts when the phases before it have no calls left: calls of `post`, calls of
+    `at_lull` (waiting fetches check for new records), calls of `at_flush` (logs are written to their files), and calls
+    of `at_write` (sockets). So a response is sent only after the bytes it refers to are in the page cache, and a turn
+    costs one write per log and per connection.
 
     Attributes:
-        turn: How many turns have begun.
+        turn: The number of turns so far.
     """
 
     def __init__(self, loop: Loop) -> None:
@@ -59,10 +59,11 @@ class Ticks:
             self.schedule()
 
     def post_settled(self, call: Call) -> None:
-        """Run `call` as `post` does, once what has been appended by now is in the page cache.
+        """Run `call` as `post` does, once everything appended so far is in the page cache.
 
-        A node that writes because of what another log holds (markers after the decision, the end of a transaction after
-        its markers) would else find the second without the first after a kill between the files of one turn.
+        A node writes to one log because of the content of another: markers after the decision, the end of a transaction
+        after its markers. Without this order, a kill between the writes of one turn could leave the second without the
+        first.
         """
         if self._flushes:
             call = partial(self._settle, self._flush_count, call)
@@ -80,7 +81,7 @@ class Ticks:
         _run_each(self._flushes)
 
     def at_lull(self, call: Call) -> None:
-        """Run `call` in this turn once nothing that was posted is left."""
+        """Run `call` in this turn once no posted call is left."""
         self._lull.append(call)
         if not self._scheduled:
             self.schedule()
@@ -98,15 +99,15 @@ class Ticks:
             self.schedule()
 
     def schedule(self) -> None:
-        """Make sure that a turn will run."""
+        """Schedule a turn unless one is scheduled."""
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self.run)
 
     def run(self) -> None:
-        """Run one whole turn; a failing call is reported by the loop and costs no other call."""
+        """Run a whole turn. A failing call is reported by the loop and does not affect other calls."""
         self.turn += 1
-        self._scheduled = True  # calls posted from here on are part of this turn
+        self._scheduled = True  # Calls posted from here on belong to this turn.
         work = self._work
         try:
             while True:

@@ -1,7 +1,7 @@
-"""A hierarchical timing wheel (Kafka's SystemTimer and TimingWheel): timers start and are cancelled at constant cost.
+"""A hierarchical timing wheel (Kafka's `SystemTimer` and `TimingWheel`): constant cost to start and cancel timers.
 
-A wheel is a ring of buckets, one a tick. What lies beyond its span waits in a coarser wheel whose tick is that span,
-and comes down when its bucket's time has come. Only buckets are ordered by time, in a heap; an empty one costs nothing.
+A wheel is a ring of buckets, one per tick. Timers beyond its span wait in a coarser wheel whose tick is that span, and
+move down when their bucket is due. Only non-empty buckets are ordered by time, in a heap.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Final
 
-WHEEL_SIZE: Final = 20  # Kafka's, as is the tick of 1 ms that the sandbox gives it
+WHEEL_SIZE: Final = 20  # The wheel size of Kafka, like the tick of 1 ms that the sandbox uses.
 
 
 class WheelTimer:
-    """A call that is due at a tick; `call` is None once it ran or was cancelled."""
+    """A call due at a tick; `call` is None once it has run or was cancelled."""
 
     __slots__ = ("bucket", "call", "due", "serial")
 
@@ -26,17 +26,17 @@ class WheelTimer:
 
     @property
     def is_pending(self) -> bool:
-        """Return whether the call is still to come."""
+        """Return whether the call has neither run nor been cancelled."""
         return self.call is not None
 
     def run(self) -> None:
-        """Make the call unless it was made or cancelled."""
+        """Run the call unless it has run or was cancelled."""
         call, self.call = self.call, None
         if call is not None:
             call()
 
     def cancel(self) -> None:
-        """Drop the call; harmless when there is none any more."""
+        """Cancel the call; no effect after it has run."""
         self.call = None
         bucket = self.bucket
         if bucket is not None:
@@ -45,7 +45,7 @@ class WheelTimer:
 
 
 class _Wheel:
-    """One ring: `starts` says for which tick a bucket is in the heap now, -1 for none."""
+    """A ring of buckets. `starts` is the tick for which each bucket is in the heap, -1 for none."""
 
     __slots__ = ("buckets", "span", "starts", "tick")
 
@@ -57,7 +57,7 @@ class _Wheel:
 
 
 class TimingWheel:
-    """Timers by tick. Time is given from outside and never goes back."""
+    """Timers by tick. The caller passes the time, which never decreases."""
 
     __slots__ = ("_heap", "_now", "_serial", "_size", "_wheels")
 
@@ -66,10 +66,10 @@ class TimingWheel:
         self._size = size
         self._serial = 0
         self._wheels = [_Wheel(1, size)]
-        self._heap: list[tuple[int, int, int]] = []  # buckets by their first tick: (tick, wheel, index)
+        self._heap: list[tuple[int, int, int]] = []  # Non-empty buckets by their first tick: (tick, wheel, index).
 
     def add(self, due: int, call: Callable[[], None], now: int) -> WheelTimer:
-        """Start a timer; one that is due already comes with the next tick."""
+        """Start a timer; one that is due already fires with the next tick."""
         heap = self._heap
         if now > self._now and (not heap or heap[0][0] > now):
             self._now = now
@@ -82,7 +82,7 @@ class TimingWheel:
         return timer
 
     def _place(self, timer: WheelTimer, due: int) -> None:
-        """Put a timer into the finest wheel that reaches so far."""
+        """Add a timer to the finest wheel whose span covers it."""
         now, wheels, level = self._now, self._wheels, 0
         while due >= now - now % wheels[level].tick + wheels[level].span:
             level += 1
@@ -102,7 +102,7 @@ class TimingWheel:
             heappush(self._heap, (start, level, index))
 
     def advance(self, now: int) -> list[WheelTimer]:
-        """Let time pass up to `now`; returns the timers that are due, by time and then in order of their start."""
+        """Advance to `now`; return the due timers by time, then by start order."""
         due: list[WheelTimer] = []
         heap = self._heap
         while heap and heap[0][0] <= now:
@@ -126,7 +126,7 @@ class TimingWheel:
         return due
 
     def next_tick(self) -> int | None:
-        """Return the tick of the next bucket that holds a timer: `advance` has nothing to do before; or None."""
+        """Return the tick of the next bucket that holds a timer, before which `advance` has nothing to do; or None."""
         heap = self._heap
         while heap:
             start, level, index = heap[0]

@@ -1,1 +1,1 @@
-"""One broker: connections, dispatch, configuration, its life in the cluster."""
+"""A broker: connections, dispatch, configuration, and lifecycle."""

@@ -1,4 +1,4 @@
-"""One broker: how it starts and stops, and how committed metadata reaches its parts."""
+"""A broker: start, stop, and application of committed metadata."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Broker(BrokerServices):
     Attributes:
         on_ready: Called once the controller has unfenced this broker.
         early_requests: Requests of other nodes that arrived before the broker was ready.
-        on_disconnect: Breaks the connections of all clients.
+        on_disconnect: Closes the connections of all clients.
         error_counts: Errors by API, counted while metrics are served.
     """
 
@@ -70,7 +70,7 @@ class Broker(BrokerServices):
     # --- life ---------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Register and begin the periodic work; `on_ready` is called once the controller lets this broker serve."""
+        """Register and start the periodic work; `on_ready` is called once the controller has unfenced this broker."""
         self.lifecycle.start()
         self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging)
         self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint)
@@ -78,14 +78,14 @@ class Broker(BrokerServices):
         Housekeeping(self.runtime, self.config, self.logs, self._own_logs).start()
 
     def registered(self) -> None:
-        """Go on after registration: producer ids and transaction timers need the broker epoch."""
+        """Continue after registration: producer ids and transaction timers need the broker epoch."""
         self.followers.broker_epoch = self.broker_epoch
         self.leaderships.caught_up(self.metadata.last_offset, self.broker_epoch)
         self.producer_ids.start()
         self.transactions.start()
 
     def stop(self, *, clean: bool) -> None:
-        """Stop serving; a clean stop leaves complete files, any other what a killed process leaves."""
+        """Stop serving. A clean stop leaves complete files, any other the files of a killed process."""
         self.stopped = True
         self.runtime.stop()
         self.logs.close(clean=clean, broker_epoch=self.broker_epoch)
@@ -109,7 +109,7 @@ class Broker(BrokerServices):
     # --- metadata -----------------------------------------------------------------------------------------------
 
     def apply_metadata(self, batch: ReplayedBatch) -> None:
-        """Take over a committed batch of the metadata log."""
+        """Apply a committed batch of the metadata log."""
         image, delta = self.metadata, ImageDelta()
         for record in batch.records:
             replay(image, record, delta)
@@ -137,7 +137,7 @@ class Broker(BrokerServices):
         self.leaderships.caught_up(image.last_offset, self.broker_epoch)
 
     def _directory_lost(self, directory: LogDirectory) -> None:
-        """Go on without the partitions of a directory that failed; what it did not take is never acknowledged."""
+        """Remove the partitions of a failed directory; their unwritten appends are never acknowledged."""
         if any(log.store.has_unwritten for _, log in directory.logs()):
             self.on_disconnect()
         self.replicas.take_offline([partition for partition, _ in directory.logs()])
@@ -166,4 +166,4 @@ class Broker(BrokerServices):
 
 
 def _nothing() -> None:
-    """Ignore a notification without a receiver."""
+    """Ignore a notification that has no receiver."""

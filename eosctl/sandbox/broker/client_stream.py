@@ -1,8 +1,8 @@
-"""What faults do to the stream between one client and a broker.
+"""Faults on the stream between a client and a broker.
 
-A stream keeps its order, as TCP does: what is behind a delayed request waits with it, also the end of the stream. So a
-client that gives up and connects again can be overtaken by its own past, which is how a late EndTxn comes about. A
-request that is dropped takes everything behind it along, as on a path that carries nothing any more.
+A stream keeps its order, as TCP does: everything behind a delayed request waits with it, including the end of the
+stream. A client that gives up and reconnects can therefore be overtaken by its earlier requests, which causes late
+EndTxn requests. A dropped request also drops everything behind it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from eosctl.sandbox.network import CLIENTS, REORDER_LIMIT_MS, FaultAction, Frame
 from eosctl.sandbox.ports import Timer
 
 END = bytes(bytearray(b"end"))
-"""The end of the stream, kept back in its place; told from a request by its identity."""
+"""The end of the stream, held back in its place; distinguished from requests by identity."""
 
 
 class StreamTimers(Protocol):
-    """When held requests go on: a node's runtime, or any loop's."""
+    """The timers of held requests: a node's runtime, or any event loop."""
 
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> Timer:
-        """Call after a delay."""
+        """Run a call after a delay."""
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Call once this is done."""
+        """Run a call after the current one."""
 
 
 class StreamEnd(Protocol):
@@ -35,38 +35,38 @@ class StreamEnd(Protocol):
         """Handle requests, or the end of the stream."""
 
     def emit(self, frame: bytes) -> None:
-        """Send an answer."""
+        """Send a response."""
 
     def abort(self) -> None:
-        """Break the connection."""
+        """Abort the connection."""
 
 
 class ClientFaults:
-    """The faults on the streams of one broker's clients, and the requests that wait to be overtaken."""
+    """The faults on the streams of a broker's clients, and the requests that wait to be overtaken."""
 
     def __init__(self) -> None:
         self.faults: list[LinkFault] = []
         self.overtaken: list[Callable[[], None]] = []
 
     def find(self, frame: Frame) -> LinkFault | None:
-        """Return the fault that hits a frame; counts it."""
+        """Return the fault that affects a frame, and count it."""
         return next((fault for fault in self.faults if fault.hits(frame)), None)
 
 
 class ClientStream:
-    """One client's stream while faults are about; made with the first of them."""
+    """A client's stream, created with the first fault that affects it."""
 
     def __init__(self, node_id: int, runtime: StreamTimers, faults: ClientFaults, end: StreamEnd) -> None:
         self._node_id = node_id
         self._runtime = runtime
         self._faults = faults
         self._end = end
-        self._requests: list[bytes] | None = None  # kept back; None while the way is free
+        self._requests: list[bytes] | None = None  # Requests held back; None while the stream is not delayed.
         self._answers: list[bytes] | None = None
-        self._doubled: list[int] = []  # correlation ids of requests that were sent twice: one answer each is enough
+        self._doubled: list[int] = []  # Correlation ids of requests that were duplicated: only one response is sent.
 
     def arrive(self, frames: Sequence[bytes]) -> list[bytes]:
-        """Return the requests that arrive now; the others come later through `StreamEnd.take`, or never."""
+        """Return the requests that arrive now. Others arrive later through `StreamEnd.take`, or never."""
         arrived: list[bytes] = []
         for frame in frames:
             if self._requests is not None:
@@ -106,20 +106,20 @@ class ClientStream:
             self._runtime.call_soon(release)
 
     def _release_requests(self, held: list[bytes]) -> None:
-        # A request that was overtaken has gone before its time was over: what is kept back by then is another fault's.
+        # An overtaken request is released before its delay ends; requests held back by then belong to another fault.
         if self._requests is held:
             self._requests = None
             self._end.take(held)
 
     def ends(self) -> bool:
-        """Return whether the end of the stream may be noted now; else it is kept back behind the requests before it."""
+        """Return whether the stream may end now; otherwise the end is held back behind the earlier requests."""
         if self._requests is None:
             return True
         self._requests.append(END)
         return False
 
     def answer(self, api_key: int, frame: bytes) -> bool:
-        """Take an answer, size prefix and all; returns whether it may leave now."""
+        """Accept a response with its size prefix; return whether it may be sent now."""
         correlation_id = int.from_bytes(frame[4:8], "big")
         if correlation_id in self._doubled:
             self._doubled.remove(correlation_id)

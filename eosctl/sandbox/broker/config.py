@@ -1,4 +1,4 @@
-"""A node's effective settings: dynamic over static over Kafka's defaults."""
+"""A node's effective settings: dynamic before static before Kafka's defaults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, Setting, setting_table
 
-#: Broker settings that an older name in the same table still supplies, most specific first (KafkaConfig's getters).
+#: Broker settings with a fallback to an older name in the same table, most specific first (getters of `KafkaConfig`).
 _TIME_SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "log.retention.ms": (("log.retention.minutes", 60_000), ("log.retention.hours", 3_600_000)),
     "log.roll.ms": (("log.roll.hours", 3_600_000),),
@@ -21,7 +21,7 @@ _THROTTLED: Final = re.compile(r"\*|([0-9]+:[0-9]+)?(,[0-9]+:[0-9]+)*")
 
 
 class ConfigEntry(NamedTuple):
-    """One value and where it comes from."""
+    """A value and its source."""
 
     name: str
     value: str | None
@@ -29,17 +29,17 @@ class ConfigEntry(NamedTuple):
 
 
 class ConfigSources(NamedTuple):
-    """The dynamic settings that the metadata log holds for one broker."""
+    """The dynamic settings in the metadata log for a broker."""
 
     broker: Mapping[str, str]
     cluster: Mapping[str, str]
 
 
 class NodeConfig:
-    """Typed access to one node's settings by Kafka's names.
+    """Typed access to a node's settings by Kafka's names.
 
-    `static` are the settings that the sandbox or its user gave (Kafka's server.properties). Values are cached until
-    `replace_dynamic` brings new dynamic settings.
+    `static` are the settings of the sandbox or its user (Kafka's `server.properties`). Values are cached until
+    `replace_dynamic` is called.
     """
 
     def __init__(self, release: str, static: Mapping[str, str]) -> None:
@@ -55,7 +55,7 @@ class NodeConfig:
         self._bools: dict[str, bool] = {}
 
     def replace_dynamic(self, sources: ConfigSources) -> None:
-        """Take over the dynamic settings of the metadata log."""
+        """Replace the dynamic settings with those of the metadata log."""
         self._dynamic = sources
         self._ints.clear()
         self._bools.clear()
@@ -64,7 +64,7 @@ class NodeConfig:
         """Return an integer setting.
 
         Raises:
-            KeyError: This Kafka release has no such setting.
+            KeyError: This Kafka release does not have the setting.
         """
         value = self._ints.get(name)
         if value is None:
@@ -79,11 +79,11 @@ class NodeConfig:
         return value
 
     def get_str(self, name: str) -> str:
-        """Return a text setting, empty when Kafka's default is null."""
+        """Return a text setting; empty when Kafka's default is null."""
         return self.entry(name).value or ""
 
     def entries(self, name: str) -> list[ConfigEntry]:
-        """Return the value and everything that it hides, most specific first (DescribeConfigs' synonyms)."""
+        """Return the effective value and all overridden ones, most specific first (synonyms of DescribeConfigs)."""
         found = []
         if name in self._dynamic.broker:
             found.append(ConfigEntry(name, self._dynamic.broker[name], ConfigSource.DYNAMIC_BROKER))
@@ -106,9 +106,9 @@ class NodeConfig:
         return found[0]
 
     def topic_entries(self, overrides: Mapping[str, str], name: str) -> list[ConfigEntry]:
-        """Return a topic setting's value and what it hides, most specific first.
+        """Return a topic setting's effective value and the overridden ones, most specific first.
 
-        As in Kafka (ConfigHelper), older names of the broker setting show only below a value of its first name.
+        As in Kafka (`ConfigHelper`), older names of the broker setting are listed only below a value of its first name.
         """
         setting = self.table.topic[name]
         of_broker = [entry for synonym in setting.synonyms for entry in self.entries(synonym)]
@@ -147,7 +147,7 @@ class NodeConfig:
 
 
 def check_topic_setting(table: Mapping[str, Setting], name: str, value: str | None) -> None:
-    """Refuse an unknown topic setting or a value that it does not take.
+    """Reject an unknown topic setting or an invalid value.
 
     Raises:
         InvalidSetting: With Kafka's text.

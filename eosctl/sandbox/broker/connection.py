@@ -1,4 +1,4 @@
-"""One client connection without I/O: bytes in, bytes out, one request at a time as Kafka's muted channels do."""
+"""A client connection without I/O. It handles one request at a time, as Kafka's muted channels do."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from eosctl.wire.errors import WireError
 from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields, response_frame
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 
-OUTPUT_LIMIT_BYTES: Final = 1 << 20  # with so much to write, the next request waits until it is written
+OUTPUT_LIMIT_BYTES: Final = 1 << 20  # With more unsent bytes than this, the next request waits.
 
 
 class Exchange:
-    """The reply of one request; further calls and calls after the connection closed do nothing."""
+    """The reply of a request. Repeated calls, and calls after the connection was closed, have no effect."""
 
     __slots__ = ("_answered", "_connection", "_correlation_id", "_form")
 
@@ -51,17 +51,17 @@ class Exchange:
             connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
 
     def without_answer(self) -> None:
-        """End the request without an answer (acks=0)."""
+        """End the request without a response (acks=0)."""
         if not self._answered:
             self._answered = True
             self._connection.answer(b"")
 
 
 class Connection:
-    """A client's connection to one broker.
+    """A client's connection to a broker.
 
-    `on_output` is called when bytes for the socket are there (see `take_output`), `on_close` when the broker hangs up.
-    `principal` changes when the client authenticates.
+    `on_output` is called when there are bytes to send (see `take_output`), `on_close` when the broker closes the
+    connection. `principal` changes when the client authenticates.
     """
 
     def __init__(
@@ -86,19 +86,19 @@ class Connection:
         self._held = False
         self._output: list[bytes] = []
         self._output_bytes = 0
-        self.on_drained: Callable[[], None] | None = None  # called once no request waits for its turn any more
+        self.on_drained: Callable[[], None] | None = None  # Called once no request is queued any more.
         self._login = Login(self, broker.passwords) if broker.needs_login(listener) else None
         self._session_end_ms: int | None = None
         self._stream: ClientStream | None = None
 
     def disturbed_stream(self) -> ClientStream | None:
-        """Return what faults do to this connection; None while there never was one and none is about."""
+        """Return the faults on this connection; None if there was never one."""
         if self._stream is None and self.broker.client_faults.faults:
             self._stream = ClientStream(self.broker.node_id, self.broker.runtime, self.broker.client_faults, self)
         return self._stream
 
     def feed(self, data: bytes) -> None:
-        """Take bytes of the client; handles every complete request that is not behind a waiting one."""
+        """Add received bytes and handle every complete request that is not queued behind another."""
         if self.closed:
             return
         try:
@@ -111,28 +111,28 @@ class Connection:
             frames = stream.arrive(frames)
         self._frames.extend(frames)
         if self._login is not None and self._splitter.buffered_bytes > MAX_LOGIN_BYTES:
-            self.abort()  # nobody may fill the broker's memory before it is known who it is
+            self.abort()  # Limit the memory of unauthenticated clients.
             return
         self._pump()
 
     def take(self, frames: Sequence[bytes]) -> None:
-        """Handle requests that a fault kept back."""
+        """Handle requests that a fault held back."""
         self._frames.extend(frames)
         self._pump()
 
     def emit(self, frame: bytes) -> None:
-        """Send an answer that a fault kept back."""
+        """Send a response that a fault held back."""
         if not self.closed:
             self._queue(frame)
 
     def authenticated(self, principal: str, lifetime_ms: int) -> None:
-        """Go on as this principal, for `lifetime_ms` or, when that is 0, for good."""
+        """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
         self.principal = principal
         self._login = None
         self._session_end_ms = self.broker.runtime.now_ms() + lifetime_ms if lifetime_ms else None
 
     def answer(self, frame: bytes) -> None:
-        """Queue an answer (empty: none is due) and go on with the next request."""
+        """Queue a response (empty: none) and handle the next request."""
         if self.closed:
             return
         if frame:
@@ -148,7 +148,7 @@ class Connection:
         self._output_bytes += len(frame)
 
     def take_output(self) -> bytes:
-        """Return and forget the queued answers."""
+        """Return and clear the queued responses."""
         output = self._output
         self._output = []
         if self._output_bytes >= OUTPUT_LIMIT_BYTES and self._frames:
@@ -157,28 +157,28 @@ class Connection:
         return output[0] if len(output) == 1 else b"".join(output)
 
     def hold(self) -> None:
-        """Handle no request until `release`: the client does not read its answers."""
+        """Handle no request until `release`, because the client does not read its responses."""
         self._held = True
 
     def release(self) -> None:
-        """Go on after `hold`."""
+        """Resume after `hold`."""
         self._held = False
         self._pump()
 
     @property
     def has_backlog(self) -> bool:
-        """Return whether requests wait for their turn."""
+        """Return whether requests are queued."""
         return bool(self._frames)
 
     def abort(self) -> None:
-        """Hang up."""
+        """Abort the connection."""
         if not self.closed:
             self.closed = True
             self._frames.clear()
             self._on_close()
 
     def lost(self) -> None:
-        """Note that the client hung up; what it sent before may still be on its way."""
+        """Record that the client disconnected; requests sent before may still be in transit."""
         if self._stream is not None and not self._stream.ends():
             return
         self.closed = True
@@ -198,7 +198,7 @@ class Connection:
                 except WireError:
                     self.abort()
                 except BaseException:
-                    self.abort()  # a fault of ours costs this client its connection, and is reported by the loop
+                    self.abort()  # An internal error closes this client's connection and is reported by the loop.
                     raise
         finally:
             self._pumping = False
@@ -237,7 +237,7 @@ class Connection:
             route.guard(Access(broker, context, route.handle), request)
 
     def _goes_on(self, api_key: int, frame: bytes) -> bool:
-        """Return whether a session that ends is still open to this request; a handshake renews it (KIP-368)."""
+        """Return whether an expiring session still accepts this request; a handshake renews it (KIP-368)."""
         if api_key == ApiKey.SASL_HANDSHAKE:
             self._login = Login(self, self.broker.passwords, again=True)
             self._login.take(frame)
@@ -251,7 +251,7 @@ class Connection:
         if header.api_key != ApiKey.API_VERSIONS:
             self.abort()
             return
-        # An unknown version is answered in the layout of version 0, from which clients pick one (KIP-511).
+        # An unsupported ApiVersions version is answered in version 0, from which clients choose one (KIP-511).
         form = codec(ApiKey.API_VERSIONS, 0)
         context = RequestContext(
             header.api_key,

@@ -1,4 +1,4 @@
-"""What clients were answered: error codes by API, counted as Kafka's metric ErrorsPerSec does, successes too."""
+"""Error codes of responses to clients by API, as in Kafka's metric ErrorsPerSec, successes included."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ CODES = ("error_code", "partition_error_code")
 
 
 class ErrorCounts:
-    """The error codes of one broker's answers to clients; counting costs time, so it begins when it is asked for."""
+    """The error codes of a broker's responses to clients. Counting costs time, so it starts on request."""
 
     def __init__(self) -> None:
         self.by_api: Counter[tuple[int, int]] = Counter()
 
     def add(self, api_key: int, response: Any) -> None:
-        """Count the codes of an answer."""
+        """Count the codes of a response."""
         for code in error_codes(response):
             self.by_api[api_key, code] += 1
 
 
 def error_codes(message: Any) -> Iterator[int]:
-    """Yield the codes of a message's parts, and its own where it is an error or there are no parts with any."""
+    """Yield the codes of a message's parts, and its own if it is an error or no part has a code."""
     own: int | None = None
     has_parts = False
     for name in message.__struct_fields__:

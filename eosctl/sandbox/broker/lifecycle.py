@@ -1,4 +1,4 @@
-"""A broker's life in the cluster: register, heartbeat until unfenced, leave in order (BrokerLifecycleManager)."""
+"""A broker's lifecycle: register, heartbeat until unfenced, controlled shutdown (`BrokerLifecycleManager`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REFUSED_RETRY_MS = 100
 
 
 class Lifecycle:
-    """Keeps one broker registered."""
+    """Keeps a broker registered."""
 
     def __init__(self, broker: BrokerServices, incarnation_id: bytes, registered: Callable[[], None]) -> None:
         self._broker = broker
@@ -31,7 +31,7 @@ class Lifecycle:
         self.events = NodeEvents(broker.runtime.log, broker.node_id, broker.emulation.release)
 
     def start(self) -> None:
-        """Register with the active controller; tries until one answers."""
+        """Register with the active controller; retry until one responds."""
         broker = self._broker
         request = BrokerRegistrationRequest(
             broker.node_id,
@@ -53,7 +53,7 @@ class Lifecycle:
         if response is None:
             self._broker.runtime.call_later(RETRY_MS, self.start)
             return
-        if response.error_code:  # most likely the session of this broker's last incarnation is not over yet
+        if response.error_code:  # Most likely the session of this broker's previous run has not expired yet.
             self._broker.runtime.call_later(REFUSED_RETRY_MS, self.start)
             return
         self._broker.broker_epoch = response.broker_epoch
@@ -81,7 +81,7 @@ class Lifecycle:
         if response is None:
             self._again(RETRY_MS)
             return
-        if response.error_code:  # the controller forgot this registration
+        if response.error_code:  # The controller no longer knows this registration.
             self._broker.runtime.call_later(RETRY_MS, self.start)
             return
         if not self.unfenced and not response.is_fenced:
@@ -100,12 +100,12 @@ class Lifecycle:
             self._broker.runtime.call_later(delay_ms, self._heartbeat)
 
     def heartbeat_soon(self) -> None:
-        """Send a heartbeat now: a log directory failed."""
+        """Send a heartbeat immediately, after a log directory failed."""
         if self._broker.broker_epoch >= 0:
             self._heartbeat()
 
     def shut_down(self, done: Callable[[], None]) -> None:
-        """Hand over every leadership, then call `done`."""
+        """Transfer every leadership, then call `done`."""
         self.events.hands_over()
         self._shutting_down = done
         self._heartbeat()

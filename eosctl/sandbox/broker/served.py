@@ -1,4 +1,4 @@
-"""The routes of the requests that reach one broker, and how often each was served."""
+"""The routes of a broker's requests, with request counts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.wire.codec import Codec
 
-#: Answers one request through `RequestContext.reply`; the message is the struct of the API's request.
+#: Handles a request and responds through `RequestContext.reply`; the message is the struct of the API's request.
 Handler: TypeAlias = "Callable[[BrokerServices, RequestContext, Any], None]"
 
 
 @dataclass(frozen=True)
 class Route:
-    """How one API in one version is decoded, handled, and answered.
+    """The decoder, handler, and encoder of one version of an API.
 
-    `guard` takes the access of a request (`sandbox.security.access.Access`) and the request, where an authorizer is
-    configured; None for an API that every client may send, or whose handler asks the authorizer itself.
+    `guard` receives the access of a request (`sandbox.security.access.Access`) and the request if an authorizer is
+    configured. None for an API that every client may send, or whose handler queries the authorizer itself.
     """
 
     codec: Codec
@@ -32,7 +32,7 @@ PeerRoute: TypeAlias = "Callable[[int, int], Route]"
 
 
 class _Served:
-    """A route and its requests so far."""
+    """A route and its request count."""
 
     __slots__ = ("request_count", "route")
 
@@ -42,7 +42,7 @@ class _Served:
 
 
 class ServedRequests:
-    """The routes of the requests that reached a broker, counted for its metrics."""
+    """The routes of a broker, with request counts for its metrics."""
 
     def __init__(self, emulation: Emulation, client_route: ClientRoute, peer_route: PeerRoute) -> None:
         self._emulation = emulation
@@ -51,10 +51,10 @@ class ServedRequests:
         self._served: dict[tuple[int, int, bool], _Served] = {}
 
     def route(self, api_key: int, version: int, *, from_broker: bool) -> Route | None:
-        """Return how to serve a request, and count it; None when a client's connection must be closed.
+        """Return the route of a request and count it; None closes a client's connection.
 
         Raises:
-            KeyError: The sandbox has no such API or version; only for a request of another broker.
+            KeyError: The sandbox does not have the API or version; only for requests of other brokers.
         """
         key = (api_key, version, from_broker)
         served = self._served.get(key)
@@ -70,9 +70,9 @@ class ServedRequests:
         return served.route
 
     def count_peer(self, api_key: int, version: int) -> None:
-        """Count a request of another broker that was answered without being sent."""
+        """Count a request of another broker that was handled without encoding."""
         self.route(api_key, version, from_broker=True)
 
     def counts(self) -> dict[tuple[int, int, bool], int]:
-        """Return how many requests were served, by API key, version, and whether a broker sent them."""
+        """Return the number of requests by API key, version, and whether a broker sent them."""
         return {key: served.request_count for key, served in self._served.items()}

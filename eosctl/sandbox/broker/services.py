@@ -1,4 +1,4 @@
-"""The parts of a broker, and the operations of the whole broker, that API handlers and authorization use."""
+"""The parts and operations of a broker that API handlers and authorization use."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MAX_FETCH_SESSION_PARTITIONS: Final = 120_000
 
 
 class Address(NamedTuple):
-    """Where clients of one listener find a broker."""
+    """The address of a listener for clients."""
 
     host: str
     port: int
@@ -54,15 +54,15 @@ class Address(NamedTuple):
 
 
 class BrokerServices:
-    """What handlers may use of a broker: its parts as attributes, operations of the whole as methods.
+    """The broker as API handlers see it: its parts as attributes, its operations as methods.
 
-    `Broker` adds what handlers must not touch: start and stop, registration, and the replay of metadata.
+    `Broker` adds the operations that handlers must not call: start, stop, registration, and the replay of metadata.
 
     Attributes:
-        in_reach: Returns another broker of this process that takes messages without encoding, or None.
-        count_request: Counts a request of another broker that was served without being sent (API key, version).
+        in_reach: Returns another broker of this process that accepts messages without encoding, or None.
+        count_request: Counts a request of another broker that was handled without encoding (API key, version).
         stopped: Whether the broker no longer serves.
-        paused: The requests that wait while the process stands still; None while it runs.
+        paused: The requests that wait while the process is paused; None while it runs.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class BrokerServices:
         return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
 
     def endpoint_of(self, broker_id: int, listener: str) -> Address | None:
-        """Return where clients of a listener find a broker."""
+        """Return the address of a broker's listener."""
         if broker_id == self.node_id:
             own = self.listeners.get(listener) or next(iter(self.listeners.values()))
             return Address(own.host, own.port, self.config.get_str("broker.rack") or None)
@@ -168,32 +168,32 @@ class BrokerServices:
         return None
 
     def fetcher_in_reach(self, broker_id: int) -> ReplicaFetcher | None:
-        """Return what a follower fetches with from here when it may be fed (`sandbox.replication.feeding`)."""
+        """Return the fetcher of a follower in this process, which receives records directly (`replication.feeding`)."""
         if self.stopped or self.paused is not None or self.authorizer is not None:
             return None
         follower = self.in_reach(broker_id)
         return None if follower is None else follower.followers.fetcher_of(self.node_id)
 
     def needs_login(self, listener: str) -> bool:
-        """Return whether clients of a listener have to log in."""
+        """Return whether clients of a listener must authenticate."""
         endpoint = self.listeners.get(listener)
         return endpoint is not None and SecurityProtocol(endpoint.security_protocol).uses_sasl
 
     def scram_credential(self, mechanism: str, user: str) -> ScramCredential | None:
-        """Return what the cluster keeps of a user's password."""
+        """Return a user's SCRAM credential."""
         return self.metadata.scram.get((user, mechanism))
 
     def end_without_answer(self, context: RequestContext) -> None:
-        """Finish a request that has no answer (acks=0)."""
+        """End a request that has no response (acks=0)."""
         if isinstance(context.reply, ClientReply):
             context.reply.without_answer()
 
     def may_produce_to(self, topic: str, context: RequestContext) -> bool:
-        """Return whether this client may write to a topic: internal ones are for admin clients only."""
+        """Return whether this client may write to a topic; internal topics are restricted to admin clients."""
         return topic not in INTERNAL_TOPICS or context.client_id == ADMIN_CLIENT_ID
 
     def forward(self, context: RequestContext, request: Any, timeout_ms: int) -> None:
-        """Let the active controller answer a request; without one, try again until `timeout_ms` are over."""
+        """Forward a request to the active controller; without one, retry until `timeout_ms` have elapsed."""
         deadline_ms = self.runtime.now_ms() + timeout_ms
 
         def send() -> None:
@@ -210,7 +210,7 @@ class BrokerServices:
         send()
 
     def ensure_internal_topic(self, name: str) -> None:
-        """Begin to create `__transaction_state` or `__consumer_offsets` unless it is there or on its way."""
+        """Start to create `__transaction_state` or `__consumer_offsets` unless it exists or is being created."""
         prefix = "transaction.state.log" if name == TRANSACTION_STATE_TOPIC else "offsets.topic"
         configs = {"cleanup.policy": "compact", "segment.bytes": self.config.get_str(f"{prefix}.segment.bytes")}
         if name == TRANSACTION_STATE_TOPIC:
@@ -231,7 +231,7 @@ class BrokerServices:
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
     ) -> None:
-        """Ask the controller for a topic unless that was asked already (auto-creation)."""
+        """Request a topic from the controller unless it was requested already (auto-creation)."""
         if name in self._creating or self.metadata.partition_count(name):
             return
         self._creating.add(name)
@@ -254,7 +254,7 @@ class BrokerServices:
 
 
 def _find_no_broker(_: int) -> None:
-    """Report that no other broker of this process can be reached without encoding."""
+    """Return None: no other broker of this process can be reached without encoding."""
 
 
 def _count_nothing(_api_key: int, _version: int) -> None:

@@ -1,1 +1,1 @@
-"""The APIs that a broker serves: one file each, loaded when the first request of its kind arrives."""
+"""The APIs that a broker serves: one file each, imported for the first request."""

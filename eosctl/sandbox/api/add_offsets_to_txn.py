@@ -1,8 +1,8 @@
-"""AddOffsetsToTxn (25), versions 0-4 (KIP-98).
+"""AddOffsetsToTxn (key 25, versions 0 to 4; KIP-98).
 
-- adds the partition of `__consumer_offsets` that belongs to the group, under the rules of AddPartitionsToTxn
-- the group need not exist, its name may be empty
-- 90 is 47 below version 2
+- Adds the group's partition of `__consumer_offsets`, under the rules of AddPartitionsToTxn.
+- The group need not exist, and its name may be empty.
+- Below version 2, PRODUCER_FENCED (90) becomes INVALID_PRODUCER_EPOCH (47).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: AddOffsetsToTxnRequest) -> None:
-    """Ask for WRITE on the id and READ on the group."""
+    """Require WRITE on the transactional id and READ on the group."""
     if not access.may_transact(AclOperation.WRITE, request.transactional_id):
         access.reply(AddOffsetsToTxnResponse(0, DENIED))
     elif not access.may_group(AclOperation.READ, request.group_id):

@@ -1,11 +1,10 @@
-"""AddPartitionsToTxn (24), versions 0-5 (KIP-98, KIP-890).
+"""AddPartitionsToTxn (key 24, versions 0 to 5; KIP-98, KIP-890).
 
-- up to version 3 one transaction of a client; internal topics answer 29
-- from version 4 on a batch of transactions from a broker, each to add or only to verify
-- one unknown partition (3) fails its transaction, the other partitions answer 55
-- 90 is 47 below version 2
-- a batch without transactions is never answered, an entry without topics opens a transaction without partitions
-
+- Up to version 3: one transaction of a client; internal topics fail with TOPIC_AUTHORIZATION_FAILED (29).
+- From version 4: a batch of transactions from a broker, each to add or only to verify.
+- One unknown partition (3) fails its transaction; the other partitions get OPERATION_NOT_ATTEMPTED (55).
+- Below version 2, PRODUCER_FENCED (90) becomes INVALID_PRODUCER_EPOCH (47).
+- A batch without transactions gets no response; an entry without topics starts a transaction without partitions.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from eosctl.wire.messages.add_partitions_to_txn import (
 INTERNAL_TOPICS: Final = frozenset({TRANSACTION_STATE_TOPIC, CONSUMER_OFFSETS_TOPIC})
 BATCHED_VERSION: Final = 4
 ADDED_BY_BROKER: Final = 2
-"""The client's transaction version that a 4.x coordinator concludes from a batched request."""
+"""The client's transaction version that a 4.x coordinator infers from a batched request."""
 
 Respond = Callable[[list[AddPartitionsToTxnTopicResult]], None]
 
@@ -140,7 +139,7 @@ FIRST_BATCHED_VERSION = 4
 
 
 def guard(access: Access, request: AddPartitionsToTxnRequest) -> None:
-    """Ask a client for WRITE on its id and on each topic, a broker (version 4) for CLUSTER_ACTION."""
+    """Require WRITE on the id and on each topic from a client, CLUSTER_ACTION from a broker (version 4)."""
     if access.context.api_version >= FIRST_BATCHED_VERSION:
         if access.may_cluster(AclOperation.CLUSTER_ACTION):
             access.proceed(request)

@@ -1,9 +1,10 @@
 """AlterReplicaLogDirs (key 34, versions 1 to 2; 3.9 serves 0 to 2): move replicas between directories (KIP-113).
 
-- A move goes on after the answer; DescribeLogDirs shows the future replica until it takes the current one's place.
-- Where a replica should be put that is not here yet is remembered, and answered with the error all the same: so
-  kafka-reassign-partitions names the directories of new replicas.
-- A topic whose name fills a directory's cannot be moved at all, since its copy would need a longer one.
+- A move continues after the response; DescribeLogDirs lists the future replica until it replaces the current one.
+- The directory of a replica that is not hosted yet is stored although the response is an error;
+  kafka-reassign-partitions places new replicas this way.
+- A topic with a name of the maximum length cannot be moved, since the directory of its future replica would have a
+  longer name.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from eosctl.wire.messages.alter_replica_log_dirs import (
 )
 
 LONGEST_DIRECTORY_NAME = 255
-SUFFIX_LENGTH = len("-future") + 34  # the unique part and its delimiters (UnifiedLog.logFutureDirName)
+SUFFIX_LENGTH = len("-future") + 34  # The unique part of the name and its delimiters (`UnifiedLog.logFutureDirName`).
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: AlterReplicaLogDirsRequest) -> None:
-    """Answer once for each partition; of several directories for one the last counts (partitionDirs)."""
+    """Start one move per partition. If a partition is listed with several directories, the last one counts."""
     wanted = {
         TopicPartition(topic.name, index): directory.path
         for directory in request.dirs

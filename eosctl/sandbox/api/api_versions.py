@@ -1,8 +1,8 @@
-"""ApiVersions (key 18, versions 0 to 4): what this broker serves (KIP-511, KIP-584).
+r"""ApiVersions (key 18, versions 0 to 4): the APIs of this broker (KIP-511, KIP-584).
 
-- An unknown version is answered in the layout of version 0 with UNSUPPORTED_VERSION and the range of this API alone.
-- From version 3 on the client's name and version must match ``[a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])?``.
-- Up to version 3 a supported feature whose minimum is 0 is left out (KAFKA-17011).
+- An unsupported version is answered in version 0 with UNSUPPORTED_VERSION and the versions of this API only.
+- From version 3, the client's name and version must match `[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?`.
+- Up to version 3, supported features with a minimum of 0 are omitted (KAFKA-17011).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ApiVersionsRequest) -> None:
-    """Announce APIs, supported and finalized features."""
+    """Return APIs, supported features, and finalized features."""
     version = context.api_version
     if not 0 <= version <= MAX_VERSION:
         own = ApiVersion(ApiKey.API_VERSIONS, 0, MAX_VERSION)
@@ -55,7 +55,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ApiVersions
 
 @cache
 def announced_apis(emulation: Emulation) -> list[ApiVersion]:
-    """Return the APIs as a broker of this release announces them on a client listener."""
+    """Return the APIs that a broker of this release lists for a client listener."""
     apis = []
     for key in ApiKey:
         versions = client_versions(key, emulation)

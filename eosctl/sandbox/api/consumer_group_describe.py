@@ -1,7 +1,7 @@
-"""ConsumerGroupDescribe (69), versions 0-1 (KIP-848, KIP-1099).
+"""ConsumerGroupDescribe (key 69, versions 0 to 1; KIP-848, KIP-1099).
 
-- a group that does not exist, or is a classic one, answers 69 with a text
-- 3.9 answers 35
+- An unknown or classic group gets GROUP_ID_NOT_FOUND (69) with a message.
+- 3.9 returns UNSUPPORTED_VERSION (35).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CLASSIC_MEMBER, _CONSUMER_MEMBER = 0, 1
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
-    """Describe groups of the new protocol."""
+    """Describe groups of the consumer protocol."""
     groups = [_describe(broker, group_id) for group_id in request.group_ids]
     if request.include_authorized_operations:
         groups = [
@@ -96,7 +96,7 @@ HIDDEN_TOPICS = "The group has described topic(s) that the client is not authori
 
 
 def guard(access: Access, request: ConsumerGroupDescribeRequest) -> None:
-    """Ask for DESCRIBE on each group, and on every topic that its members have."""
+    """Require DESCRIBE on each group, and on every topic of its members."""
     allowed, denied = access.part(request.group_ids, lambda group: access.may_group(AclOperation.DESCRIBE, group))
     refused = [DescribedGroup(DENIED, kafka_text(DENIED), group) for group in denied]
 

@@ -1,9 +1,9 @@
-"""ConsumerGroupHeartbeat (68), versions 0-1 (KIP-848).
+"""ConsumerGroupHeartbeat (key 68, versions 0 to 1; KIP-848).
 
-- 3.9 has the coordinator for it switched off and answers 35
-- an error answer carries nothing but code and text
-- joining a classic group of consumers turns it into a consumer group (`group.consumer.migration.policy`); the last
-  member of this protocol to leave turns it back
+- 3.9 has this protocol disabled and returns UNSUPPORTED_VERSION (35).
+- An error response contains only code and message.
+- Joining a classic group of consumers upgrades it to a consumer group (`group.consumer.migration.policy`). When the
+  last member of this protocol leaves, the group is downgraded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from eosctl.wire.uuid import render_uuid
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> None:
-    """Let a member join, report or leave."""
+    """Handle a member that joins, reports, or leaves."""
 
     def reply(answer: HeartbeatAnswer) -> None:
         assignment = None
@@ -91,7 +91,7 @@ TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: ConsumerGroupHeartbeatRequest) -> None:
-    """Ask for READ on the group and for DESCRIBE on every topic that is subscribed to by name."""
+    """Require READ on the group and DESCRIBE on every topic subscribed to by name."""
     error = None
     if not access.may_group(AclOperation.READ, request.group_id):
         error = DENIED

@@ -1,6 +1,6 @@
 """CreateAcls (key 30, versions 1 to 3; 3.9 serves 0 to 3): forwarded to the controller (KIP-140, KIP-290).
 
-- Without an authorizer the answer is SECURITY_DISABLED.
+- Without an authorizer, the response is SECURITY_DISABLED.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TIMEOUT_MS = 30_000
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: CreateAclsRequest) -> None:
-    """Let the controller add the entries."""
+    """Forward the new ACLs to the controller."""
     if broker.authorizer is None:
         refused = AclCreationResult(ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
         context.reply(CreateAclsResponse(0, [refused for _ in request.creations]))

@@ -1,7 +1,7 @@
 """DeleteAcls (key 31, versions 1 to 3; 3.9 serves 0 to 3): forwarded to the controller (KIP-140, KIP-290).
 
-- Without an authorizer the answer is SECURITY_DISABLED.
-- Codes that no release defines close the connection, as in Kafka: the request is not understood.
+- Without an authorizer, the response is SECURITY_DISABLED.
+- Undefined filter codes close the connection, as in Kafka.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIMEOUT_MS = 30_000
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DeleteAclsRequest) -> None:
-    """Let the controller remove what the filters select."""
+    """Forward the filters to the controller."""
     if any(AclFilter(*astuple(chosen)).has_unknown_code for chosen in request.filters):
         context.reply(None)
     elif broker.authorizer is None:

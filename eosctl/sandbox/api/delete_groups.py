@@ -1,7 +1,7 @@
-"""DeleteGroups (42), versions 0-2 (KIP-229).
+"""DeleteGroups (key 42, versions 0 to 2; KIP-229).
 
-- only an empty group goes, with its offsets: 68 otherwise, 69 when there is none
-- 3.9 answers before its tombstones are replicated, 4.3 after
+- Deletes an empty group with its offsets; otherwise NON_EMPTY_GROUP (68), or GROUP_ID_NOT_FOUND (69).
+- 3.9 responds before its tombstones are replicated, 4.3 after.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: DeleteGroupsRequest) -> None:
-    """Ask for DELETE on each group."""
+    """Require DELETE on each group."""
     allowed, denied = access.part(request.groups_names, lambda group: access.may_group(AclOperation.DELETE, group))
     refused = [DeletableGroupResult(group, DENIED) for group in denied]
     access.proceed(

@@ -1,8 +1,8 @@
 """DeleteRecords (key 21, versions 0 to 2): raise the log start offset (KIP-107).
 
-- -1 means the high watermark; beyond it is OFFSET_OUT_OF_RANGE.
-- Internal topics are refused with INVALID_TOPIC_EXCEPTION, topics without `delete` policy with POLICY_VIOLATION.
-- Answered with the low watermark once every live follower has deleted too, or after the timeout.
+- -1 is the high watermark; offsets beyond it are OFFSET_OUT_OF_RANGE.
+- Internal topics get INVALID_TOPIC_EXCEPTION, topics without the `delete` policy POLICY_VIOLATION.
+- The response contains the low watermark and is sent once every live follower has deleted too, or after the timeout.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: DeleteRecor
 
 
 class Deletion:
-    """One request until its followers have followed."""
+    """A request that waits for its followers."""
 
     def __init__(self, broker: BrokerServices, context: RequestContext, request: DeleteRecordsRequest) -> None:
         self._broker = broker
@@ -105,7 +105,7 @@ DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: DeleteRecordsRequest) -> None:
-    """Ask for DELETE on each topic."""
+    """Require DELETE on each topic."""
     allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.DELETE, topic.name))
     refused = [
         DeleteRecordsTopicResult(

@@ -1,7 +1,7 @@
-"""DescribeAcls (key 29, versions 1 to 3; 3.9 serves 0 to 3): the entries that a filter selects (KIP-140, KIP-290).
+"""DescribeAcls (key 29, versions 1 to 3; 3.9 serves 0 to 3): the ACLs that match a filter (KIP-140, KIP-290).
 
-- Without an authorizer the answer is SECURITY_DISABLED.
-- Codes that no release defines close the connection, as in Kafka: the request is not understood.
+- Without an authorizer, the response is SECURITY_DISABLED.
+- Undefined filter codes close the connection, as in Kafka.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_AUTHORIZER = "No Authorizer is configured on the broker"
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeAclsRequest) -> None:
-    """Describe the selected entries, resource by resource."""
+    """Describe the matching ACLs, grouped by resource."""
     chosen = AclFilter(*astuple(request))
     if chosen.has_unknown_code:
         context.reply(None)

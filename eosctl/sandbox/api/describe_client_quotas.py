@@ -1,4 +1,4 @@
-"""DescribeClientQuotas (key 48, versions 0 to 1): the quotas that are set (KIP-546)."""
+"""DescribeClientQuotas (key 48, versions 0 to 1): configured quotas (KIP-546)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from eosctl.wire.messages.describe_client_quotas import (
 
 
 class MatchType(IntEnum):
-    """How a component of the filter selects."""
+    """How a filter component matches entities."""
 
     EXACT = 0
     DEFAULT = 1
@@ -33,7 +33,7 @@ class MatchType(IntEnum):
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeClientQuotasRequest) -> None:
-    """Describe the entities that every component selects."""
+    """Describe the entities that match all components."""
     try:
         _check(request.components)
     except Refused as refused:

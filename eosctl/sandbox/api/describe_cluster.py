@@ -1,7 +1,7 @@
 """DescribeCluster (key 60, versions 0 to 2; 3.9 serves 0 to 1): brokers or controllers (KIP-700, KIP-919, KIP-1073).
 
-- Endpoint type 1 is brokers; controllers (type 2) are told on controller listeners only: MISMATCHED_ENDPOINT_TYPE.
-- Fenced brokers are listed only when asked for (version 2).
+- Endpoint type 1 lists brokers. Controllers (type 2) are listed only on controller listeners: MISMATCHED_ENDPOINT_TYPE.
+- Fenced brokers are listed only on request (version 2).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""DescribeConfigs (key 32, versions 1 to 4; 3.9 serves 0 to 4): settings with sources (KIP-133, KIP-226, KIP-569).
+"""DescribeConfigs (key 32, versions 1 to 4; 3.9 serves 0 to 4): settings and sources (KIP-133, KIP-226, KIP-569).
 
-- Topics and brokers; a broker answers for itself only, the empty name stands for the cluster's dynamic defaults.
-- Synonyms on request; documentation is not kept and answered as null.
-- Groups have settings of their own before the broker's (KIP-848); client metrics have dynamic ones only, and none here.
+- A broker describes only itself among the brokers; the empty name is the cluster's dynamic defaults.
+- Synonyms are returned on request; documentation is always null.
+- Groups have settings that override the broker's (KIP-848). Client metrics have only dynamic settings, and none here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Configs = list[DescribeConfigsResourceResult]
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeConfigsRequest) -> None:
-    """Describe every resource for itself."""
+    """Describe every resource independently."""
     results = [_describe(broker, resource, request.include_synonyms) for resource in request.resources]
     context.reply(DescribeConfigsResponse(0, results))
 
@@ -168,7 +168,7 @@ def _result(
 
 
 def guard(access: Access, request: DescribeConfigsRequest) -> None:
-    """Ask for DESCRIBE_CONFIGS."""
+    """Require DESCRIBE_CONFIGS."""
     allowed, refused = [], []
     for resource in request.resources:
         kind, name = resource.resource_type, resource.resource_name

@@ -1,8 +1,9 @@
-"""DescribeGroups (15), versions 0-5 on 3.9 and 0-6 on 4.3 (KIP-345, KIP-430, KIP-1043).
+"""DescribeGroups (key 15, versions 0 to 6; 3.9 serves 0 to 5; KIP-345, KIP-430, KIP-1043).
 
-- a group that does not exist is Dead without an error below version 6, from there 69 with a text
-- members' metadata is shown only while the group is stable, in 3.9 their assignments too; 4.x keeps those of before
-- groups of the new protocol count as not existing here
+- An unknown group is Dead without an error below version 6, and GROUP_ID_NOT_FOUND (69) with a message from 6 on.
+- The members' metadata is returned only while the group is stable. So are assignments in 3.9; 4.x returns the previous
+  ones.
+- Groups of the consumer protocol are treated as unknown.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: DescribeGroupsRequest) -> None:
-    """Ask for DESCRIBE on each group."""
+    """Require DESCRIBE on each group."""
     allowed, denied = access.part(request.groups, lambda group: access.may_group(AclOperation.DESCRIBE, group))
     refused = [DescribedGroup(DENIED, None, group) for group in denied]
     access.proceed(

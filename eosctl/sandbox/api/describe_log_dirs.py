@@ -1,7 +1,7 @@
 """DescribeLogDirs (key 35, versions 1 to 5; 3.9 serves 0 to 4): bytes and lag per partition (KIP-113, KIP-827).
 
-- Null topics mean all; a partition that is not hosted here is left out.
-- A directory that failed answers KAFKA_STORAGE_ERROR and nothing else.
+- Null topics are all topics; partitions that are not hosted here are omitted.
+- A failed directory returns only KAFKA_STORAGE_ERROR.
 """
 
 from __future__ import annotations

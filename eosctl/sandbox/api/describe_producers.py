@@ -1,7 +1,8 @@
-"""DescribeProducers (61), version 0 (KIP-664).
+"""DescribeProducers (key 61, version 0; KIP-664).
 
-- any replica that hosts the log answers; 6 for a partition that lives elsewhere, 3 for an unknown one
-- every producer that the partition remembers, with or without an open transaction
+- Any replica responds. Partitions hosted elsewhere are NOT_LEADER_OR_FOLLOWER (6), unknown ones
+  UNKNOWN_TOPIC_OR_PARTITION (3).
+- All producers in the partition's state are returned, with or without an open transaction.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: DescribeProducersRequest) -> None:
-    """Ask for READ on each topic."""
+    """Require READ on each topic."""
     allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.READ, topic.name))
     refused = [
         TopicResponse(

@@ -1,7 +1,7 @@
 """DescribeQuorum (key 55, versions 0 to 2): forwarded to the controller (KIP-595, KIP-836, KIP-853).
 
-- Only `__cluster_metadata-0` is a quorum's log.
-- Without an active controller the answer comes after a minute: REQUEST_TIMED_OUT (4.3.1, two of three nodes killed).
+- Only `__cluster_metadata-0` has a quorum.
+- Without an active controller, the response is REQUEST_TIMED_OUT after a minute, as in 4.3.1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """DescribeTopicPartitions (key 75, version 0): topics in pages, with eligible leader replicas (KIP-966).
 
-- Topics come in order of name; without names all of them.
-- `responsePartitionLimit` (at most `max.request.partition.size.limit`) cuts the answer; the cursor says where.
+- Topics are sorted by name; without names, all topics are returned.
+- `responsePartitionLimit` (at most `max.request.partition.size.limit`) limits the response; the cursor is the next
+  position.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Partitions = list[DescribeTopicPartitionsResponsePartition]
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeTopicPartitionsRequest) -> None:
-    """Describe topics from the cursor on until the limit is reached."""
+    """Describe topics from the cursor until the limit is reached."""
     cursor = request.cursor
     if cursor is not None and cursor.partition_index < 0:
         context.reply(_refuse_cursor(request))
@@ -101,7 +102,7 @@ DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: DescribeTopicPartitionsRequest) -> None:
-    """Ask for DESCRIBE on each topic; without names, describe those that may be seen."""
+    """Require DESCRIBE on each topic; without names, describe the authorized topics."""
     names = [topic.name for topic in request.topics]
     allowed, denied = access.part(
         names or access.broker.metadata.topics, lambda name: access.may_topic(AclOperation.DESCRIBE, name)

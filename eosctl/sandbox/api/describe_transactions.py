@@ -1,7 +1,8 @@
-"""DescribeTransactions (65), version 0 (KIP-664).
+"""DescribeTransactions (key 65, version 0; KIP-664).
 
-- unknown ids answer 105 with every other field 0 or empty, an empty id 42, one of another coordinator 16
-- in PrepareCommit and PrepareAbort only the partitions whose marker is still missing are listed
+- Unknown ids get TRANSACTIONAL_ID_NOT_FOUND (105) with all other fields 0 or empty, an empty id INVALID_REQUEST (42),
+  ids of another coordinator NOT_COORDINATOR (16).
+- In PrepareCommit and PrepareAbort, only the partitions without a marker are listed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from eosctl.wire.messages.describe_transactions import (
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeTransactionsRequest) -> None:
-    """Describe each of the ids."""
+    """Describe each id."""
     context.reply(
         DescribeTransactionsResponse(
             transaction_states=[_state(broker, transactional_id) for transactional_id in request.transactional_ids]
@@ -53,7 +54,7 @@ DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: DescribeTransactionsRequest) -> None:
-    """Ask for DESCRIBE on each id; topics that may not be seen are left out."""
+    """Require DESCRIBE on each id; omit topics without DESCRIBE."""
     allowed, denied = access.part(
         request.transactional_ids, lambda one: access.may_transact(AclOperation.DESCRIBE, one)
     )

@@ -1,6 +1,6 @@
-"""DescribeUserScramCredentials (key 50, version 0): mechanisms and iterations of users, never keys (KIP-554).
+"""DescribeUserScramCredentials (key 50, version 0): users' mechanisms and iterations, never keys (KIP-554).
 
-- Null or no names mean all users; one named twice is a mistake of its own.
+- Null or no names are all users; a user listed twice gets an error of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from eosctl.wire.messages.describe_user_scram_credentials import (
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeUserScramCredentialsRequest) -> None:
-    """Describe the users asked for."""
+    """Describe the requested users."""
     known = broker.metadata.scram
     asked = Counter(user.name for user in request.users or ()) or Counter({user for user, _ in known})
     results = []

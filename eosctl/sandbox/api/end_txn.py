@@ -1,8 +1,8 @@
-"""EndTxn (26), versions 0-4 on 3.9, 0-5 on 4.3 (KIP-98, KIP-890).
+"""EndTxn (key 26, versions 0 to 5; 3.9 serves 0 to 4; KIP-98, KIP-890).
 
-- answered when the prepared outcome is durable; markers and completion follow by themselves
-- version 5 bumps the epoch and returns the next producer id and epoch, whatever `transaction.version` says
-- 90 is 47 below version 2
+- The response is sent when the prepared outcome is durable; markers and completion follow.
+- Version 5 bumps the epoch and returns the next producer id and epoch, regardless of `transaction.version`.
+- Below version 2, PRODUCER_FENCED (90) becomes INVALID_PRODUCER_EPOCH (47).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: EndTxnRequest) -> None:
-    """Ask for WRITE on the id."""
+    """Require WRITE on the transactional id."""
     if access.may_transact(AclOperation.WRITE, request.transactional_id):
         access.proceed(request)
     else:

@@ -4,13 +4,13 @@ KIP-98 (isolation level, aborted transactions), KIP-227 (sessions), KIP-320 (lea
 from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from version 16).
 
 - Consumers read up to the high watermark, or to the last stable offset at isolation level 1; followers to the end.
-- The first batch of the first partition with data comes even when it is larger than the limits.
-- The answer waits for `min_bytes` up to `max_wait_ms`; an error, a lost leadership or a diverging log ends the
-  wait. A newer high watermark does not: a follower hears of it with the next records, or after
-  `replica.fetch.wait.max.ms` (since KAFKA-9731).
-- From version 11 on consumers may read from followers, up to the high watermark that these know of; with the
-  RackAwareReplicaSelector the leader sends them to one in their rack (KIP-392).
-- Not done: quotas.
+- The first batch of the first partition with data is returned even when it exceeds the limits.
+- The response waits for `min_bytes` up to `max_wait_ms`. An error, a lost leadership, or a diverging log ends the wait.
+  A newer high watermark does not: a follower receives it with the next records, or after `replica.fetch.wait.max.ms`
+  (since KAFKA-9731).
+- From version 11, consumers may read from followers, up to the high watermark that the follower knows. With the
+  RackAwareReplicaSelector, the leader redirects them to a follower in their rack (KIP-392).
+- Not implemented: quotas.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: FetchRequest) -> None:
-    """Answer a fetch, now or when there is enough to answer with."""
+    """Respond to a fetch immediately, or when `min_bytes` are available."""
     version = context.api_version
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         context.reply(_refuse_level(broker, request))
@@ -78,7 +78,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: FetchReques
 
 
 def _refuse_level(broker: BrokerServices, request: FetchRequest) -> FetchResponse:
-    """Fail as Kafka does on an isolation level that is none: as a whole and for every partition that is named."""
+    """Reject an invalid isolation level as Kafka does: for the request and for each partition."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     records = None if broker.emulation.is_3_9 else b""
     refused: list[FetchableTopicResponse] = []
@@ -90,7 +90,7 @@ def _refuse_level(broker: BrokerServices, request: FetchRequest) -> FetchRespons
 
 
 class Fetch(Poked):
-    """One fetch from request to answer."""
+    """A fetch, from request to response."""
 
     __slots__ = (
         "_broker",
@@ -119,7 +119,7 @@ class Fetch(Poked):
         self._done = False
 
     def start(self) -> None:
-        """Answer at once when possible, else wait."""
+        """Respond immediately if possible, else wait."""
         session, max_wait_ms = self._session, self._request.max_wait_ms
         if self._replica_id >= 0:
             self._note_progress()
@@ -133,7 +133,7 @@ class Fetch(Poked):
         self._timer = self._broker.runtime.call_later(self._request.max_wait_ms, self._finish)
 
     def _note_progress(self) -> bool:
-        """Take over how far the follower is; returns whether it lacks something."""
+        """Update the follower's progress; return whether records are missing."""
         broker, request, replica_id = self._broker, self._request, self._replica_id
         isr, now_ms, is_behind = broker.isr, broker.runtime.now_ms(), False
         for cached in self._session.to_serve():
@@ -146,7 +146,7 @@ class Fetch(Poked):
         return is_behind
 
     def poke(self) -> None:
-        """Look again once everything else of this turn is done."""
+        """Check again once all other work of this turn is done."""
         if not self._poked:
             self._poked = True
             self._broker.runtime.call_at_lull(self._look)
@@ -183,7 +183,7 @@ class Fetch(Poked):
         return fetch_error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name == METADATA_TOPIC else found)
 
     def _client_rack(self) -> str:
-        """Return the rack within which the client wants to read; empty if no selector chooses for it."""
+        """Return the rack in which the client reads; empty without a replica selector for it."""
         if self._replica_id >= 0 or not self._request.rack_id:
             return ""
         selector = self._broker.config.get_str("replica.selector.class")
@@ -199,14 +199,14 @@ class Fetch(Poked):
         return address.rack if address is not None else None
 
     def _may_read(self, topic: str) -> bool:
-        """Ask again for every answer: a session outlives changes of the access lists."""
+        """Check the authorization again for every response, since a session outlives ACL changes."""
         broker, context = self._broker, self._context
         if self._replica_id >= 0:
             return may(broker, context, AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME)
         return may(broker, context, AclOperation.READ, ResourceType.TOPIC, topic)
 
     def _try_finish(self) -> bool:
-        """Answer when the wait is over: enough bytes, an error, or where the logs part."""
+        """Respond if the wait is over: enough bytes, an error, or a diverging log."""
         if self._request.min_bytes <= 0 or self._find_ready():
             results = self._read()
             if self._is_enough(results):
@@ -226,7 +226,7 @@ class Fetch(Poked):
         return lacking <= 0
 
     def _find_ready(self) -> bool:
-        """Return whether reading brings records or an error; settles the partitions that were looked at in vain."""
+        """Return whether reading returns records or an error; settle the partitions without either."""
         for cached in tuple(self._session.unsettled):
             target = self._locate(cached)
             if not isinstance(target, Partition) or self._has_answer(target, cached):
@@ -242,9 +242,9 @@ class Fetch(Poked):
         )
 
     def _settle(self, partition: Partition, cached: CachedPartition) -> None:
-        """Look no more at a partition whose reader knows all that there is, until it has news.
+        """Skip a partition that the reader has read to its end, until it changes.
 
-        Under an authorizer a client's right to read may end at any time, and that is news of no partition.
+        With an authorizer, a client's permission may be revoked at any time without a change of the partition.
         """
         if self._replica_id in partition.isr or (self._replica_id < 0 and self._broker.authorizer is None):
             self._session.unsettled.pop(cached, None)
@@ -332,14 +332,14 @@ class Fetch(Poked):
 class FollowerFetch(Fetch):
     """A follower's fetch in its session.
 
-    It looks at what it waits for when everything else of a turn is done, so that one answer carries all that the turn
-    has brought. A follower within reach (`BrokerServices.fetcher_in_reach`) needs no answer for that.
+    It checks its partitions when all other work of a turn is done, so that one response carries all new records. A
+    follower in the same process (`BrokerServices.fetcher_in_reach`) receives records without a response.
     """
 
     __slots__ = ()
 
     def start(self) -> None:
-        """Take over how far the follower is, then wait."""
+        """Update the follower's progress, then wait."""
         if not self._session.partitions or self._request.max_wait_ms <= 0:
             self._note_progress()
             self._finish()
@@ -356,7 +356,8 @@ class FollowerFetch(Fetch):
     def _finish(self) -> None:
         self._session.unsettle_risen()
         if self._session.unsettled and not self._done:
-            self._feed()  # else the answer would repeat what the follower was given since it asked
+            # Otherwise the response would repeat records that the follower has received since its request.
+            self._feed()
         super()._finish()
 
     def _feed(self) -> bool:

@@ -1,9 +1,9 @@
-"""FindCoordinator (10), versions 0-6 (KIP-98, KIP-699, KIP-890, KIP-932).
+"""FindCoordinator (key 10, versions 0 to 6; KIP-98, KIP-699, KIP-890, KIP-932).
 
-- the leader of the internal topic's partition that the key hashes to; an empty key is a key like any other
-- an internal topic that does not exist is created; until it has leaders the answer is 15
-- from version 4 several keys at once, each with its own code; a success has the text NONE below version 4
-- an unknown type answers 42, so do share groups, whose coordinator is not there
+- The coordinator is the leader of the internal topic's partition for the key; an empty key is valid.
+- A missing internal topic is created; until it has leaders, the response is COORDINATOR_NOT_AVAILABLE (15).
+- From version 4, several keys, each with its own code; below version 4, a success has the message NONE.
+- Unknown types get INVALID_REQUEST (42), as do share groups, which have no coordinator here.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class _Found(NamedTuple):
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: FindCoordinatorRequest) -> None:
-    """Name the broker that coordinates each key."""
+    """Return the coordinator of each key."""
     if context.api_version >= _BATCH_VERSION:
         coordinators = []
         for key in request.coordinator_keys:
             error, node_id, host, port = _find(broker, context, request.key_type, key)
-            # Of all errors only that of an unknown type has a text in a batch.
+            # In a batch, only unknown types have an error message.
             text = kafka_text(error) if error is ErrorCode.INVALID_REQUEST and request.key_type != SHARE else ""
             coordinators.append(Coordinator(key, node_id, host, port, error, text))
         context.reply(FindCoordinatorResponse(coordinators=coordinators))
@@ -82,7 +82,7 @@ _KEY_TYPES = {
 
 
 def guard(access: Access, request: FindCoordinatorRequest) -> None:
-    """Ask for DESCRIBE on each group or transactional id."""
+    """Require DESCRIBE on each group or transactional id."""
     if request.key_type not in _KEY_TYPES:
         access.proceed(request)
         return

@@ -1,13 +1,13 @@
-"""APIs that a broker only forwards to the active controller, with the time that each of them has.
+"""APIs that a broker forwards to the active controller, with their timeouts.
 
-A request with a time of its own is not begun when it is late already (KIP-500). What differs from Kafka:
+A request that is already past its own timeout is not started (KIP-500). Differences from Kafka:
 
-- CreateTopics: a broker may learn of the topic a moment after the answer, as in Kafka.
-- DeleteTopics: `delete.topic.enable=false` is not obeyed.
+- CreateTopics: a broker may learn of the topic shortly after the response, as in Kafka.
+- DeleteTopics: `delete.topic.enable=false` is ignored.
 - AlterPartitionReassignments: `allowReplicationFactorChange` false (version 1) is not enforced.
-- AlterClientQuotas: quotas are kept and described, and no client is throttled.
-- UnregisterBroker: a broker that still runs registers again immediately.
-- IncrementalAlterConfigs: unknown broker settings are kept, as for plugins.
+- AlterClientQuotas: quotas are stored and described, but clients are not throttled.
+- UnregisterBroker: a running broker registers again immediately.
+- IncrementalAlterConfigs: unknown broker settings are stored, as for plugins.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _forward_for_its_time(broker: BrokerServices, context: RequestContext, reque
 
 
 def _forward_in_time(late: Callable[[Any], Any]) -> Handler:
-    """Return a handler that answers with `late` when the request has no time at all."""
+    """Return a handler that responds with `late` when the request's timeout is 0 or less."""
 
     def handle(broker: BrokerServices, context: RequestContext, request: Any) -> None:
         if request.timeout_ms > 0:
@@ -71,7 +71,7 @@ def _forward_in_time(late: Callable[[Any], Any]) -> Handler:
 
 
 def _forward_configs(refusal: Callable[..., Any]) -> Handler:
-    """Return a handler that forwards what is not another broker's."""
+    """Return a handler that forwards all resources except other brokers."""
 
     def handle(broker: BrokerServices, context: RequestContext, request: Any) -> None:
         forward_changes(broker, context, request, refusal)
@@ -137,7 +137,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
 
 
 def _guard_creation(access: Access, request: create_topics.CreateTopicsRequest) -> None:
-    """Ask for CREATE on the cluster or on each topic; who may not see the settings is not told them."""
+    """Require CREATE on the cluster or on each topic; hide the settings without DESCRIBE_CONFIGS."""
     everywhere = access.may_cluster(AclOperation.CREATE)
     allowed, denied = access.part(
         request.topics, lambda topic: everywhere or access.may_topic(AclOperation.CREATE, topic.name)
@@ -157,7 +157,7 @@ def _without_settings(access: Access, topic: create_topics.CreatableTopicResult)
 
 
 def _guard_growth(access: Access, request: create_partitions.CreatePartitionsRequest) -> None:
-    """Ask for ALTER on each topic."""
+    """Require ALTER on each topic."""
     allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.ALTER, topic.name))
     refused = [create_partitions.CreatePartitionsTopicResult(topic.name, TOPIC_DENIED) for topic in denied]
     access.proceed(
@@ -166,7 +166,7 @@ def _guard_growth(access: Access, request: create_partitions.CreatePartitionsReq
 
 
 def _guard_deletion(access: Access, request: delete_topics.DeleteTopicsRequest) -> None:
-    """Ask for DESCRIBE and DELETE on each topic; an id is not given a name for those who may not see it."""
+    """Require DESCRIBE and DELETE on each topic; do not resolve an id without DESCRIBE."""
     refused: list[delete_topics.DeletableTopicResult] = []
     names = []
     for name in request.topic_names:
@@ -192,12 +192,12 @@ def _guard_deletion(access: Access, request: delete_topics.DeleteTopicsRequest) 
 def _may_delete(access: Access, name: str | None) -> bool:
     if access.may_cluster(AclOperation.DELETE) or access.may_topic(AclOperation.DELETE, name):
         return True
-    # Those who may see that there is no such topic are told so.
+    # Only principals with DESCRIBE receive the error for a missing topic.
     return name not in access.broker.metadata.topics and access.may_topic(AclOperation.DESCRIBE, name)
 
 
 def _guard_change(refusal: Callable[[ErrorCode, str, int, str], Any]) -> Guard:
-    """Return a guard that lets through the resources that may be changed, and adds the others to the answer."""
+    """Return a guard that forwards the authorized resources and adds the others to the response."""
 
     def guard(access: Access, request: Any) -> None:
         allowed, refused = [], []
@@ -265,7 +265,7 @@ def _refuse_scram(request: alter_user_scram_credentials.AlterUserScramCredential
     )
 
 
-#: What the principal is asked for, as ControllerApis does.
+#: The permissions that Kafka's `ControllerApis` requires.
 GUARDS: Final[Mapping[int, Guard]] = {
     ApiKey.CREATE_TOPICS: _guard_creation,
     ApiKey.DELETE_TOPICS: _guard_deletion,

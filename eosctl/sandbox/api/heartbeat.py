@@ -1,7 +1,7 @@
-"""Heartbeat (12), versions 0-4 (KIP-62, KIP-345).
+"""Heartbeat (key 12, versions 0 to 4; KIP-62, KIP-345).
 
-- 27 tells the member to join again
-- while the coordinator loads the answer is no error: the member stays
+- REBALANCE_IN_PROGRESS (27) makes the member join again.
+- While the coordinator loads, the response has no error, so that the member stays.
 """
 
 from __future__ import annotations

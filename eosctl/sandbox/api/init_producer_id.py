@@ -1,9 +1,9 @@
-"""InitProducerId (22), versions 0-5; 6 only with unstable.api.versions.enable (KIP-98, KIP-360, KIP-939).
+"""InitProducerId (key 22, versions 0 to 5; 6 with `unstable.api.versions.enable`; KIP-98, KIP-360, KIP-939).
 
-- without a transactional id: a new producer id with epoch 0, whatever else the request says
-- producer id and epoch come together or not at all, else 42
-- 90 is 47 below version 4
-- an open transaction is aborted first; the client hears 51 and comes again
+- Without a transactional id, a new producer id with epoch 0 is returned.
+- Producer id and epoch must both be present or absent, else INVALID_REQUEST (42).
+- Below version 4, PRODUCER_FENCED (90) becomes INVALID_PRODUCER_EPOCH (47).
+- An open transaction is aborted first; the client receives CONCURRENT_TRANSACTIONS (51) and retries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eosctl.wire.messages.init_producer_id import InitProducerIdRequest, InitPro
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: InitProducerIdRequest) -> None:
-    """Answer with a producer id and epoch."""
+    """Return a producer id and epoch."""
 
     def reply(answer: Answer) -> None:
         error = answer.error
@@ -51,7 +51,7 @@ DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: InitProducerIdRequest) -> None:
-    """Ask for WRITE on the id; without one for IDEMPOTENT_WRITE, or WRITE on any topic (KIP-679)."""
+    """Require WRITE on the id; without an id, IDEMPOTENT_WRITE or WRITE on any topic (KIP-679)."""
     error = None
     if request.transactional_id is not None:
         if not access.may_transact(AclOperation.WRITE, request.transactional_id) or (

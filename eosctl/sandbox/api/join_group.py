@@ -1,10 +1,10 @@
-"""JoinGroup (11), versions 0-9 (KIP-62, KIP-345, KIP-394, KIP-559, KIP-800, KIP-814).
+"""JoinGroup (key 11, versions 0 to 9; KIP-62, KIP-345, KIP-394, KIP-559, KIP-800, KIP-814).
 
-- from version 4 a dynamic newcomer first gets an id with 79 and must join again with it
-- the answer waits for the rebalance: the initial delay of an empty group, else until all members have joined
-- a static member that restarts keeps its assignment without a rebalance while the selected protocol stays the same;
-  its former self is told 82
-- version 0 has no rebalance timeout: the session timeout counts
+- From version 4, a new dynamic member first receives an id with MEMBER_ID_REQUIRED (79) and must join again with it.
+- The response waits for the rebalance: the initial delay of an empty group, else until all members have joined.
+- A restarted static member keeps its assignment without a rebalance while the selected protocol is the same; its
+  previous member id receives FENCED_INSTANCE_ID (82).
+- Version 0 has no rebalance timeout; the session timeout is used.
 
 Not validated: the form of the instance id.
 """
@@ -27,7 +27,7 @@ _SKIP_ASSIGNMENT_VERSION = 9
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: JoinGroupRequest) -> None:
-    """Let a member join, now or when the rebalance completes."""
+    """Handle a joining member; respond immediately or when the rebalance completes."""
 
     def reply(result: JoinResult) -> None:
         protocol_name = result.protocol_name

@@ -1,7 +1,7 @@
-"""LeaveGroup (13), versions 0-5 (KIP-62, KIP-345, KIP-800).
+"""LeaveGroup (key 13, versions 0 to 5; KIP-62, KIP-345, KIP-800).
 
-- from version 3 several members at once, each with its own code; a static one may come with its instance id alone
-- below version 3 the one member's code is that of the answer
+- From version 3, several members, each with its own code; a static member may be identified by its instance id alone.
+- Below version 3, the member's code is the code of the response.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BATCH_VERSION = 3
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: LeaveGroupRequest) -> None:
-    """Remove members on their own request."""
+    """Remove members at their own request."""
     is_batch = context.api_version >= _BATCH_VERSION
     members = request.members if is_batch else [MemberIdentity(request.member_id)]
     shard = find_named_shard(broker.groups, request.group_id)

@@ -1,7 +1,7 @@
-"""ListConfigResources (key 74, versions 0 and 1; 3.9 serves 0 as ListClientMetricsResources): KIP-714, KIP-1142.
+"""ListConfigResources (key 74, versions 0 and 1; 3.9 serves 0 as ListClientMetricsResources; KIP-714, KIP-1142).
 
-- Version 0 and 3.9 know client metrics only; version 1 lists what has or can have settings, by type.
-- Topics, brokers and their loggers are listed whether or not they have settings; groups and client metrics that have.
+- Version 0 and 3.9 list client metrics only; version 1 lists resources by type.
+- All topics, brokers, and broker loggers are listed; groups and client metrics only with settings of their own.
 - Types that cannot be listed are UNSUPPORTED_VERSION.
 """
 
@@ -33,7 +33,7 @@ LISTABLE = (
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ListConfigResourcesRequest) -> None:
-    """List the resources of the asked types, all that can be listed when none is asked for."""
+    """List the resources of the requested types, or of all types."""
     types = (CLIENT_METRICS_RESOURCE,) if context.api_version == 0 else tuple(request.resource_types) or LISTABLE
     if not set(types) <= set(LISTABLE):
         context.reply(ListConfigResourcesResponse(0, ErrorCode.UNSUPPORTED_VERSION))
@@ -52,7 +52,7 @@ def _names(broker: BrokerServices, resource_type: int) -> Iterable[str]:
 
 
 def guard(access: Access, request: ListConfigResourcesRequest) -> None:
-    """Ask for DESCRIBE_CONFIGS on the cluster."""
+    """Require DESCRIBE_CONFIGS on the cluster."""
     if access.may_cluster(AclOperation.DESCRIBE_CONFIGS):
         access.proceed(request)
     else:

@@ -1,7 +1,7 @@
-"""ListGroups (16), versions 0-5 (KIP-518, KIP-848).
+"""ListGroups (key 16, versions 0 to 5; KIP-518, KIP-848).
 
-- the groups of this broker alone; filters by state (version 4) and type (version 5), regardless of case
-- while some partition still loads the code is 14 and the groups of the others are listed
+- Lists the groups of this broker; the filters by state (version 4) and type (version 5) ignore case.
+- While a partition is loading, the code is COORDINATOR_LOAD_IN_PROGRESS (14) and the groups of the others are listed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ListGroupsR
 
 
 def guard(access: Access, request: ListGroupsRequest) -> None:
-    """Show all groups to those who may DESCRIBE the cluster, to others those that they may DESCRIBE."""
+    """List all groups for principals with DESCRIBE on the cluster, else those with DESCRIBE on the group."""
     if access.may_cluster(AclOperation.DESCRIBE):
         access.proceed(request)
         return

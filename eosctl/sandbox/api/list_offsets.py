@@ -1,14 +1,14 @@
-"""ListOffsets (key 2, versions 1 to 11; 3.9 serves 0 to 9): offsets by time or by name of a position.
+"""ListOffsets (key 2, versions 1 to 11; 3.9 serves 0 to 9): offsets by timestamp or by named position.
 
-KIP-98 (isolation level), KIP-320 (leader epochs), KIP-734 (max timestamp, version 7), KIP-405/KIP-1005 (tiered
-storage positions, versions 8 and 9).
+KIP-98 (isolation level), KIP-320 (leader epochs), KIP-734 (max timestamp, version 7), KIP-405/KIP-1005 (tiered storage
+positions, versions 8 and 9).
 
 - -1 latest (last stable offset at isolation level 1), -2 earliest, -3 max timestamp, -4 earliest local, -5 last tiered.
-- Anything else below 0, or asked for in a version that does not have it, is UNSUPPORTED_VERSION.
-- A partition that is asked for twice is INVALID_REQUEST; a level that is none fails as Kafka fails on it.
-- Offsets at or above the reader's bound are not told.
-- A new leader whose high watermark has not reached the start of its epoch does not know yet what is readable: a
-  consumer gets OFFSET_NOT_AVAILABLE (from version 5, LEADER_NOT_AVAILABLE before; KIP-207).
+- Other negative values, or values that the request's version does not have, are UNSUPPORTED_VERSION.
+- A partition listed twice is INVALID_REQUEST; an invalid isolation level fails as in Kafka.
+- Offsets at or above the reader's bound are not returned.
+- A new leader whose high watermark is below the start of its epoch cannot determine the readable range: consumers get
+  OFFSET_NOT_AVAILABLE (LEADER_NOT_AVAILABLE below version 5; KIP-207).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIES
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ListOffsetsRequest) -> None:
-    """Look every partition up in the log that this broker leads."""
+    """Look up every partition in the log that this broker leads."""
     version = context.api_version
     topics = []
     for topic in request.topics:
@@ -52,7 +52,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ListOffsets
             else _list(broker, version, request, topic.name, asked)
             for asked in topic.partitions
         ]
-        if not broker.emulation.is_3_9:  # 4.x keeps one answer for each partition
+        if not broker.emulation.is_3_9:  # 4.x keeps one result for each partition.
             answers = list({answer.partition_index: answer for answer in answers}.values())
         topics.append(ListOffsetsTopicResponse(topic.name, answers))
     context.reply(ListOffsetsResponse(0, topics))
@@ -81,14 +81,14 @@ def _list(
 
 
 def _is_undecided(partition: Partition, timestamp: int, offset: int) -> bool:
-    """Return whether the answer depends on offsets that a new leader cannot vouch for yet."""
+    """Return whether the result depends on offsets that a new leader cannot confirm yet."""
     if partition.leader_start_offset <= partition.log.high_watermark or timestamp in (EARLIEST, EARLIEST_LOCAL):
         return False
     return timestamp == LATEST or offset < 0
 
 
 def _find(partition: Partition, timestamp: int, bound: int) -> tuple[int, int, int]:
-    """Return (timestamp, offset, leader epoch), -1 each when there is nothing."""
+    """Return (timestamp, offset, leader epoch); -1 each without a result."""
     log = partition.log
     if timestamp == LATEST:
         return -1, bound, partition.leader_epoch
@@ -107,7 +107,7 @@ DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: ListOffsetsRequest) -> None:
-    """Ask for DESCRIBE on each topic."""
+    """Require DESCRIBE on each topic."""
     allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.DESCRIBE, topic.name))
     refused = [
         ListOffsetsTopicResponse(

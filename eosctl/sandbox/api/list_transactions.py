@@ -1,9 +1,10 @@
-"""ListTransactions (66), versions 0-1 on 3.9, 0-2 on 4.3 (KIP-664, KIP-994, KIP-1152).
+"""ListTransactions (key 66, versions 0 to 2; 3.9 serves 0 to 1; KIP-664, KIP-994, KIP-1152).
 
-- the ids that this broker coordinates; 14 for the whole answer while any of its partitions is loading
-- unknown state names are returned, the known ones still filter
-- the duration filter looks at the start in every state, so ids that never had a transaction (start -1) always pass
-- the pattern of version 2 must match the whole id, in RE2's syntax; one that does not compile answers 128
+- Lists the ids of this coordinator; COORDINATOR_LOAD_IN_PROGRESS (14) while any of its partitions is loading.
+- Unknown state names are returned; the known ones still filter.
+- The duration filter uses the start time in every state, so ids without a transaction so far (start -1) always pass.
+- The pattern of version 2 must match the whole id, in RE2 syntax; an invalid pattern gets INVALID_REGULAR_EXPRESSION
+  (128).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ STATE_NAMES = frozenset(state.value for state in STATE_BY_STATUS)
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ListTransactionsRequest) -> None:
-    """List what passes every filter."""
+    """List the transactions that pass every filter."""
     transactions = broker.transactions.transactions()
     if isinstance(transactions, ErrorCode):
         context.reply(ListTransactionsResponse(error_code=transactions))
@@ -72,7 +73,7 @@ def _filter(
 
 
 def guard(access: Access, request: ListTransactionsRequest) -> None:
-    """Leave out the ids that may not be described."""
+    """Omit ids without DESCRIBE."""
     access.proceed(
         request,
         lambda response: replace(

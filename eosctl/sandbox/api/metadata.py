@@ -1,10 +1,10 @@
-"""Metadata (key 3, versions 0 to 13): brokers, topics, leaders.
+"""Metadata (key 3, versions 0 to 13): brokers, topics, and leaders.
 
 KIP-4, KIP-430 (authorized operations), KIP-516 (topic ids), KIP-1102 (rebootstrap).
 
-- Version 0: an empty list means all topics; later null means all and empty none.
-- A topic that does not exist is created when the client allows it and `auto.create.topics.enable` is set.
-- `controllerId` is an alive broker, as in KRaft clusters: clients reach the controller through brokers.
+- In version 0, an empty list means all topics; later, null means all topics and an empty list none.
+- A missing topic is created when the client allows it and `auto.create.topics.enable` is set.
+- `controllerId` is a live broker, as in KRaft clusters: clients reach the controller through brokers.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from eosctl.wire.messages.metadata import (
 )
 from eosctl.wire.uuid import ZERO_UUID
 
-FIRST_BY_ID = 12  # the first version that asks for topics by their ids
+FIRST_BY_ID = 12  # First version with topic ids in requests.
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: MetadataRequest) -> None:
-    """Describe the cluster and the topics asked for."""
+    """Describe the cluster and the requested topics."""
     version = context.api_version
     if version < FIRST_BY_ID and any(
         topic.name is None or topic.topic_id != ZERO_UUID for topic in request.topics or ()
@@ -69,7 +69,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: MetadataReq
 
 
 def _refuse_topics(request: MetadataRequest, error: ErrorCode) -> MetadataResponse:
-    """Refuse ids in versions 10 and 11, which only have the field for them, and topics without either name or id."""
+    """Reject ids in versions 10 and 11, which ignore them, and topics without name and id."""
     topics = [MetadataResponseTopic(error, topic.name or "", topic.topic_id) for topic in request.topics or ()]
     return MetadataResponse(topics=topics)
 
@@ -85,7 +85,7 @@ def alive_brokers(broker: BrokerServices, listener: str) -> list[MetadataRespons
 
 
 def controller_id(broker: BrokerServices) -> int:
-    """Return the broker that is named as controller: a random alive one."""
+    """Return the broker reported as controller: a random live one."""
     alive = broker.metadata.active_brokers()
     return broker.runtime.random.choice(alive).broker_id if alive else -1
 
@@ -93,7 +93,7 @@ def controller_id(broker: BrokerServices) -> int:
 def _asked_topics(
     broker: BrokerServices, context: RequestContext, request: MetadataRequest
 ) -> list[MetadataResponseTopic]:
-    by_id = any(asked.topic_id != ZERO_UUID for asked in request.topics or ())  # then names say nothing
+    by_id = any(asked.topic_id != ZERO_UUID for asked in request.topics or ())  # Names are ignored then.
     named = [] if by_id else [topic.name for topic in request.topics or () if topic.name is not None]
     topics = []
     for name in dict.fromkeys(named):
@@ -144,7 +144,7 @@ def _describe(broker: BrokerServices, context: RequestContext, topic: TopicState
 def describe_partition(
     broker: BrokerServices, listener: str, index: int, state: PartitionState
 ) -> MetadataResponsePartition:
-    """Describe one partition as the metadata cache of a broker does."""
+    """Describe a partition as a broker's metadata cache does."""
     offline = offline_replicas(broker, state)
     leader, error = state.leader, ErrorCode.NONE
     if leader < 0 or broker.endpoint_of(leader, listener) is None:
@@ -154,7 +154,7 @@ def describe_partition(
 
 
 def offline_replicas(broker: BrokerServices, state: PartitionState) -> list[int]:
-    """Return the replicas on brokers that do not serve, and those in log directories that failed."""
+    """Return the replicas on brokers that do not serve and in failed log directories."""
     brokers = broker.metadata.brokers
     return [
         replica
@@ -169,7 +169,7 @@ DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: MetadataRequest) -> None:
-    """Ask for DESCRIBE on each topic, and for CREATE where one would be created; unseen topics are left out of all."""
+    """Require DESCRIBE on each topic, and CREATE to create one; omit unauthorized topics from a list of all."""
     if request.topics is None or (access.context.api_version == 0 and not request.topics):
         access.proceed(
             request,

@@ -1,9 +1,10 @@
-"""OffsetCommit (8), versions 0-9 on 3.9 and 2-10 on 4.3 (KIP-62, KIP-211, KIP-320, KIP-345, KIP-848).
+"""OffsetCommit (key 8, versions 2 to 10; 3.9 serves 0 to 9; KIP-62, KIP-211, KIP-320, KIP-345, KIP-848).
 
-- a commit without generation and member makes a simple group; into a live group only its members commit
-- unknown topics and partitions answer 3 each, the rest is committed; version 10 names topics by id (100 when unknown)
-- metadata longer than `offset.metadata.max.bytes` answers 12
-- versions 2 to 4 may choose a retention of their own; version 1 a commit time; version 0 (ZooKeeper) is refused
+- A commit without generation and member creates a simple group; only members may commit to an active group.
+- Unknown topics and partitions get UNKNOWN_TOPIC_OR_PARTITION (3) each, the rest is committed. Version 10 uses topic
+  ids (100 when unknown).
+- Metadata longer than `offset.metadata.max.bytes` gets OFFSET_METADATA_TOO_LARGE (12).
+- Versions 2 to 4 may set a retention; version 1 a commit time; version 0 (ZooKeeper) is rejected.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: OffsetCommi
     def reply(errors: Mapping[TopicPartition, ErrorCode]) -> None:
         nonlocal topics
         by_id = context.api_version >= _TOPIC_ID_VERSION
-        if broker.emulation.is_3_9:  # it keeps one answer for each partition
+        if broker.emulation.is_3_9:  # Keep one result for each partition.
             topics = [replace(topic, partitions=_unique(topic.partitions)) for topic in topics]
         answers = [_answer(topic, errors, by_id=by_id) for topic in topics if topic.partitions]
         context.reply(OffsetCommitResponse(topics=answers))
@@ -84,7 +85,7 @@ def _known_offsets(
     expire_ms = now_ms + request.retention_time_ms if request.retention_time_ms != -1 else -1
     known = {}
     for topic in topics:
-        # 4.x writes the topic's id beside the offset, 3.9 has no field for it.
+        # 4.x writes the topic id with the offset; 3.9 has no field for it.
         topic_id = ZERO_UUID if broker.emulation.is_3_9 else broker.metadata.topic_id(topic.name) or ZERO_UUID
         for entry in topic.partitions:
             partition = TopicPartition(topic.name, entry.partition_index)
@@ -123,7 +124,7 @@ FIRST_TOPIC_ID_VERSION = 10
 
 
 def guard(access: Access, request: OffsetCommitRequest) -> None:
-    """Ask for READ on the group and on each topic."""
+    """Require READ on the group and on each topic."""
     error, denied = DENIED, list(request.topics)
     allowed: list[OffsetCommitRequestTopic] = []
     if access.may_group(AclOperation.READ, request.group_id):

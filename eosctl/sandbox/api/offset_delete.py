@@ -1,7 +1,8 @@
-"""OffsetDelete (47), version 0 (KIP-496).
+"""OffsetDelete (key 47, version 0; KIP-496).
 
-- unknown partitions answer 3, topics that a live group subscribes to 86
-- a group that does not exist answers 69, a live one that is not of type consumer 68
+- Unknown partitions get UNKNOWN_TOPIC_OR_PARTITION (3), topics with active subscriptions GROUP_SUBSCRIBED_TO_TOPIC
+  (86).
+- An unknown group gets GROUP_ID_NOT_FOUND (69), an active group that is not of type consumer NON_EMPTY_GROUP (68).
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from eosctl.wire.messages.offset_delete import (
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: OffsetDeleteRequest) -> None:
-    """Remove committed offsets."""
+    """Delete committed offsets."""
     wanted = [
         TopicPartition(topic.name, entry.partition_index) for topic in request.topics for entry in topic.partitions
     ]
     existing = [partition for partition in wanted if partition_exists(broker.metadata, partition)]
 
     def _answered(topic: OffsetDeleteRequestTopic) -> Iterable[OffsetDeleteRequestPartition]:
-        if broker.emulation.is_3_9:  # it keeps one answer for each partition
+        if broker.emulation.is_3_9:  # Keep one result for each partition.
             return {entry.partition_index: entry for entry in topic.partitions}.values()
         return topic.partitions
 
@@ -64,7 +65,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: OffsetDelet
     elif existing or broker.emulation.is_3_9:
         broker.groups.offsets.delete(shard, request.group_id, existing, reply)
         if existing and broker.emulation.is_3_9:
-            # There each removal of offsets is followed by GroupMetadataManager.cleanupGroupMetadata.
+            # 3.9 calls `GroupMetadataManager.cleanupGroupMetadata` after each removal of offsets.
             broker.groups.admin.drop_if_unused(shard, request.group_id)
     else:
         reply(ErrorCode.NONE, {})
@@ -75,7 +76,7 @@ TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: OffsetDeleteRequest) -> None:
-    """Ask for DELETE on the group and for READ on each topic."""
+    """Require DELETE on the group and READ on each topic."""
     if not access.may_group(AclOperation.DELETE, request.group_id):
         access.reply(OffsetDeleteResponse(DENIED))
         return

@@ -1,9 +1,9 @@
-"""OffsetFetch (9), versions 0-9 on 3.9 and 1-10 on 4.3 (KIP-88, KIP-320, KIP-447, KIP-709, KIP-848).
+"""OffsetFetch (key 9, versions 1 to 10; 3.9 serves 0 to 9; KIP-88, KIP-320, KIP-447, KIP-709, KIP-848).
 
-- topics of null (version 2 and up) ask for all offsets of the group; unknown groups and partitions have offset -1
-- require_stable (version 7 and up): an offset that an open transaction wrote answers 88 and -1
-- from version 8 several groups; version 9 checks a consumer group's member epoch; version 10 names topics by id
-- below version 2 the group's error is that of each partition; version 0 (ZooKeeper) is refused
+- Null topics (from version 2) request all offsets of the group; unknown groups and partitions have offset -1.
+- With `require_stable` (from version 7), an offset of an open transaction gets UNSTABLE_OFFSET_COMMIT (88) and -1.
+- From version 8, several groups; version 9 checks the member epoch of a consumer group; version 10 uses topic ids.
+- Below version 2, the group's error is set on each partition; version 0 (ZooKeeper) is rejected.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NO_OFFSET = -1
 
 
 class _Fetched(NamedTuple):
-    """What was found for one group of the request."""
+    """The result for one group of the request."""
 
     request: OffsetFetchRequestGroup
     error: ErrorCode
@@ -51,10 +51,10 @@ class _Fetched(NamedTuple):
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: OffsetFetchRequest) -> None:
-    """Read committed offsets of groups."""
+    """Return the committed offsets of groups."""
     if context.api_version >= _GROUPS_VERSION:
         if not request.groups and broker.emulation.is_3_9:
-            return  # 3.9 waits for the last group of none
+            return  # Given no groups, 3.9 never responds.
         groups = list(request.groups)
     else:
         topics = request.topics
@@ -126,7 +126,7 @@ def _by_topic(offsets: Sequence[FetchedOffset]) -> list[tuple[str, list[FetchedO
 
 
 def _asked_without_partitions(broker: BrokerServices, fetched: _Fetched) -> list[OffsetFetchRequestTopics]:
-    """Return the topics that were asked for without partitions: 4.x answers them as they came, 3.9 leaves them out."""
+    """Return the topics requested without partitions: 4.x returns them unchanged, 3.9 omits them."""
     if broker.emulation.is_3_9 or fetched.error is not ErrorCode.NONE:
         return []
     return [topic for topic in fetched.request.topics or () if not topic.partition_indexes]
@@ -199,7 +199,7 @@ FIRST_TOPIC_ID_VERSION = 10
 
 
 def guard(access: Access, request: OffsetFetchRequest) -> None:
-    """Ask for DESCRIBE on each group and each topic; offsets of all topics are shown of those that may be seen."""
+    """Require DESCRIBE on each group and each topic; a request for all topics returns the authorized ones."""
     if access.context.api_version >= FIRST_GROUPS_VERSION:
         _fetch_of_groups(access, request)
     elif not access.may_group(AclOperation.DESCRIBE, request.group_id):

@@ -1,7 +1,7 @@
-"""OffsetForLeaderEpoch (key 23, versions 2 to 4; 3.9 serves 0 to 4): where a leader epoch ended (KIP-101, KIP-320).
+"""OffsetForLeaderEpoch (key 23, versions 2 to 4; 3.9 serves 0 to 4): the end of a leader epoch (KIP-101, KIP-320).
 
-- The largest known epoch not above the one asked for, and the offset after its last record.
-- An epoch that is not known, or -1, is answered with (-1, -1).
+- Returns the largest known epoch at or below the requested one, and the offset after its last record.
+- An unknown epoch, or -1, returns (-1, -1).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from eosctl.wire.messages.offset_for_leader_epoch import (
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: OffsetForLeaderEpochRequest) -> None:
-    """Look every partition's epoch up in the log that this broker leads."""
+    """Look up every partition's epoch in the log that this broker leads."""
     topics = [
         OffsetForLeaderTopicResult(topic.topic, [_look_up(broker, topic.topic, asked) for asked in topic.partitions])
         for topic in request.topics
@@ -48,7 +48,7 @@ DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: OffsetForLeaderEpochRequest) -> None:
-    """Ask for DESCRIBE on each topic, or for CLUSTER_ACTION, which brokers have."""
+    """Require DESCRIBE on each topic, or CLUSTER_ACTION, which brokers have."""
     every = access.may_cluster(AclOperation.CLUSTER_ACTION)
     allowed, denied = access.part(
         request.topics, lambda topic: every or access.may_topic(AclOperation.DESCRIBE, topic.topic)

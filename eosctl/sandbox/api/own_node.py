@@ -1,4 +1,4 @@
-"""Settings of a broker are changed by that broker: another one refuses without the controller (ConfigAdminManager)."""
+"""Changes of broker settings: each broker handles its own and rejects those of others (`ConfigAdminManager`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMEOUT_MS = 30_000
 
 
 def forward_changes(broker: BrokerServices, context: RequestContext, request: Any, refusal: Callable[..., Any]) -> None:
-    """Let the controller change what is not another broker's; `refusal` builds the answer of one resource."""
+    """Forward the changes except those of other brokers; `refusal` builds the result of a rejected resource."""
     refused = {
         place: refusal(ErrorCode.INVALID_REQUEST, text, resource.resource_type, resource.resource_name)
         for place, resource in enumerate(request.resources)
@@ -45,6 +45,6 @@ def _problem(broker: BrokerServices, kind: int, name: str) -> str | None:
     if kind == BROKER_RESOURCE:
         return f"Unexpected broker id, expected {broker.node_id}, but received {name}"
     if kind == LOGGER_RESOURCE:
-        received = broker.node_id if broker.emulation.is_3_9 else name  # 3.9 tells its own id twice
+        received = broker.node_id if broker.emulation.is_3_9 else name  # 3.9 prints its own id twice.
         return f"Unexpected node id. Expected {broker.node_id}, but received {received}"
     return None

@@ -3,11 +3,11 @@
 KIP-98 (idempotence, transactions), KIP-467 (record errors from version 8), KIP-890 (verification; from version 12 the
 partition is added to the transaction), KIP-951 (current leader from version 10), KIP-516 (topic ids in version 13).
 
-- Exactly one v2 batch per partition; acks 0, 1 or -1; with -1 the answer waits for the high watermark.
-- A transactional batch in a request without transactional id, or of several producers, refuses the whole request.
-- A partition without records (null) is never answered, as in Kafka.
-- acks=0 is never answered; an error closes the connection so that the client refreshes its metadata.
-- Not done: quotas; message format conversion for versions 0 to 2, which answer only when they carry no data.
+- Exactly one v2 batch per partition. acks is 0, 1, or -1; with -1 the response waits for the high watermark.
+- A transactional batch in a request without transactional id, or of several producers, fails the whole request.
+- A partition without records (null) gets no response, as in Kafka.
+- acks=0 gets no response; an error closes the connection so that the client refreshes its metadata.
+- Not implemented: quotas, and message format conversion for versions 0 to 2, which succeed only without data.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ FIRST_IMPLICIT_ADD_VERSION: Final = 12
 FIRST_TOPIC_ID_VERSION: Final = 13
 FIRST_CURRENT_LEADER_VERSION: Final = 10
 
-Slot = int  # position of a partition in the request, those of all topics counted
+Slot = int  # Position of a partition in the request, counted over all topics.
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ProduceRequest) -> None:
-    """Append every batch, then answer when all are acknowledged as the request wishes."""
+    """Append every batch, and respond when all are acknowledged as the request's acks require."""
     for topic in request.topic_data:
         for partition in topic.partition_data:
             if partition.records is None:
-                return  # Kafka fails on it without an answer
+                return  # Kafka fails on it without a response.
     Produce(broker, context, request).start()
 
 
 class Produce:
-    """One produce request from its batches to its answer."""
+    """A produce request, from its batches to its response."""
 
     __slots__ = ("_broker", "_context", "_open_count", "_partitions", "_request", "_responses", "_started")
 
@@ -72,7 +72,7 @@ class Produce:
         self._started = False
 
     def start(self) -> None:
-        """Append what can be appended now and begin verification of the rest."""
+        """Append the batches that need no verification, and start the verification of the others."""
         request = self._request
         if request.acks not in (0, 1, ACKS_ALL):
             self._refuse_all(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -85,7 +85,7 @@ class Produce:
         self._maybe_reply()
 
     def _parse(self) -> list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] | None:
-        """Check every batch's form; None when the whole request was refused."""
+        """Check the form of every batch; return None after the whole request was rejected."""
         request, version = self._request, self._context.api_version
         parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] = []
         producers = set()
@@ -138,7 +138,7 @@ class Produce:
         self._append(slot, target, given)
 
     def _verify(self, slot: Slot, target: TopicPartition, partition: Partition, given: ClientBatch) -> bool:
-        """Begin the verification that the batch needs; False when it needs none."""
+        """Start the verification that the batch needs; return False if it needs none."""
         header, version = given.header, self._context.api_version
         policy = self._broker.replicas.verification
         adds_partition = version >= FIRST_IMPLICIT_ADD_VERSION
@@ -244,7 +244,7 @@ class Produce:
     def _maybe_reply(self) -> None:
         if not self._started or self._open_count:
             return
-        self._started = False  # answer once
+        self._started = False  # Respond once.
         answered = [response for response in self._responses if response is not None]
         if self._request.acks == 0:
             if any(response.error_code for response in answered):
@@ -291,12 +291,12 @@ def _verification_text(error: ErrorCode, shown: ErrorCode) -> str | None:
     return None
 
 
-ATTRIBUTES_AT = 21  # in a record batch of magic 2: two bytes
+ATTRIBUTES_AT = 21  # Two bytes, in a record batch of magic 2.
 DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: ProduceRequest) -> None:
-    """Ask for WRITE on the transactional id of transactional batches, and on each topic."""
+    """Require WRITE on the transactional id of transactional batches, and on each topic."""
     error = DENIED
     allowed, denied = access.part(
         request.topic_data,

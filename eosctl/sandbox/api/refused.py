@@ -1,9 +1,9 @@
-"""APIs of features that a sandbox has not, answered as a broker does on which the feature is switched off.
+"""APIs of features that the sandbox lacks. The responses are those of a broker with the feature disabled.
 
 - Share groups (KIP-932) and streams groups (KIP-1071): see their modules.
-- Voters of the controller quorum (KIP-853): the request is checked, then refused because `kraft.version` is 0.
-- Delegation tokens (KIP-48): a broker without `delegation.token.secret.key` has none, and clients that did not log in
-  cannot even ask.
+- Voters of the controller quorum (KIP-853): valid requests are rejected because `kraft.version` is 0.
+- Delegation tokens (KIP-48): disabled as in a broker without `delegation.token.secret.key`; unauthenticated clients
+  cannot request them.
 """
 
 from __future__ import annotations

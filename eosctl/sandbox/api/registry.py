@@ -1,4 +1,4 @@
-"""Which module answers which API, and in which versions."""
+"""The modules and the versions of all APIs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INTER_BROKER_APIS: Final = frozenset(
     }
 )
 
-#: The last version of an API that 4.3 serves only with unstable.api.versions.enable.
+#: Last version of each API that 4.3 serves only with `unstable.api.versions.enable`.
 UNSTABLE: Final[Mapping[int, int]] = {ApiKey.INIT_PRODUCER_ID: 6}
 
 
@@ -39,7 +39,7 @@ def handler(api_key: int) -> Handler:
     """Load the handler of an API.
 
     Raises:
-        KeyError: The sandbox has no such API.
+        KeyError: The sandbox does not have this API.
     """
     if module := _module(api_key):
         found: Handler = module.handle
@@ -50,7 +50,7 @@ def handler(api_key: int) -> Handler:
 
 @cache
 def guard(api_key: int) -> Guard | None:
-    """Load what an API asks the authorizer for; None when everybody may send it, or its handler asks."""
+    """Load the guard of an API; None if every client may send it, or its handler checks the authorization."""
     if module := _module(api_key):
         return getattr(module, "guard", None)
     found: Guard | None = _table("GUARDS", api_key).get(api_key)
@@ -58,7 +58,7 @@ def guard(api_key: int) -> Guard | None:
 
 
 def _module(api_key: int) -> ModuleType | None:
-    """Return the module with the name of an API, None for one without a module of its own."""
+    """Return the module named after an API, or None."""
     if api_key not in APIS:
         raise KeyError(api_key)
     name = f"eosctl.sandbox.api.{ApiKey(api_key).name.lower()}"
@@ -71,7 +71,7 @@ def _module(api_key: int) -> ModuleType | None:
 
 
 def _table(table: str, api_key: int) -> Mapping[int, Any]:
-    """Return a table of the module in which an API without a module of its own is."""
+    """Return the module table that contains an API without a module of its own."""
     from eosctl.sandbox.api import forwarded, refused
 
     found: Mapping[int, Any] = getattr(forwarded if api_key in forwarded.HANDLERS else refused, table)
@@ -80,20 +80,20 @@ def _table(table: str, api_key: int) -> Mapping[int, Any]:
 
 @cache
 def client_versions(api_key: int, emulation: Emulation) -> range:
-    """Return the versions of an API that a client of this emulation may use; empty when there is none."""
+    """Return the versions of an API that a client of this emulation may use; empty if unsupported."""
     if api_key in INTER_BROKER_APIS or api_key not in APIS:
         return range(0)
     served = served_versions(api_key, emulation.release)
     if emulation.unstable_api_versions and api_key in UNSTABLE and not emulation.is_3_9:
         return range(served.start, UNSTABLE[api_key] + 1)
     if api_key == ApiKey.PRODUCE and not emulation.is_3_9:
-        return range(3, served.stop)  # 0 to 2 are only announced, for the sake of old librdkafka (KAFKA-18659)
+        return range(3, served.stop)  # 0 to 2 are announced for old librdkafka versions, but not served (KAFKA-18659).
     return served
 
 
 @cache
 def client_route(api_key: int, version: int, emulation: Emulation) -> Route | None:
-    """Return how to serve a client's request, None when the connection must be closed."""
+    """Return the route of a client's request; None if the connection must be closed."""
     if version not in client_versions(api_key, emulation):
         return None
     try:
@@ -104,5 +104,5 @@ def client_route(api_key: int, version: int, emulation: Emulation) -> Route | No
 
 @cache
 def peer_route(api_key: int, version: int) -> Route:
-    """Return how to serve a request of another node."""
+    """Return the route of another node's request."""
     return Route(codec(api_key, version), handler(api_key))

@@ -1,7 +1,6 @@
-"""SaslAuthenticate (key 36, versions 0 to 2): one step of an authentication (KIP-152, KIP-368).
+"""SaslAuthenticate (key 36, versions 0 to 2): a step of an authentication (KIP-152, KIP-368).
 
-- A listener without SASL answers ILLEGAL_SASL_STATE.
-- Not done: SASL listeners.
+- A listener without SASL returns ILLEGAL_SASL_STATE. SASL listeners are handled in `security.login`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,6 @@ from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest, Sasl
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: SaslAuthenticateRequest) -> None:
-    """Refuse: this listener does not authenticate."""
+    """Reject the request: this listener does not use SASL."""
     text = "SaslAuthenticate request received after successful authentication"
     context.reply(SaslAuthenticateResponse(ErrorCode.ILLEGAL_SASL_STATE, text))

@@ -1,7 +1,6 @@
 """SaslHandshake (key 17, versions 0 to 1): choose a mechanism (KIP-43).
 
-- A listener without SASL answers ILLEGAL_SASL_STATE.
-- Not done: SASL listeners.
+- A listener without SASL returns ILLEGAL_SASL_STATE. SASL listeners are handled in `security.login`.
 """
 
 from __future__ import annotations
@@ -13,5 +12,5 @@ from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandsh
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: SaslHandshakeRequest) -> None:
-    """Refuse: this listener does not authenticate."""
+    """Reject the request: this listener does not use SASL."""
     context.reply(SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE))

@@ -1,9 +1,9 @@
-"""Share groups (KIP-932), of which the sandbox has none: every request is refused as a broker of 4.3 refuses it.
+"""Share groups (KIP-932), which the sandbox lacks: requests are rejected as a 4.3 broker without such groups does.
 
-- `share.version` 0: UNSUPPORTED_VERSION for whatever is asked.
-- From 1 on requests that no broker would take are answered with Kafka's reasons, and so is what is asked of groups and
-  sessions that do not exist, for none does here. Who wants to join or to change a group is told UNSUPPORTED_VERSION.
-- The state of share groups has its coordinators elsewhere: NOT_COORDINATOR.
+- With `share.version` 0, every request gets UNSUPPORTED_VERSION.
+- From 1 on, invalid requests and requests for unknown groups and sessions get Kafka's errors. Joining or changing a
+  group gets UNSUPPORTED_VERSION.
+- The state of share groups gets NOT_COORDINATOR.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatReques
 
 FEATURE = "share.version"
 LEAVE_EPOCH, JOIN_EPOCH = -1, 0
-FINAL_EPOCH, FIRST_EPOCH = -1, 0  # of share sessions
+FINAL_EPOCH, FIRST_EPOCH = -1, 0  # Share sessions.
 OFF = ErrorCode.UNSUPPORTED_VERSION
 
 
@@ -57,7 +57,7 @@ def _heartbeat(broker: BrokerServices, context: RequestContext, request: ShareGr
 
 
 def heartbeat_problem(request: ShareGroupHeartbeatRequest) -> str | None:
-    """Return what is wrong with a request regardless of any group, None when nothing is."""
+    """Return the problem of a request that does not depend on a group; None if it is valid."""
     if not request.group_id:
         return "GroupId can't be empty."
     if request.rack_id == "":
@@ -78,7 +78,7 @@ def _describe(broker: BrokerServices, context: RequestContext, request: ShareGro
 
 
 def absence(broker: BrokerServices, group_id: str, kind: str) -> tuple[ErrorCode, str | None]:
-    """Return what to say of a group of a kind of which there is none."""
+    """Return the error for an unknown group of a type."""
     shard = broker.groups.find_shard(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
     if isinstance(shard, ErrorCode):
         return shard, None
@@ -129,7 +129,7 @@ def _delete_offsets(_: BrokerServices, context: RequestContext, request: Any) ->
 
 
 def _elsewhere(response: Callable[[Any], Any], topic: Callable[..., Any], partition: Any, deed: str) -> Handler:
-    """Refuse every partition of a request for the state of a share group."""
+    """Reject every partition of a request for a share group's state."""
     error = ErrorCode.NOT_COORDINATOR
     text = f"Unable to {deed}: {kafka_text(error)}"
 

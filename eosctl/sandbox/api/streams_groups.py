@@ -1,8 +1,8 @@
-"""Streams groups (KIP-1071), of which the sandbox has none: every request is refused as a broker of 4.3 refuses it.
+"""Streams groups (KIP-1071), which the sandbox lacks: requests are rejected as a 4.3 broker without such groups does.
 
-- `streams.version` 0: UNSUPPORTED_VERSION for whatever is asked.
-- From 1 on heartbeats that no broker would take are answered with Kafka's reasons; groups that are left or described do
-  not exist. Whoever wants to join is told UNSUPPORTED_VERSION.
+- With `streams.version` 0, every request gets UNSUPPORTED_VERSION.
+- From 1 on, invalid heartbeats get Kafka's errors; leaving or describing a group finds none. Joining gets
+  UNSUPPORTED_VERSION.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _heartbeat(broker: BrokerServices, context: RequestContext, request: Streams
 
 
 def heartbeat_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
-    """Return what is wrong with a request regardless of any group, None when nothing is."""
+    """Return the problem of a request that does not depend on a group; None if it is valid."""
     if request.instance_id is not None:
         return "Static membership is not yet supported."
     subtopologies = () if request.topology is None else request.topology.subtopologies
@@ -85,7 +85,7 @@ def _joining_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
 
 
 def topology_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
-    """Return why no group can have the topology that a member brings, None when one can."""
+    """Return why a member's topology is invalid; None if it is valid."""
     if request.topology is None:
         return None
     for part in request.topology.subtopologies or ():

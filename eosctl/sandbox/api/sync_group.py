@@ -1,8 +1,8 @@
-"""SyncGroup (14), versions 0-5 (KIP-62, KIP-345, KIP-559).
+"""SyncGroup (key 14, versions 0 to 5; KIP-62, KIP-345, KIP-559).
 
-- the leader's request carries the assignment; the others wait until it is written to `__consumer_offsets`
-- a member that asks again in a stable group gets its assignment at once
-- while the coordinator loads the answer is 27, so that the member joins again
+- The leader's request contains the assignment; the others wait until it is written to `__consumer_offsets`.
+- In a stable group, a member receives its assignment immediately.
+- While the coordinator loads, the response is REBALANCE_IN_PROGRESS (27), so that the member joins again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PROTOCOL_VERSION = 5
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: SyncGroupRequest) -> None:
-    """Hand out assignments."""
+    """Return the members' assignments."""
 
     def reply(result: SyncResult) -> None:
         context.reply(

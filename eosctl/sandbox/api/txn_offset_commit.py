@@ -1,10 +1,10 @@
-"""TxnOffsetCommit (28), versions 0-4 on 3.9 and 0-5 on 4.3 (KIP-98, KIP-447, KIP-890).
+"""TxnOffsetCommit (key 28, versions 0 to 5; 3.9 serves 0 to 4; KIP-98, KIP-447, KIP-890).
 
-- the group's partition must be in the transaction: version 5 adds it, lower ones are verified; what is not answers 120,
-  48 below version 4
-- from version 3 member and generation are checked, unless the producer names none
-- the offsets become visible when the transaction's marker is written to the group's partition
-- 14 is 15 below version 2
+- The group's partition must belong to the transaction: version 5 adds it, lower versions verify it. Failures are
+  TRANSACTION_ABORTABLE (120), or INVALID_TXN_STATE (48) below version 4.
+- From version 3, member and generation are checked if the producer sends them.
+- The offsets become visible when the transaction's marker is written to the group's partition.
+- Below version 2, COORDINATOR_LOAD_IN_PROGRESS (14) becomes COORDINATOR_NOT_AVAILABLE (15).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 def guard(access: Access, request: TxnOffsetCommitRequest) -> None:
-    """Ask for WRITE on the id and READ on the group and on each topic."""
+    """Require WRITE on the id and READ on the group and on each topic."""
     allowed: list[TxnOffsetCommitRequestTopic] = []
     denied = list(request.topics)
     if not access.may_transact(AclOperation.WRITE, request.transactional_id):

@@ -1,9 +1,9 @@
-"""WriteTxnMarkers (27), versions 0-1 on 3.9, 1-2 on 4.3 (KIP-98, KIP-664, KIP-1228).
+"""WriteTxnMarkers (key 27, versions 1 to 2; 3.9 serves 0 to 1; KIP-98, KIP-664, KIP-1228).
 
-- sent by transaction coordinators, and by operators to end a hanging transaction
-- every partition answers for itself; version 2 carries the transaction version, from which 2 asks for a higher epoch
-- a group coordinator that is not ready shows as 6
-- a marker without partitions is left out of the answer
+- Sent by transaction coordinators, and by operators to end a hanging transaction.
+- Every partition has its own result. Version 2 carries the transaction version; from 2 on, the epoch must be higher.
+- A group coordinator that is not ready returns NOT_LEADER_OR_FOLLOWER (6).
+- A marker without partitions is omitted from the response.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _COORDINATOR_ERRORS: Final = frozenset(
 )
 
 Results = dict[int, dict[str, dict[int, ErrorCode]]]
-"""Codes by producer id, topic and partition."""
+"""Codes by producer id, topic, and partition."""
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
-    """Append every marker to every partition and answer when all are replicated or refused."""
+    """Append every marker to every partition, and respond when all are replicated or rejected."""
     appends = [
         (marker, topic.name, index)
         for marker in request.markers
@@ -89,7 +89,7 @@ def _response(results: Results) -> WriteTxnMarkersResponse:
 
 
 def guard(access: Access, request: WriteTxnMarkersRequest) -> None:
-    """Ask for ALTER on the cluster (administrators) or CLUSTER_ACTION (brokers)."""
+    """Require ALTER on the cluster (administrators) or CLUSTER_ACTION (brokers)."""
     if access.may_cluster(AclOperation.ALTER) or access.may_cluster(AclOperation.CLUSTER_ACTION):
         access.proceed(request)
         return

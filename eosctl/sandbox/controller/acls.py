@@ -1,4 +1,4 @@
-"""Access control entries come and go: CreateAcls and DeleteAcls on the controller (AclControlManager)."""
+"""CreateAcls and DeleteAcls on the controller (`AclControlManager`)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from eosctl.wire.messages.internal.metadata.remove_access_control_entry_record i
 
 
 def create_acls(controller: Controller, context: RequestContext, request: CreateAclsRequest) -> None:
-    """Add the entries that are not there yet; one that is refused does not stop the others."""
+    """Add the ACLs that do not exist yet; a rejected one does not affect the others."""
     acls = [Acl(*astuple(creation)) for creation in request.creations]
-    if any(acl.is_pattern for acl in acls):  # no entry can be made of it, so Kafka fails on the whole request
+    if any(acl.is_pattern for acl in acls):  # Invalid codes cannot form an ACL, so Kafka fails the whole request.
         failed = AclCreationResult(ErrorCode.UNKNOWN_SERVER_ERROR, None)
         context.reply(CreateAclsResponse(0, [failed for _ in acls]))
         return
@@ -70,7 +70,7 @@ def _check(acl: Acl) -> None:
 
 
 def delete_acls(controller: Controller, context: RequestContext, request: DeleteAclsRequest) -> None:
-    """Remove what the filters select; an entry that two of them select is removed, and told, once each."""
+    """Delete the ACLs that match the filters; an ACL that two filters match is deleted and returned once for each."""
     known = {identity: acl_of(record) for identity, record in controller.image.acls.items()}
     removed: dict[bytes, None] = {}
     results = []

@@ -1,4 +1,4 @@
-"""Dynamic settings change: IncrementalAlterConfigs and the older AlterConfigs."""
+"""IncrementalAlterConfigs and AlterConfigs on the controller (`ConfigurationControlManager`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
 )
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
 
-BROKER_LOGGER_RESOURCE = 8  # changed at runtime in Kafka; the sandbox's log files have one level
+BROKER_LOGGER_RESOURCE = 8  # Changed at runtime in Kafka; the sandbox's log files have a fixed level.
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 _OPERATION_NAMES = {SET: "SET", DELETE: "DELETE", APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
 
@@ -38,7 +38,10 @@ _OPERATION_NAMES = {SET: "SET", DELETE: "DELETE", APPEND: "APPEND", SUBTRACT: "S
 def incremental_alter_configs(
     controller: Controller, context: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> None:
-    """Set, delete, append to or subtract from single settings; a resource changes as a whole or not at all."""
+    """Set, delete, append to, or subtract from individual settings.
+
+    The changes of a resource are all applied or none.
+    """
     records: list[Any] = []
     responses = []
     named = Counter((resource.resource_type, resource.resource_name) for resource in request.resources)
@@ -100,7 +103,7 @@ def _plan_resource(controller: Controller, resource: AlterConfigsResource) -> li
 def _resource_rules(
     controller: Controller, resource: AlterConfigsResource
 ) -> tuple[Callable[[str, str], None], Mapping[str, Setting], Callable[[str], str]]:
-    """Return how values of this resource are checked, their definitions, and their present values."""
+    """Return the validator, the definitions, and the present values of a resource's settings."""
     overrides = controller.image.config(resource.resource_type, resource.resource_name)
     if resource.resource_type == TOPIC_RESOURCE:
         name = resource.resource_name
@@ -137,7 +140,7 @@ def _resource_rules(
 
 
 def _check_group(controller: Controller, resource: AlterConfigsResource, overrides: Mapping[str, str]) -> None:
-    """Check the settings that a group would have, together, as Kafka does."""
+    """Check the resulting settings of a group together, as Kafka does."""
     if not resource.resource_name:
         raise Refused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     wanted = dict(overrides)
@@ -163,7 +166,7 @@ def _check_broker_name(controller: Controller, resource: AlterConfigsResource) -
 
 
 def _check_min_isr(controller: Controller, resource: AlterConfigsResource) -> None:
-    """Keep one `min.insync.replicas` for the whole cluster, as eligible leader replicas need it (KIP-966)."""
+    """Keep a single `min.insync.replicas` for the whole cluster, as eligible leader replicas require (KIP-966)."""
     for config in resource.configs if controller.has_elr else ():
         if config.name != "min.insync.replicas":
             continue
@@ -191,8 +194,8 @@ def _check_broker(controller: Controller, *, per_broker: bool) -> Callable[[str,
     def check(name: str, value: str) -> None:
         setting = controller.config.table.broker.get(name)
         if setting is None:
-            return  # Kafka keeps settings that it does not know, for plugins
-        shown = f"Set({name})" if controller.emulation.is_3_9 else f"[{name}]"  # Scala's way and Java's
+            return  # Kafka stores unknown settings, for plugins.
+        shown = f"Set({name})" if controller.emulation.is_3_9 else f"[{name}]"  # Scala's format and Java's format.
         if not setting.is_dynamic:
             raise Refused(ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: {shown}")
         if setting.detail == "per-broker" and not per_broker:

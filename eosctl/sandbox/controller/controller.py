@@ -1,4 +1,4 @@
-"""The active controller: every change is a batch of records, appended, committed, then answered."""
+"""The active controller. Every change is appended as a batch of records, committed, and then acknowledged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatResponse
 from eosctl.wire.messages.broker_registration import BrokerRegistrationResponse
 
 ELR_FEATURE = "eligible.leader.replicas.version"
-#: Requests that a controller refuses while it is not the active one; others are forwarded in an envelope by Kafka.
+#: Requests that an inactive controller rejects; Kafka forwards the others in an envelope.
 _REFUSALS: dict[int, type[Any]] = {
     ApiKey.ALLOCATE_PRODUCER_IDS: AllocateProducerIdsResponse,
     ApiKey.ALTER_PARTITION: AlterPartitionResponse,
@@ -36,21 +36,21 @@ _REFUSALS: dict[int, type[Any]] = {
 
 
 class Heartbeats:
-    """Last contact per broker, in ms in which the controller could run (Kafka measures monotonic time, too)."""
+    """Last contact per broker, in milliseconds in which the controller could run (Kafka uses monotonic time, too)."""
 
     def __init__(self) -> None:
         self._last_ms: dict[int, int] = {}
 
     def touch(self, broker_id: int, now_ms: int) -> None:
-        """Note a heartbeat."""
+        """Record a heartbeat."""
         self._last_ms[broker_id] = now_ms
 
     def forget(self, broker_id: int) -> None:
-        """Stop watching a broker."""
+        """Remove a broker."""
         self._last_ms.pop(broker_id, None)
 
     def stale(self, now_ms: int, session_timeout_ms: int) -> list[int]:
-        """Return the brokers whose session is over."""
+        """Return the brokers with an expired session."""
         return [broker for broker, last in self._last_ms.items() if now_ms - last > session_timeout_ms]
 
 
@@ -61,9 +61,9 @@ def refusal_of(api_key: int) -> Any | None:
 
 
 class Controller:
-    """One controller of the quorum; active while it leads the metadata log.
+    """A controller of the quorum; active while it leads the metadata log.
 
-    `image` holds everything that was appended, committed or not: decisions build on it.
+    `image` contains everything appended, committed or not, since decisions depend on it.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ class Controller:
         self.is_active = False
         self.heartbeats = Heartbeats()
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
-        self.watchers: dict[Any, None] = {}  # fetches of the metadata log that wait for more
-        self.told_high_watermarks: dict[int, int] = {}  # the last that each replica was told of
+        self.watchers: dict[Any, None] = {}  # Fetches of the metadata log that wait for more records.
+        self.told_high_watermarks: dict[int, int] = {}  # The last high watermark sent to each replica.
         self.quorum: Quorum
         self._bootstrap = bootstrap
-        self._accepted: dict[Reply, None] = {}  # requests that are not answered yet
+        self._accepted: dict[Reply, None] = {}  # Requests without a response so far.
 
     # --- leadership (Office) ------------------------------------------------------------------------------------
 
     def lead(self, epoch: int) -> int:
-        """Open an epoch of the metadata log; this controller is active once that is committed."""
+        """Append the first record of an epoch; this controller is active once that is committed."""
         self.leader_epoch = epoch
         self.told_high_watermarks.clear()
         offset = self.log.append_leader_change(self.node_id, self.voters, epoch, self.runtime.now_ms())
@@ -107,7 +107,7 @@ class Controller:
         return offset
 
     def _activate(self) -> None:
-        """Replay the log, all of it committed now, and go on from there; a log without records gets the first ones."""
+        """Replay the log, which is fully committed now; bootstrap an empty log."""
         self.image = ClusterImage()
         delta = ImageDelta()
         for batch in self.log.batches():
@@ -124,7 +124,7 @@ class Controller:
                 self.heartbeats.touch(broker.broker_id, now_ms)
 
     def resign(self) -> None:
-        """Leave the office: nothing that waits will be answered from here."""
+        """Resign as active controller; pending requests get no response from here."""
         self.is_active = False
         self._waiting.clear()
         self.heartbeats = Heartbeats()
@@ -135,7 +135,7 @@ class Controller:
             reply(None)
 
     def accept(self, context: RequestContext) -> RequestContext | None:
-        """Take a request that only the active controller answers; None when this one is not, and has said so."""
+        """Accept a request for the active controller; reject it and return None if this controller is inactive."""
         if not self.is_active:
             context.reply(refusal_of(context.api_key))
             return None
@@ -151,7 +151,7 @@ class Controller:
     # --- writing ------------------------------------------------------------------------------------------------
 
     def write(self, records: Sequence[Any], done: Callable[[], None] | None = None) -> None:
-        """Append records as one batch; `done` when they are committed."""
+        """Append records as one batch; `done` is called when they are committed."""
         if records:
             self.events.changes(self.image, records)
             metadata_version = self.image.finalized_feature("metadata.version")
@@ -168,7 +168,7 @@ class Controller:
         self.commit()
 
     def commit(self) -> None:
-        """Advance the commit point to what a majority of the quorum holds, and answer who waits for it."""
+        """Advance the high watermark of the quorum and complete the requests waiting for it."""
         self.log.commit(self.quorum.committed_offset())
         while self._waiting and self._waiting[0][0] <= self.log.high_watermark:
             self._waiting.popleft()[1]()
@@ -178,7 +178,7 @@ class Controller:
     # --- what decisions need ------------------------------------------------------------------------------------
 
     def is_broker_active(self, broker_id: int) -> bool:
-        """Return whether a broker may lead."""
+        """Return whether a broker may lead partitions."""
         broker = self.image.brokers.get(broker_id)
         return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
 
@@ -191,11 +191,11 @@ class Controller:
         return self.config.topic_value(self.topic_config(topic), name)
 
     def unclean_allowed(self, topic: str) -> bool:
-        """Return whether `unclean.leader.election.enable` holds for a topic."""
+        """Return whether `unclean.leader.election.enable` applies to a topic."""
         return self.topic_value(topic, "unclean.leader.election.enable") == "true"
 
     def min_isr(self, topic: str) -> int:
-        """Return `min.insync.replicas` of a topic, and never more than its partitions have replicas."""
+        """Return `min.insync.replicas` of a topic, at most the number of replicas of its partitions."""
         known = self.image.topics.get(topic)
         replica_count = len(known.partitions[0].replicas) if known is not None and known.partitions else 1
         return min(int(self.topic_value(topic, "min.insync.replicas")), replica_count)

@@ -1,4 +1,4 @@
-"""Log directories of brokers: which replica is in which, and what happens when one fails (KIP-858)."""
+"""Log directories of brokers: replica assignment, and failure handling (KIP-858)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from eosctl.wire.messages.internal.metadata.broker_registration_change_record im
 def assign_replicas_to_dirs(
     controller: Controller, context: RequestContext, request: AssignReplicasToDirsRequest
 ) -> None:
-    """Note where a broker keeps replicas; those in a directory that failed meanwhile leave their ISRs."""
+    """Record the directories of a broker's replicas; replicas in a failed directory leave their ISRs."""
     broker = controller.image.brokers.get(request.broker_id)
     if broker is None or broker.broker_epoch != request.broker_epoch:
         context.reply(AssignReplicasToDirsResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
@@ -67,7 +67,7 @@ def _assign(
 
 
 def lose_directories(controller: Controller, broker: BrokerState, lost: Iterable[bytes]) -> list[Any]:
-    """Take what is in failed directories of a broker out of its ISRs and hand over what it led."""
+    """Remove the replicas of failed directories from their ISRs and elect other leaders."""
     gone = set(lost) & set(broker.log_dirs)
     if not gone:
         return []

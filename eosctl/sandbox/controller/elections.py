@@ -1,4 +1,4 @@
-"""Who leads a partition: pure decisions that end in PartitionChange records."""
+"""Leader election: pure decisions that result in PartitionChange records (`PartitionChangeBuilder`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eosctl.wire.messages.internal.metadata.partition_change_record import Parti
 
 
 class Election(NamedTuple):
-    """The result of choosing a leader; `unclean` when data may be lost."""
+    """The result of an election; `unclean` if data may be lost."""
 
     leader: int
     unclean: bool
@@ -26,10 +26,10 @@ class Election(NamedTuple):
 def elect_leader(
     state: PartitionState, is_active: Callable[[int], bool], *, allow_unclean: bool, prefer_first: bool = False
 ) -> Election:
-    """Choose a leader: keep the present one while it serves, else the first replica in sync, else an eligible one.
+    """Elect a leader: the present one while it serves, else the first in-sync replica, else an eligible one.
 
-    When nobody is either, the leader that was the last one comes back, and any replica if that is allowed: both may
-    have lost what was acknowledged (KIP-966; PartitionChangeBuilder.electAnyLeader).
+    Without any of these, the last known leader is elected, or any replica if that is allowed. Both may have lost
+    acknowledged records (KIP-966; `PartitionChangeBuilder.electAnyLeader`).
     """
     in_sync = [broker for broker in state.replicas if broker in state.isr and is_active(broker)]
     if prefer_first and state.replicas and state.replicas[0] in in_sync:
@@ -52,10 +52,11 @@ def elect_leader(
 
 
 def eligible_after(state: PartitionState, isr: tuple[int, ...], min_isr: int) -> tuple[int, ...]:
-    """Return the eligible leader replicas beside a new ISR (KIP-966; PartitionChangeBuilder of Kafka's controller).
+    """Return the eligible leader replicas for a new ISR (KIP-966; `PartitionChangeBuilder`).
 
-    While the ISR is smaller than `min_isr` the high watermark stands still, so whoever leaves holds all below it. Once
-    the ISR is large enough again it moves, and nobody outside the ISR is eligible any more.
+    While the ISR is smaller than `min_isr`, the high watermark does not advance, so a replica that leaves has all
+    records below it. Once the ISR is large enough, the high watermark advances and no replica outside the ISR is
+    eligible.
     """
     if len(isr) >= min_isr:
         return ()
@@ -64,7 +65,7 @@ def eligible_after(state: PartitionState, isr: tuple[int, ...], min_isr: int) ->
 
 
 def last_known_after(state: PartitionState, leader: int) -> tuple[int, ...]:
-    """Return who is remembered as the last leader of a partition that gets this one (maybeUpdateLastKnownLeader)."""
+    """Return the last known leader of a partition that gets this leader (`maybeUpdateLastKnownLeader`)."""
     if leader == state.leader:
         return state.last_known_elr
     if leader != NO_LEADER:
@@ -73,7 +74,7 @@ def last_known_after(state: PartitionState, leader: int) -> tuple[int, ...]:
 
 
 def serving(image: ClusterImage, state: PartitionState, is_active: Callable[[int], bool]) -> Callable[[int], bool]:
-    """Return whether a broker is active and the directory of its replica did not fail."""
+    """Return a predicate: whether a broker is active and the directory of its replica is online."""
 
     def serves(broker_id: int) -> bool:
         broker = image.brokers.get(broker_id)
@@ -83,7 +84,7 @@ def serving(image: ClusterImage, state: PartitionState, is_active: Callable[[int
 
 
 def change_of(topic: TopicState, index: int, state: PartitionState, **changes: Any) -> PartitionChangeRecord:
-    """Build the record for the fields that really change."""
+    """Build the record of the changed fields."""
     kept = {name: value for name, value in changes.items() if name == "leader" or _is_news(value, getattr(state, name))}
     return PartitionChangeRecord(index, topic.topic_id, **kept)
 
@@ -93,7 +94,7 @@ def _is_news(value: Any, present: Any) -> bool:
 
 
 def partitions_with(image: ClusterImage, broker_id: int) -> Iterator[tuple[TopicState, int, PartitionState]]:
-    """Iterate the partitions that have a replica on a broker."""
+    """Yield the partitions with a replica on a broker."""
     for topic in image.topics.values():
         for index, state in topic.partitions.items():
             if broker_id in state.replicas:
@@ -109,10 +110,10 @@ def remove_broker(
     *,
     eligible_replicas: bool,
 ) -> list[PartitionChangeRecord]:
-    """Take a broker that was fenced (or shuts down) out of its ISRs and hand over what it leads.
+    """Remove a fenced or stopping broker from its ISRs and elect other leaders.
 
-    The last in-sync replica stays in the ISR of a leaderless partition; with eligible leader replicas (KIP-966) it
-    moves there instead once the ISR is smaller than `min.insync.replicas`.
+    The last in-sync replica stays in the ISR of a leaderless partition. With eligible leader replicas (KIP-966), it
+    moves there once the ISR is smaller than `min.insync.replicas`.
     """
     return remove_replicas(
         image,
@@ -136,9 +137,9 @@ def remove_replicas(
     eligible_replicas: bool,
     unclean: bool = False,
 ) -> list[PartitionChangeRecord]:
-    """Take the replicas that a broker has of some partitions out of their ISRs, as `remove_broker` does.
+    """Remove a broker's replicas of some partitions from their ISRs, as `remove_broker` does.
 
-    After an `unclean` shutdown the broker is not eligible either: nobody knows what reached its disk (KIP-966).
+    After an `unclean` shutdown the broker is not eligible either, since its disk content is unknown (KIP-966).
     """
     records = []
     for topic, index, state in partitions:
@@ -166,7 +167,7 @@ def remove_replicas(
 def add_broker(
     image: ClusterImage, broker_id: int, is_active: Callable[[int], bool], unclean_allowed: Callable[[str], bool]
 ) -> list[PartitionChangeRecord]:
-    """Let a broker that was unfenced lead what has no leader."""
+    """Elect an unfenced broker as leader of its leaderless partitions."""
     records = []
     for topic, index, state in partitions_with(image, broker_id):
         if state.leader == NO_LEADER:
@@ -181,7 +182,7 @@ def add_broker(
 
 
 def elect(topic: TopicState, index: int, state: PartitionState, election: Election) -> PartitionChangeRecord | None:
-    """Build the record of an explicit election, None when nothing changes."""
+    """Build the record of an explicit election; return None if nothing changes."""
     if election.leader in (state.leader, NO_LEADER):
         return None
     return _apply_election(topic, index, state, state, election)
@@ -199,7 +200,7 @@ def _apply_election(
     isr: Iterable[int] = wanted.isr
     elr: Iterable[int] = wanted.eligible_leader_replicas
     if election.leader != NO_LEADER and election.leader not in wanted.isr:
-        isr = (election.leader,)  # it is the only one that is known to hold what it holds
+        isr = (election.leader,)  # It is the only replica with known content.
         elr = () if election.unclean else tuple(broker for broker in elr if broker != election.leader)
     changes: dict[str, Any] = {"isr": isr, "eligible_leader_replicas": elr}
     if remember:
@@ -207,5 +208,5 @@ def _apply_election(
     if election.leader != state.leader:
         changes["leader"] = election.leader
         if election.unclean:
-            changes["leader_recovery_state"] = RECOVERING  # until it asks for its first ISR (KIP-704)
+            changes["leader_recovery_state"] = RECOVERING  # Until its first AlterPartition request (KIP-704).
     return change_of(topic, index, state, **changes)

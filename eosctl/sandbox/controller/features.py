@@ -1,4 +1,4 @@
-"""Finalized features: the bootstrap of a new cluster, UpdateFeatures (KIP-584, KIP-1022)."""
+"""Finalized features: bootstrap of a new cluster, and UpdateFeatures (KIP-584, KIP-1022)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 
 
 class FeatureRange(NamedTuple):
-    """The levels that a release supports, and the one that a new cluster begins with (0: not finalized)."""
+    """The supported levels of a release, and the level of a new cluster (0: not finalized)."""
 
     minimum: int
     maximum: int
     default: int
 
 
-#: What brokers announce in ApiVersions and `kafka-storage format` finalizes.
+#: The features that brokers announce in ApiVersions and `kafka-storage format` finalizes.
 FEATURES: dict[str, dict[str, FeatureRange]] = {
     "3.9": {
         "kraft.version": FeatureRange(0, 1, 0),
@@ -49,7 +49,7 @@ FEATURES: dict[str, dict[str, FeatureRange]] = {
 
 
 def bootstrap_records(emulation: Emulation, transaction_version: int | None, min_insync_replicas: int) -> list[Any]:
-    """Build the records that a formatted cluster begins with."""
+    """Build the first records of a formatted cluster."""
     records: list[Any] = []
     for name, levels in FEATURES[emulation.release].items():
         level = levels.default
@@ -58,14 +58,14 @@ def bootstrap_records(emulation: Emulation, transaction_version: int | None, min
         if level > 0:
             records.append(FeatureLevelRecord(name, level))
     if "eligible.leader.replicas.version" in FEATURES[emulation.release]:
-        # Eligible leader replicas need one min.insync.replicas for the whole cluster (KIP-966).
+        # Eligible leader replicas require a single min.insync.replicas for the cluster (KIP-966).
         records.append(ConfigRecord(BROKER_RESOURCE, "", "min.insync.replicas", str(min_insync_replicas)))
     records.sort(key=lambda record: getattr(record, "name", "") != "metadata.version")
     return records
 
 
 def update_features(controller: Controller, context: RequestContext, request: UpdateFeaturesRequest) -> None:
-    """Raise or lower finalized levels; all of them or none."""
+    """Raise or lower finalized levels; either all or none."""
     records: list[Any] = []
     results = []
     failed: tuple[ErrorCode, str] | None = None
@@ -77,7 +77,7 @@ def update_features(controller: Controller, context: RequestContext, request: Up
             failed = failed or (error, message)
         elif controller.image.finalized_feature(update.feature) != update.max_version_level:
             records.append(FeatureLevelRecord(update.feature, update.max_version_level))
-    if failed is not None and not controller.emulation.is_3_9:  # one result for the whole request (KIP-1022)
+    if failed is not None and not controller.emulation.is_3_9:  # One result for the whole request (KIP-1022).
         text = f"The update failed for all features since the following feature had an error: {failed[1]}"
         context.reply(UpdateFeaturesResponse(0, failed[0], text, []))
         return
@@ -130,7 +130,7 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
 
 
 def _metadata_downgrade(update: FeatureUpdateKey, present: int) -> str:
-    """Return why the metadata log cannot go back: every later level of the two releases brought records of its own."""
+    """Return why the metadata log cannot be downgraded: every later level of both releases added records."""
     text = f"Unsupported metadata.version downgrade from {present} to {update.max_version_level}."
     if update.upgrade_type == UNSAFE_DOWNGRADE:
         return f"{text} Unsafe metadata downgrade is not supported in this version."
@@ -138,7 +138,7 @@ def _metadata_downgrade(update: FeatureUpdateKey, present: int) -> str:
 
 
 def _check_unknown(controller: Controller, update: FeatureUpdateKey, prefix: str) -> tuple[ErrorCode, str]:
-    """Refuse a feature that the release does not know; 3.9 lets it be switched off all the same."""
+    """Reject an unknown feature; 3.9 allows disabling it."""
     if update.max_version_level:
         why = f"Local controller {controller.node_id} does not support this feature."
     elif controller.emulation.is_3_9:

@@ -1,4 +1,4 @@
-"""Brokers come and go: registration, heartbeats, fencing, controlled shutdown (KIP-631)."""
+"""Broker registration, heartbeats, fencing, and controlled shutdown (`ClusterControlManager`, KIP-631)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ UNFENCE = -1
 
 
 def register_broker(controller: Controller, context: RequestContext, request: BrokerRegistrationRequest) -> None:
-    """Register a broker, fenced at first; its epoch is the offset at which the controller writes then.
+    """Register a broker, initially fenced. Its epoch is the next offset of the controller's log.
 
-    A broker that does not bring the epoch which its last incarnation had did not shut down in order: it may have lost
-    records, so that it is in sync nowhere and not eligible to lead any more (KIP-966).
+    A broker without the epoch of its previous run did not shut down cleanly and may have lost records. It leaves all
+    ISRs and is not eligible to lead (KIP-966).
     """
     known = controller.image.brokers.get(request.broker_id)
     if request.cluster_id != controller.cluster_id:
@@ -50,7 +50,7 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
     records: list[Any] = []
     epoch = controller.log.end_offset
     if known is not None and not is_new:
-        epoch = known.broker_epoch  # it asks again: the answer was lost
+        epoch = known.broker_epoch  # A retry: the response was lost.
     elif controller.has_elr and (known is None or known.broker_epoch != request.previous_broker_epoch):
         records += _after_unclean_shutdown(controller, request.broker_id)
     elif known is not None and not known.fenced:
@@ -77,7 +77,7 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
 
 
 def broker_heartbeat(controller: Controller, context: RequestContext, request: BrokerHeartbeatRequest) -> None:
-    """Take a heartbeat: unfence a broker that caught up, fence or shut down one that asks for it."""
+    """Handle a heartbeat: unfence a broker that has caught up; fence or shut down a broker on request."""
     broker = controller.image.brokers.get(request.broker_id)
     if broker is None or broker.broker_epoch != request.broker_epoch:
         context.reply(BrokerHeartbeatResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
@@ -123,7 +123,7 @@ def fence_stale_brokers(controller: Controller) -> None:
 
 
 def fence_records(controller: Controller, broker: BrokerState) -> list[Any]:
-    """Fence a broker: it leaves every ISR and hands over every partition that it leads."""
+    """Fence a broker: remove it from every ISR and elect other leaders."""
     return [
         *_hand_over(controller, broker.broker_id),
         BrokerRegistrationChangeRecord(broker.broker_id, broker.broker_epoch, FENCE),
@@ -184,13 +184,14 @@ def _leads_anything(controller: Controller, broker_id: int) -> bool:
 
 
 def unregister_broker(controller: Controller, context: RequestContext, request: UnregisterBrokerRequest) -> None:
-    """Take a broker out of every ISR and remove its registration; one that still runs registers again."""
+    """Remove a broker from every ISR and delete its registration; a running broker registers again."""
     broker = controller.image.brokers.get(request.broker_id)
     if broker is None:
         text = "" if controller.emulation.is_3_9 else f"Broker ID {request.broker_id} is not currently registered"
         context.reply(UnregisterBrokerResponse(0, ErrorCode.BROKER_ID_NOT_REGISTERED, text))
         return
-    left = fence_records(controller, broker)[:-1]  # without the fence itself: the whole registration goes
+    # Without the fencing record, since the whole registration is deleted.
+    left = fence_records(controller, broker)[:-1]
     controller.heartbeats.forget(broker.broker_id)
     records = [*left, UnregisterBrokerRecord(broker.broker_id, broker.broker_epoch)]
     controller.write(records, lambda: context.reply(UnregisterBrokerResponse(0, ErrorCode.NONE, None)))

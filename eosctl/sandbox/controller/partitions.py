@@ -1,4 +1,4 @@
-"""In-sync replicas and leaders change: AlterPartition of leaders, ElectLeaders of admins."""
+"""AlterPartition and ElectLeaders on the controller (`ReplicationControlManager`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PREFERRED, UNCLEAN = 0, 1
 
 
 def alter_partition(controller: Controller, context: RequestContext, request: AlterPartitionRequest) -> None:
-    """Take a leader's new ISR when its epochs are current and every member may be in sync."""
+    """Accept a leader's new ISR if its epochs are current and every member may be in sync."""
     broker = controller.image.brokers.get(request.broker_id)
     if broker is None or broker.broker_epoch != request.broker_epoch:
         context.reply(AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
@@ -125,7 +125,7 @@ def _describe(index: int, error: ErrorCode | None, state: PartitionState | None)
 
 
 def elect_leaders(controller: Controller, context: RequestContext, request: ElectLeadersRequest) -> None:
-    """Elect the preferred replica, or any living one when unclean election is asked for."""
+    """Elect the preferred replica, or any live one for an unclean election."""
     if request.election_type not in (PREFERRED, UNCLEAN):
         context.reply(_refuse_election(request))
         return
@@ -160,7 +160,7 @@ def _refuse_election(request: ElectLeadersRequest) -> ElectLeadersResponse:
 
 
 def _elect_one(controller: Controller, name: str, index: int, election_type: int) -> tuple[ErrorCode, str | None, Any]:
-    """Return the answer with its text, and the record that makes it come true."""
+    """Return the result with its message, and the record to append."""
     topic = controller.image.topics.get(name)
     state = topic.partitions.get(index) if topic is not None else None
     if topic is None:

@@ -1,4 +1,4 @@
-"""What the active controller does from time to time (Kafka's PeriodicTaskControlManager, QuorumController)."""
+"""Periodic tasks of the active controller (Kafka's `PeriodicTaskControlManager`, `QuorumController`)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from eosctl.sandbox.controller.elections import elect, elect_leader, serving
 from eosctl.sandbox.metadata.image import NO_LEADER
 from eosctl.wire.messages.internal.metadata.no_op_record import NoOpRecord
 
-MAX_ELECTIONS: Final = 1000  # of one kind in one batch (QuorumController.MAX_ELECTIONS_PER_IMBALANCE)
+MAX_ELECTIONS: Final = 1000  # Maximum number of elections per batch (`QuorumController.MAX_ELECTIONS_PER_IMBALANCE`).
 MS_PER_SECOND: Final = 1000
 
 
 def start_periodic_tasks(controller: Controller) -> None:
-    """Begin every task that the settings ask for; a controller that is not active skips its turns.
+    """Start the periodic tasks enabled by the settings; an inactive controller skips its turns.
 
-    - `leader.imbalance.check.interval.seconds`: preferred replicas lead again (`auto.leader.rebalance.enable`)
-    - `unclean.leader.election.interval.ms`: leaderless partitions get one where data may be lost, also when that was
-      allowed only after they had lost theirs
-    - `metadata.max.idle.interval.ms`: a NoOpRecord, so that the log never stands still; 0 for none (KIP-835)
+    - `leader.imbalance.check.interval.seconds`: elect preferred leaders (`auto.leader.rebalance.enable`).
+    - `unclean.leader.election.interval.ms`: elect leaders uncleanly where the topic allows it, including topics that
+      allow it only since their partitions became leaderless.
+    - `metadata.max.idle.interval.ms`: append a NoOpRecord, so that the log advances; 0 disables it (KIP-835).
     """
     config = controller.config
     if config.get_bool("auto.leader.rebalance.enable"):
@@ -47,12 +47,12 @@ def _write_no_op(controller: Controller) -> None:
 
 
 def elect_preferred_leaders(controller: Controller) -> None:
-    """Let the first replica of each partition lead, where it is in sync and another one leads."""
+    """Elect the first replica of each partition if it is in sync and another one leads."""
     _elect(controller, lambda state: state.leader not in (NO_LEADER, state.replicas[0]), prefer_first=True)
 
 
 def elect_unclean_leaders(controller: Controller) -> None:
-    """Let any living replica lead what has no leader, where the topic allows that."""
+    """Elect any live replica of leaderless partitions if the topic allows unclean election."""
     _elect(controller, lambda state: state.leader == NO_LEADER, allow_unclean=controller.unclean_allowed)
 
 

@@ -1,4 +1,4 @@
-"""Where new replicas go: striped over racks and brokers (Kafka's StripedReplicaPlacer)."""
+"""Placement of new replicas, striped over racks and brokers (Kafka's `StripedReplicaPlacer`)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def place_replicas(
 ) -> list[tuple[int, ...]]:
     """Choose replicas for each partition, preferred leader first.
 
-    Racks take turns, and so do the brokers of a rack; consecutive partitions begin one broker further, so leaders and
-    followers spread evenly. Fenced brokers come last within their rack and are never the preferred leader while an
-    unfenced one is among the replicas.
+    Racks alternate, and so do the brokers of a rack. Consecutive partitions start one broker further, so that leaders
+    and followers are evenly distributed. Fenced brokers come last within their rack and are never the preferred leader
+    if an unfenced one is among the replicas.
     """
     racks: dict[str, list[Candidate]] = {}
     for candidate in sorted(candidates):

@@ -1,4 +1,4 @@
-"""Blocks of producer ids (KIP-730): 1000 for each AllocateProducerIds."""
+"""Allocation of producer id blocks: 1000 ids for each AllocateProducerIds request (KIP-730)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The quorum of controllers: who leads the metadata log, in which epoch, and what is committed (KIP-595, KIP-996).
+"""The quorum of controllers: leader, epoch, and high watermark of the metadata log (KIP-595, KIP-996).
 
-A voter follows a leader, stands for election, or leads. It changes sides only to a newer epoch, votes once in an epoch,
-writes down what it decided before anybody hears of it, and votes only for a log that holds all that it holds itself.
+A voter is a follower, a candidate, or the leader. It changes roles only with a newer epoch, votes once per epoch,
+persists a decision before it sends it, and votes only for a log that contains all of its own records.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.timing_wheel import WheelTimer
 from eosctl.wire.api_keys import ApiKey
 
-CHECK_QUORUM_FACTOR = 1.5  # a leader that hears of no majority for so many fetch timeouts steps down (KIP-835)
+CHECK_QUORUM_FACTOR = 1.5  # A leader without fetches from a majority for this many fetch timeouts steps down (KIP-835).
 
 
 class Role(Enum):
-    """What a voter is doing in its epoch."""
+    """A voter's role in its epoch."""
 
     UNATTACHED = "unattached"
     FOLLOWER = "follower"
@@ -42,7 +42,7 @@ class Role(Enum):
 
 
 class VoterProgress(NamedTuple):
-    """What the leader knows of another replica: where it fetches, and when it did and was at the end (ms)."""
+    """The leader's view of a replica: fetch offset, time of the last fetch, and time of being caught up (ms)."""
 
     end_offset: int = -1
     last_fetch_ms: int = -1
@@ -50,20 +50,20 @@ class VoterProgress(NamedTuple):
 
 
 class Office(Protocol):
-    """What leading means to the controller."""
+    """Receives leadership changes and commits, as Kafka's `RaftClient.Listener`."""
 
     def lead(self, epoch: int) -> int:
-        """Open the epoch in the log; returns the offset of the record that does."""
+        """Start the epoch in the log; return the offset of its first record."""
 
     def commit(self) -> None:
-        """Look at what is committed now."""
+        """Apply the records committed so far."""
 
     def resign(self) -> None:
-        """Lead no more."""
+        """Resign as leader."""
 
 
 class Quorum(LeaderView):
-    """One voter."""
+    """A voter of the quorum."""
 
     def __init__(
         self,
@@ -105,16 +105,16 @@ class Quorum(LeaderView):
 
     @property
     def majority(self) -> int:
-        """Return how many voters decide."""
+        """Return the size of a majority."""
         return len(self.voters) // 2 + 1
 
     @property
     def is_leader(self) -> bool:
-        """Return whether this voter leads, as far as it knows."""
+        """Return whether this voter is the leader of its epoch."""
         return self.role is Role.LEADER
 
     def start(self) -> None:
-        """Take up what was written down before; a quorum of one leads at once."""
+        """Load the persisted state; a quorum of one becomes leader immediately."""
         saved = self._store.load(self.voters)
         self.epoch = max(saved.epoch, self._log.last_epoch)
         self.voted_id = saved.voted_id if saved.epoch == self.epoch else NOBODY
@@ -126,7 +126,7 @@ class Quorum(LeaderView):
     # --- elections --------------------------------------------------------------------------------------------------
 
     def _attend(self, role: Role) -> None:
-        """Wait for a leader, and stand for election when none is heard of."""
+        """Wait for a leader, and start an election if none appears within the timeout."""
         was_leader, self.role = self.is_leader, role
         if was_leader:
             self._office.resign()
@@ -134,13 +134,14 @@ class Quorum(LeaderView):
             "controller.quorum.fetch.timeout.ms" if role is Role.FOLLOWER else "controller.quorum.election.timeout.ms"
         )
         if role is not Role.FOLLOWER:
-            timeout_ms += self._runtime.random.randrange(timeout_ms)  # so that not all stand at once
+            # Randomized, so that voters do not start elections simultaneously.
+            timeout_ms += self._runtime.random.randrange(timeout_ms)
         self._arm(timeout_ms, self._ask_whether_to_stand)
         if was_leader:
             self.on_follow()
 
     def _ask_whether_to_stand(self) -> None:
-        """Ask first whether an election could be won, so that who was cut off disturbs nobody (KIP-996)."""
+        """Send pre-votes, so that an isolated voter does not disturb the quorum with new epochs (KIP-996)."""
         if self._emulation.is_3_9:
             self._stand()
             return
@@ -180,7 +181,7 @@ class Quorum(LeaderView):
                 self._take_office()
 
     def grants(self, candidate: int, epoch: int, last_epoch: int, end_offset: int, *, pre_vote: bool) -> bool:
-        """Decide on a request for this voter's vote, and write the decision down."""
+        """Decide on a vote request, and persist the decision."""
         if epoch > self.epoch:
             if pre_vote and self.leader_id != NO_LEADER:
                 return False
@@ -199,7 +200,7 @@ class Quorum(LeaderView):
         return True
 
     def ended(self, leader_id: int, epoch: int, successors: list[int]) -> None:
-        """Take the leader's farewell; the first of its successors stands at once, the others a little later."""
+        """Handle the leader's resignation: the first successor starts an election immediately, the others later."""
         if epoch < self.epoch or self.is_leader:
             return
         self.heard_of(leader_id, epoch, leader_id)
@@ -211,9 +212,9 @@ class Quorum(LeaderView):
     # --- following --------------------------------------------------------------------------------------------------
 
     def heard_of(self, leader_id: int, epoch: int, source: int) -> None:
-        """Follow the leader of a newer epoch, or of this one when none was known and the leader itself says so.
+        """Follow the leader of a newer epoch, or the leader of this epoch if it was unknown and announces itself.
 
-        Others may still hold a leader for one that this voter has just given up: two voters that believed each other
+        Other voters may still name a leader that this voter has just given up. If two voters believed each other, they
         would never elect a third.
         """
         is_news = epoch > self.epoch or (
@@ -224,10 +225,10 @@ class Quorum(LeaderView):
             self._attend(Role.UNATTACHED if leader_id == NO_LEADER else Role.FOLLOWER)
 
     def unreachable(self, node_id: int) -> None:
-        """Go on with a leader that does not answer, until the fetch timeout is over."""
+        """Keep a leader that does not respond until the fetch timeout expires."""
 
     def fetched(self) -> None:
-        """Note a sign of life of the leader."""
+        """Record a successful fetch from the leader."""
         if self.role is Role.FOLLOWER:
             self._arm(self._config.get_int("controller.quorum.fetch.timeout.ms"), self._ask_whether_to_stand)
 
@@ -248,7 +249,7 @@ class Quorum(LeaderView):
             self._check_quorum()
 
     def _announce(self) -> None:
-        """Tell voters who do not fetch yet that the epoch has begun; again and again until they do."""
+        """Send BeginQuorumEpoch to voters that do not fetch yet, until they do."""
         if not self.is_leader:
             return
         half_ms = self._config.get_int("controller.quorum.fetch.timeout.ms") / 2
@@ -260,7 +261,7 @@ class Quorum(LeaderView):
         self._runtime.call_later(half_ms, partial(self._while_leading, self.epoch, self._announce))
 
     def _check_quorum(self) -> None:
-        """Step down when no majority fetches: it may have elected somebody else already."""
+        """Step down if no majority fetches, since another leader may have been elected."""
         limit_ms = self._config.get_int("controller.quorum.fetch.timeout.ms") * CHECK_QUORUM_FACTOR
         now_ms = self._runtime.now_ms()
         heard = [
@@ -279,7 +280,7 @@ class Quorum(LeaderView):
             call()
 
     def note_fetch(self, replica_id: int, offset: int) -> None:
-        """Note that a voter or observer holds everything below `offset`."""
+        """Record that a voter or observer has all records below `offset`."""
         now_ms = self._runtime.now_ms()
         caught_up = now_ms if offset >= self._log.end_offset else self.progress_of(replica_id).last_caught_up_ms
         self.progress[replica_id] = VoterProgress(offset, now_ms, caught_up)
@@ -287,26 +288,26 @@ class Quorum(LeaderView):
             self._office.commit()
 
     def note_sign_of_life(self, replica_id: int) -> None:
-        """Note that a replica asks for a snapshot: it lives, and holds no more than before."""
+        """Record that a replica fetches a snapshot: it is alive, and its offset is unchanged."""
         known = self.progress.get(replica_id)
         if known is not None or replica_id in self.others:
             self.progress[replica_id] = (known or VoterProgress())._replace(last_fetch_ms=self._runtime.now_ms())
 
     def progress_of(self, replica_id: int) -> VoterProgress:
-        """Return what is known of a replica; of this one, everything."""
+        """Return the progress of a replica; this one is always caught up."""
         if replica_id == self.node_id:
             now_ms = self._runtime.now_ms()
             return VoterProgress(self._log.end_offset, now_ms, now_ms)
         return self.progress.get(replica_id, VoterProgress())
 
     def committed_offset(self) -> int:
-        """Return what a majority holds, once that reaches into this leader's own epoch; before that nothing is new."""
+        """Return the offset that a majority has reached, once it lies in this leader's own epoch."""
         ends = sorted((self.progress_of(voter).end_offset for voter in self.voters), reverse=True)
         end = ends[self.majority - 1]
         return end if end > self._epoch_start_offset else self._log.high_watermark
 
     def step_down(self) -> None:
-        """Say farewell before a shutdown, naming the others by how much they hold."""
+        """Resign before a shutdown; list the other voters by their progress."""
         if not self.is_leader:
             return
         successors = sorted(self.others, key=lambda voter: -self.progress_of(voter).end_offset)
@@ -323,7 +324,7 @@ class Quorum(LeaderView):
         self._follow(leader_id, epoch)
 
     def _news_of(self, voter: int, response: Any | None) -> Any | None:
-        """Take over who leads from an answer of another voter, and return its part about the metadata log."""
+        """Update the leader from another voter's response; return the partition of the metadata log in it."""
         answer = partition_of(response)
         if answer is not None:
             self.heard_of(answer.leader_id, answer.leader_epoch, voter)

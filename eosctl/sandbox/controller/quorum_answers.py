@@ -1,4 +1,4 @@
-"""Answer the requests of voters: Vote, BeginQuorumEpoch, and EndQuorumEpoch (KIP-595)."""
+"""Handlers of the voters' requests: Vote, BeginQuorumEpoch, and EndQuorumEpoch (KIP-595)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eosctl.wire.messages import vote
 
 
 def answer_vote(quorum: Quorum, context: RequestContext, request: vote.VoteRequest) -> None:
-    """Answer a candidate."""
+    """Respond to a candidate."""
     asked = partition_of(request)
     error = _refusal(quorum, request.cluster_id, asked)
     if asked is None or error:
@@ -47,7 +47,7 @@ def answer_begin(quorum: Quorum, context: RequestContext, request: begin.BeginQu
 
 
 def answer_end(quorum: Quorum, context: RequestContext, request: end.EndQuorumEpochRequest) -> None:
-    """Accept that a leader resigns unless its epoch is stale."""
+    """Accept a leader's resignation unless its epoch is stale."""
     given = partition_of(request)
     error = _refusal(quorum, request.cluster_id, given)
     if given is None or error:

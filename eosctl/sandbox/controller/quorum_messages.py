@@ -1,4 +1,4 @@
-"""Build the requests that voters send each other: Vote, BeginQuorumEpoch, and EndQuorumEpoch (KIP-595)."""
+"""Requests between voters: Vote, BeginQuorumEpoch, and EndQuorumEpoch (KIP-595)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END_VERSION = 1
 def vote_request(
     cluster_id: str, voter: int, epoch: int, candidate: int, last_epoch: int, end_offset: int, *, pre_vote: bool
 ) -> vote.VoteRequest:
-    """Ask for a vote, or whether one would be given."""
+    """Build a vote or pre-vote request."""
     asked = vote.RequestPartitionData(
         0, epoch, candidate, last_offset_epoch=max(last_epoch, 0), last_offset=end_offset, pre_vote=pre_vote
     )
@@ -25,13 +25,13 @@ def vote_request(
 
 
 def begin_request(cluster_id: str, voter: int, leader_id: int, epoch: int) -> begin.BeginQuorumEpochRequest:
-    """Announce a leader."""
+    """Build the request that announces a leader."""
     told = begin.RequestPartitionData(0, leader_id=leader_id, leader_epoch=epoch)
     return begin.BeginQuorumEpochRequest(cluster_id, voter, [begin.RequestTopicData(METADATA_TOPIC, [told])])
 
 
 def end_request(cluster_id: str, leader_id: int, epoch: int, successors: list[int]) -> end.EndQuorumEpochRequest:
-    """Announce that a leader goes, and who should follow it, best first."""
+    """Build the request that announces a leader's resignation, with its preferred successors in order."""
     told = end.RequestPartitionData(
         0, leader_id, epoch, preferred_candidates=[end.ReplicaInfo(voter) for voter in successors]
     )
@@ -39,7 +39,7 @@ def end_request(cluster_id: str, leader_id: int, epoch: int, successors: list[in
 
 
 def partition_of(message: Any | None) -> Any | None:
-    """Return the one partition that a message of the quorum is about, None for an error of the whole."""
+    """Return the single partition of a quorum message; None for a top-level error."""
     if message is None or getattr(message, "error_code", False) or not message.topics:
         return None
     topic = message.topics[0]

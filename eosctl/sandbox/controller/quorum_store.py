@@ -1,4 +1,4 @@
-"""What a voter must not forget over a restart: the epoch, whom it voted for, who led (Kafka's `quorum-state`)."""
+"""The persistent state of a voter: epoch, vote, and leader (Kafka's `quorum-state`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOBODY = -1
 
 
 class Election(NamedTuple):
-    """An epoch as one voter knows it; -1 stands for nobody."""
+    """An epoch as a voter knows it; -1 means none."""
 
     epoch: int = 0
     leader_id: int = NOBODY
@@ -28,11 +28,11 @@ class QuorumStore:
         self._path = directory / FILE_NAME
 
     def load(self, voters: tuple[int, ...]) -> Election:
-        """Read what was saved last; a voter without the file has not voted yet.
+        """Read the saved state; without a file, the voter has not voted yet.
 
         Raises:
-            DamagedFile: The file is not what `save` writes (a voter that forgot its vote may vote twice), or it is of
-                other voters: majorities of two sets could decide differently.
+            DamagedFile: The file is malformed (a voter that forgot its vote could vote twice), or it has other voters
+                (majorities of two sets could decide differently).
         """
         try:
             state = json.loads(self._path.read_text("utf-8"))
@@ -47,7 +47,7 @@ class QuorumStore:
         return election
 
     def save(self, election: Election, voters: tuple[int, ...]) -> None:
-        """Write the state before anybody hears of it."""
+        """Write the state, before it is sent to any other voter."""
         state = {
             "clusterId": "",
             "leaderId": election.leader_id,

@@ -1,6 +1,6 @@
-"""Client quotas change: AlterClientQuotas on the controller (ClientQuotaControlManager, KIP-546).
+"""AlterClientQuotas on the controller (`ClientQuotaControlManager`, KIP-546).
 
-Quotas are kept and told; nobody is throttled.
+Quotas are stored and described, but not enforced.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eosctl.wire.messages.internal.metadata.client_quota_record import ClientQuo
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 ENTITY_TYPES = (USER, CLIENT_ID, IP)
 
-_CLIENT_QUOTAS: Mapping[str, bool] = {  # whether the value must be whole
+_CLIENT_QUOTAS: Mapping[str, bool] = {  # Whether the value must be an integer.
     "producer_byte_rate": True,
     "consumer_byte_rate": True,
     "request_percentage": False,
@@ -31,7 +31,7 @@ _IP_QUOTAS: Mapping[str, bool] = {"connection_creation_rate": True}
 
 
 def alter_client_quotas(controller: Controller, context: RequestContext, request: api.AlterClientQuotasRequest) -> None:
-    """Set and remove quotas; an entity changes as a whole or not at all."""
+    """Set and remove quotas. The changes of an entity are all applied or none."""
     records: list[Any] = []
     results = []
     for entry in request.entries:
@@ -60,7 +60,7 @@ def _plan(controller: Controller, entry: api.RequestEntryData) -> list[Any]:
             if change.key in present:
                 records.append(ClientQuotaRecord(parts, change.key, 0.0, True))
             continue
-        if not change.value > 0:  # nor is what is no number at all
+        if not change.value > 0:  # Nor is NaN or an infinite value.
             raise Refused(ErrorCode.INVALID_REQUEST, f"Quota {change.key} must be greater than 0")
         if allowed[change.key] and not (isfinite(change.value) and abs(change.value - round(change.value)) <= 1e-6):
             raise Refused(ErrorCode.INVALID_REQUEST, f"{change.key} cannot be a fractional value.")
@@ -70,7 +70,7 @@ def _plan(controller: Controller, entry: api.RequestEntryData) -> list[Any]:
 
 
 def _allowed(entity: QuotaEntity) -> Mapping[str, bool]:
-    """Return the quotas of an entity, with whether they are whole numbers."""
+    """Return the quotas that an entity may have, and whether they must be integers."""
     if not entity:
         raise Refused(ErrorCode.INVALID_REQUEST, "Invalid empty client quota entity")
     names: dict[str, str | None] = {}
@@ -91,6 +91,6 @@ def _allowed(entity: QuotaEntity) -> Mapping[str, bool]:
     if address is not None:
         try:
             ipaddress.ip_address(address)
-        except ValueError:  # names are not looked up: a sandbox asks no other machine
+        except ValueError:  # Host names are not resolved, since the sandbox contacts no other machine.
             raise Refused(ErrorCode.INVALID_REQUEST, f"{address} is not a valid IP or resolvable host.") from None
     return _IP_QUOTAS

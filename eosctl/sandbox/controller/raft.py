@@ -1,4 +1,4 @@
-"""The metadata log is fetched: long polls of observers, and what DescribeQuorum tells of them."""
+"""Fetches of the metadata log: long polls of replicas, and DescribeQuorum."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from eosctl.wire.messages.fetch import (
     SnapshotId,
 )
 
-OBSERVER_TIMEOUT_MS = 300_000  # an observer that is silent for so long is no longer listed
+OBSERVER_TIMEOUT_MS = 300_000  # An observer without a fetch for this long is no longer listed.
 
 
 def fetch_metadata(controller: Controller, context: RequestContext, request: FetchRequest) -> None:
-    """Answer a fetch of the metadata log, at the latest after its waiting time."""
+    """Respond to a fetch of the metadata log, at the latest after its maximum wait."""
     MetadataFetch(controller, context, request).start()
 
 
 class MetadataFetch:
-    """One fetch of the metadata log; waits at the controller until there is more or its time is over."""
+    """A fetch of the metadata log; waits at the controller until records arrive or its time is over."""
 
     def __init__(self, controller: Controller, context: RequestContext, request: FetchRequest) -> None:
         self._controller = controller
@@ -45,7 +45,7 @@ class MetadataFetch:
         self._done = False
 
     def start(self) -> None:
-        """Answer at once or wait."""
+        """Respond immediately, or wait."""
         controller = self._controller
         quorum, epoch = controller.quorum, self._asked.current_leader_epoch
         if not quorum.is_leader:
@@ -63,20 +63,20 @@ class MetadataFetch:
             self._timer = controller.runtime.call_later(self._request.max_wait_ms, self._expire)
 
     def poke(self) -> None:
-        """Look again: the log has grown."""
+        """Check again, since the log has grown."""
         if not self._done:
             self._try_answer()
 
     def leader_gone(self) -> None:
-        """Send the replica away: this controller leads no more."""
+        """Reject the fetch, since this controller no longer leads."""
         if not self._done:
             self._answer(self._error(ErrorCode.NOT_LEADER_OR_FOLLOWER))
 
     def _snapshot(self) -> SnapshotId | None:
-        """Return the snapshot with which the replica must begin, None when the log has what it needs next.
+        """Return the snapshot from which the replica must start; None if the log has the requested offset.
 
-        As Kafka's `KafkaRaftLog.validateOffsetAndEpoch`: its offset or epoch was removed here, or its log begins with
-        another snapshot than this one.
+        As in `KafkaRaftLog.validateOffsetAndEpoch`, a snapshot is needed if the offset or epoch was removed here, or if
+        the replica's log starts with another snapshot.
         """
         log, asked = self._controller.log, self._asked
         start_offset, epoch = log.log.start_offset, max(asked.last_fetched_epoch, 0)
@@ -89,7 +89,7 @@ class MetadataFetch:
         return None
 
     def _divergence(self) -> EpochEndOffset | None:
-        """Return where the replica's log leaves this one, None when it does not."""
+        """Return where the replica's log diverges from this one; None if it does not."""
         log, asked = self._controller.log.log, self._asked
         if asked.last_fetched_epoch < 0 or (log.start_offset and asked.fetch_offset == log.start_offset):
             return None
@@ -155,7 +155,7 @@ UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def describe_quorum(controller: Controller, context: RequestContext, request: DescribeQuorumRequest) -> None:
-    """Describe leader, voters and observers of the metadata log; a request for more than that is refused as a whole."""
+    """Describe leader, voters, and observers of the metadata log. Requests for other partitions fail as a whole."""
     asked = [(topic.topic_name, part.partition_index) for topic in request.topics for part in topic.partitions]
     is_known = asked == [(METADATA_TOPIC, 0)] and len(request.topics) == 1
     topics = [
@@ -195,7 +195,7 @@ def _replica(quorum: Quorum, replica_id: int, now_ms: int) -> ReplicaState:
     return ReplicaState(
         replica_id=replica_id,
         log_end_offset=progress.end_offset,
-        # The leader gives its own times as those of the answer (LeaderState).
+        # The leader's own timestamps are those of the response (`LeaderState`).
         last_fetch_timestamp=now_ms if leads else progress.last_fetch_ms,
         last_caught_up_timestamp=now_ms if leads else progress.last_caught_up_ms,
     )

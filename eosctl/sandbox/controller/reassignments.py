@@ -1,4 +1,4 @@
-"""Partitions move to other replicas (KIP-455): begin, cancel, list, and complete once the new ones are in sync."""
+"""Partition reassignments (KIP-455): start, cancel, list, and complete once the new replicas are in sync."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from eosctl.wire.messages.list_partition_reassignments import (
 def list_partition_reassignments(
     controller: Controller, context: RequestContext, request: ListPartitionReassignmentsRequest
 ) -> None:
-    """Answer with the partitions that have replicas to add or to remove; unknown ones are left out, as by Kafka."""
+    """Return the partitions with replicas to add or remove; unknown ones are omitted, as in Kafka."""
     asked = None if request.topics is None else {topic.name: set(topic.partition_indexes) for topic in request.topics}
     topics = []
     for name, topic in controller.image.topics.items():
@@ -45,7 +45,7 @@ def list_partition_reassignments(
 def alter_partition_reassignments(
     controller: Controller, context: RequestContext, request: AlterPartitionReassignmentsRequest
 ) -> None:
-    """Begin reassignments, or cancel those whose target is null; each partition is answered for itself."""
+    """Start reassignments, or cancel those with a null target. Each partition has its own result."""
     if not request.topics:
         context.reply(AlterPartitionReassignmentsResponse())
         return
@@ -97,7 +97,7 @@ def _plan(controller: Controller, name: str, index: int, target: Sequence[int] |
 
 
 def complete(state: PartitionState) -> PartitionState:
-    """Drop the replicas to remove once every replica to add is in sync and somebody remains in sync."""
+    """Remove the old replicas once every new replica is in sync and an in-sync replica remains."""
     isr = tuple(broker for broker in state.isr if broker not in state.removing_replicas)
     if not isr or not set(state.adding_replicas) <= set(isr):
         return state
@@ -110,7 +110,7 @@ def complete(state: PartitionState) -> PartitionState:
 
 
 def move(controller: Controller, topic: TopicState, index: int, state: PartitionState, wanted: PartitionState) -> Any:
-    """Build the record that leads from one state to the other, with a new leader when the old one is moved away."""
+    """Build the record for the transition, with a new leader if the old one is removed."""
     election = elect_leader(
         wanted,
         serving(controller.image, state, controller.is_broker_active),
@@ -140,5 +140,5 @@ def move(controller: Controller, topic: TopicState, index: int, state: Partition
         if controller.has_elr:
             changes["last_known_elr"] = last_known_after(state, election.leader)
     elif not set(state.replicas) <= set(wanted.replicas):
-        changes["leader"] = state.leader  # a new leader epoch, for which the old replicas may not stand in any more
+        changes["leader"] = state.leader  # Use a new leader epoch, which the removed replicas may not join.
     return change_of(topic, index, state, **changes)

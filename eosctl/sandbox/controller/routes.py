@@ -1,4 +1,4 @@
-"""Which function of the controller answers which API."""
+"""The controller's handler of each API."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ ControllerHandler = Callable[[Controller, RequestContext, Any], None]
 
 VoterHandler = Callable[[Quorum, RequestContext, Any], None]
 
-#: What every voter answers, leader or not.
+#: Handled by every voter, leader or not.
 VOTER_ROUTES: dict[int, VoterHandler] = {
     ApiKey.VOTE: quorum_answers.answer_vote,
     ApiKey.BEGIN_QUORUM_EPOCH: quorum_answers.answer_begin,
     ApiKey.END_QUORUM_EPOCH: quorum_answers.answer_end,
 }
 
-#: What the active controller answers.
+#: Handled by the active controller.
 ROUTES: dict[int, ControllerHandler] = {
     ApiKey.ALLOCATE_PRODUCER_IDS: producer_ids.allocate_producer_ids,
     ApiKey.ALTER_CLIENT_QUOTAS: quotas.alter_client_quotas,

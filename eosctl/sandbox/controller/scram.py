@@ -1,4 +1,4 @@
-"""SCRAM credentials change: AlterUserScramCredentials on the controller (ScramControlManager, KIP-554)."""
+"""AlterUserScramCredentials on the controller (`ScramControlManager`, KIP-554)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def alter_user_scram_credentials(
 ) -> None:
     """Set and remove credentials; a user may appear once in a request."""
     changes: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
-    if any(not upsertion.salted_password for upsertion in request.upsertions):  # Kafka fails on the whole request
+    if any(not upsertion.salted_password for upsertion in request.upsertions):  # Kafka fails the whole request.
         users = dict.fromkeys(change.name for change in changes)
         failed = [AlterUserScramCredentialsResult(user, ErrorCode.UNKNOWN_SERVER_ERROR, None) for user in users]
         context.reply(AlterUserScramCredentialsResponse(0, failed))
         return
-    planned: dict[str, Any] = {}  # user -> record, or why there is none
+    planned: dict[str, Any] = {}  # user -> record, or the reason for rejecting it
     for change in changes:
         user = change.name
         if isinstance(planned.get(user), Refused):

@@ -1,4 +1,4 @@
-"""FetchSnapshot (key 59): a snapshot of the metadata log goes in pieces to who lags behind the log's beginning."""
+"""FetchSnapshot (key 59): snapshots of the metadata log, in chunks, for replicas behind the log's start."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from eosctl.wire.messages.fetch_snapshot import (
     SnapshotId,
 )
 
-MAX_BYTES: Final = 8 << 20  # the most of one answer, whatever was asked for (KafkaRaftClient.MAX_FETCH_SIZE_BYTES)
+# Maximum size of a response, regardless of the request (`KafkaRaftClient.MAX_FETCH_SIZE_BYTES`).
+MAX_BYTES: Final = 8 << 20
 
 
 def fetch_snapshot(controller: Controller, context: RequestContext, request: FetchSnapshotRequest) -> None:
-    """Answer with a piece of one snapshot, as only the leader of the metadata log does."""
+    """Return a chunk of a snapshot; only the leader of the metadata log does."""
     if request.cluster_id not in (None, controller.cluster_id):
         context.reply(FetchSnapshotResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID))
         return

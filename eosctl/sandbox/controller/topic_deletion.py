@@ -1,4 +1,4 @@
-"""Topics are deleted, by name or by id (KIP-516)."""
+"""DeleteTopics, by name or by id (KIP-516)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopic
 from eosctl.wire.messages.internal.metadata.remove_topic_record import RemoveTopicRecord
 from eosctl.wire.uuid import ZERO_UUID
 
-Wanted = Sequence[tuple[str | None, bytes]]  # name or id; the other one is None or the zero id
+Wanted = Sequence[tuple[str | None, bytes]]  # Name or id; the other one is None or the zero id.
 
 
 def delete_topics(controller: Controller, context: RequestContext, request: DeleteTopicsRequest) -> None:
-    """Delete topics by name (versions 1 to 5) or by name or id (version 6); each is answered for itself."""
+    """Delete topics by name (versions 1 to 5), or by name or id (version 6). Each has its own result."""
     wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
     wanted += [(state.name, state.topic_id) for state in request.topics]
     twice = _named_and_identified(controller, wanted)
@@ -32,7 +32,7 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
             text = "The provided topic name maps to an ID that was already supplied."
             results.append(DeletableTopicResult(name, twice[name].topic_id, ErrorCode.INVALID_REQUEST, text))
         elif name is None and any(topic.topic_id == topic_id for topic in twice.values()):
-            continue  # it is answered with its name
+            continue  # The result contains its name.
         else:
             topic = _find_topic(controller, name, topic_id)
             if topic is None:
@@ -46,7 +46,7 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
 
 
 def _problem(name: str | None, topic_id: bytes, *, repeated: bool) -> str | None:
-    """Return why an entry does not say which topic it means, None when it does."""
+    """Return why an entry does not identify a topic; None if it does."""
     if name is not None and topic_id != ZERO_UUID:
         return "You may not specify both topic name and topic id."
     if name is None and topic_id == ZERO_UUID:
@@ -57,7 +57,7 @@ def _problem(name: str | None, topic_id: bytes, *, repeated: bool) -> str | None
 
 
 def _named_and_identified(controller: Controller, wanted: Wanted) -> dict[str, TopicState]:
-    """Return the topics that one entry names and another identifies: Kafka deletes none of them."""
+    """Return the topics that one entry names and another identifies by id; Kafka deletes none of them."""
     named = {name for name, topic_id in wanted if name is not None and topic_id == ZERO_UUID}
     identified = [controller.image.topics_by_id.get(topic_id) for name, topic_id in wanted if name is None]
     return {topic.name: topic for topic in identified if topic is not None and topic.name in named}

@@ -1,4 +1,4 @@
-"""Topics are created and grown; refusals carry Kafka's texts."""
+"""CreateTopics and CreatePartitions, with Kafka's error messages (`ReplicationControlManager`)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TOO_MANY = "Excessively large number of partitions per request."
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a failure
-    """A request that is answered with an error."""
+    """A request is rejected with an error."""
 
     def __init__(self, error: ErrorCode, message: str | None = None) -> None:
         super().__init__(error, message)
@@ -50,7 +50,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a failure
 
 
 class _Planned(NamedTuple):
-    """A topic that passed every check."""
+    """A validated topic."""
 
     records: list[Any]
     topic_id: bytes
@@ -59,7 +59,7 @@ class _Planned(NamedTuple):
 
 
 def topic_name_problem(name: str) -> str | None:
-    """Return why Kafka does not take a topic name, None when it does."""
+    """Return why a topic name is invalid; None if it is valid."""
     if not name:
         return "the empty string is not allowed"
     if name in (".", ".."):
@@ -75,7 +75,7 @@ def topic_name_problem(name: str) -> str | None:
 
 
 def create_topics(controller: Controller, context: RequestContext, request: CreateTopicsRequest) -> None:
-    """Create topics; each is answered for itself, but for those that are too much for one batch together."""
+    """Create topics. Each has its own result, except those that do not fit into one batch together."""
     default_count = controller.config.get_int("num.partitions")
     if sum(_wanted_count(topic, default_count) for topic in request.topics) > MAX_BATCH_RECORDS:
         _refuse_all(context, request, TOO_MANY)
@@ -95,7 +95,7 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
         records += planned.records
         results[topic.name] = CreatableTopicResult(
             topic.name,
-            planned.topic_id,  # also of one that is only validated, as by Kafka
+            planned.topic_id,  # Applies to validate-only requests too, as in Kafka.
             0,
             None,
             planned.partition_count,
@@ -181,7 +181,7 @@ def _place(controller: Controller, partition_count: int, replication_factor: int
 
 
 def _or_cordoned(controller: Controller) -> str:
-    """Return what 4.3 adds to the reason, since log directories can be closed to new replicas (KIP-1066)."""
+    """Return the part that 4.3 adds to the reason, since log directories can be cordoned (KIP-1066)."""
     return "" if controller.emulation.is_3_9 else " or some brokers have all their log directories cordoned"
 
 
@@ -215,7 +215,7 @@ def _manual_assignments(controller: Controller, topic: CreatableTopic) -> list[t
 
 
 def check_assignment(controller: Controller, replicas: Sequence[int], size: int | None) -> None:
-    """Refuse replicas given by hand that cannot be: none, unknown, repeated, or not as many as the others have."""
+    """Reject a manual replica assignment that is empty, has unknown or duplicate brokers, or differs in size."""
     if not replicas:
         raise Refused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT, "The manual partition assignment includes an empty replica list."
@@ -240,7 +240,7 @@ def check_assignment(controller: Controller, replicas: Sequence[int], size: int 
 
 
 def new_topic_id(controller: Controller) -> bytes:
-    """Return a random topic id whose text does not begin with a dash, as Kafka's do not."""
+    """Return a random topic id; like Kafka's, its text form does not start with a dash."""
     while True:
         raw = bytearray(controller.runtime.random.randbytes(16))
         raw[6] = raw[6] & 0x0F | 0x40
@@ -263,7 +263,7 @@ def _partition_record(controller: Controller, topic_id: bytes, index: int, repli
 
 
 def default_directory(controller: Controller, broker_id: int) -> bytes:
-    """Return the directory of a new replica: a broker's only one, else the broker chooses and tells."""
+    """Return the directory of a new replica: the broker's only one, else unassigned until the broker reports it."""
     state = controller.image.brokers.get(broker_id)
     if state is None or not state.log_dirs:
         return MIGRATING_DIRECTORY
@@ -287,7 +287,8 @@ def _effective_configs(controller: Controller, overrides: dict[str, str]) -> lis
 def _wanted_count(topic: CreatableTopic, default_count: int) -> int:
     if topic.assignments:
         return len(topic.assignments)
-    return default_count if topic.num_partitions == -1 else max(topic.num_partitions, 0)  # negative: refused by itself
+    # Negative values are rejected separately.
+    return default_count if topic.num_partitions == -1 else max(topic.num_partitions, 0)
 
 
 def _refuse_all(context: RequestContext, request: CreateTopicsRequest, text: str) -> None:
@@ -301,8 +302,8 @@ def _refuse_all(context: RequestContext, request: CreateTopicsRequest, text: str
 def create_partitions(controller: Controller, context: RequestContext, request: CreatePartitionsRequest) -> None:
     """Add partitions to topics.
 
-    What one batch of the metadata log cannot hold is answered with an unknown error, and what it can hold of that
-    topic is added all the same, as by Kafka (ReplicationControlManager.createPartitions fills a bounded list).
+    When the partitions do not fit into one batch of the metadata log, the response is an unknown error but those that
+    fit are added, as in Kafka (`ReplicationControlManager.createPartitions` fills a bounded list).
     """
     names = [topic.name for topic in request.topics]
     results: dict[str, CreatePartitionsTopicResult] = {}
@@ -327,7 +328,7 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
 
 
 def _plan_growth(controller: Controller, topic: CreatePartitionsTopic, limit: int) -> list[Any]:
-    """Plan the partitions to add, no more than `limit`: a request may ask for two billions."""
+    """Plan the partitions to add, at most `limit`, since a request may ask for two billion."""
     known = controller.image.topics.get(topic.name)
     if known is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

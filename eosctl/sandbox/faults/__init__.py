@@ -1,1 +1,1 @@
-"""Faults by name: what can go wrong with a sandbox, the words for it, and the engine that does it and undoes it."""
+"""Faults of a sandbox: their names, parameters, and the engine that injects and ends them."""

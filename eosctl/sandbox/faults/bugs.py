@@ -1,7 +1,7 @@
-"""Known bugs of Kafka that a broker of the sandbox can have or lack, each with its own switch.
+"""Known Kafka bugs that can be enabled or disabled in a sandbox's brokers.
 
-What a release has by itself is on from the start (`--emulate`); `--bug NAME` and `--bug NAME=off` change it.
-KAFKA-17754 needs no switch: up to EndTxn 4 the protocol itself cannot tell a late request, on every release.
+The bugs of the emulated release (`--emulate`) are enabled by default; `--bug NAME` and `--bug NAME=off` change that.
+KAFKA-17754 needs no switch: up to EndTxn 4, the protocol cannot identify a late request on any release.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from eosctl.sandbox.faults.kinds import Moment
 from eosctl.sandbox.faults.materialization import LateMaterialization
 
 GROUP_THREAD_LAG_MS: Final = 20.0
-"""Up to so long the busy group thread takes where KAFKA-17507 is on and no fault says otherwise."""
+"""Maximum delay of the group thread with KAFKA-17507 enabled, unless a fault sets another one."""
 
 
 class KnownBug(NamedTuple):
-    """A bug and how to switch it.
+    """A bug and its switch.
 
     Attributes:
-        name: Its ticket, or a name where there is none.
-        releases: The emulated releases whose code can have it.
-        is_default: Whether these releases have it unless it is switched off.
-        effect: What it does.
-        switch: Gives it to a broker or takes it away.
+        name: Its ticket, or a name if it has none.
+        releases: The emulated releases that can have it.
+        is_default: Whether these releases have it unless it is disabled.
+        effect: Its effect.
+        switch: Enables or disables it on a broker.
     """
 
     name: str
@@ -91,10 +91,10 @@ BUGS: Final = (
 
 
 def find_bug(name: str, release: str) -> KnownBug:
-    """Return the bug of a name.
+    """Return the bug with a name.
 
     Raises:
-        UsageError: There is none, or the emulated release has no such code.
+        UsageError: The name is unknown, or the emulated release cannot have the bug.
     """
     bug = next((bug for bug in BUGS if bug.name == name.lower()), None)
     if bug is None:
@@ -109,7 +109,7 @@ def find_bug(name: str, release: str) -> KnownBug:
 
 
 def parse_switch(text: str) -> tuple[str, bool]:
-    """Read `NAME`, `NAME=on` or `NAME=off`.
+    """Parse `NAME`, `NAME=on`, or `NAME=off`.
 
     Raises:
         UsageError: The value is neither on nor off.

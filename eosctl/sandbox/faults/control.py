@@ -1,4 +1,4 @@
-"""The engine's side of the control socket: `inject`, `faults`, `end-fault` and `end-faults`."""
+"""The fault commands of the control socket: `inject`, `faults`, `end-fault`, and `end-faults`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Command = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
 def fault_commands(engine: FaultRegister) -> Mapping[str, Command]:
-    """Return the commands; arguments and answers are plain JSON values."""
+    """Return the commands. Arguments and responses are JSON values."""
 
     async def inject(arguments: dict[str, Any]) -> dict[str, Any]:
         order = parse_order(arguments["words"])

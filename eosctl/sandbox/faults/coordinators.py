@@ -1,4 +1,4 @@
-"""What happens to coordinators: they move as an administrator moves them, or read their logs again.
+"""Faults of coordinators: move a coordinator like an administrator, or reload its log.
 
 A move reassigns the partition and elects the preferred leader.
 """
@@ -32,10 +32,10 @@ _PREFERRED: Final = 0
 
 
 async def disturb_coordinator(core: ClusterCore, order: FaultOrder) -> str:
-    """Let another replica lead the partition that a group or a transactional id belongs to, or load it again.
+    """Move the coordinator of a group or transactional id to another replica, or reload it.
 
     Returns:
-        What was done.
+        A description of the change.
 
     Raises:
         EosctlError: The partition does not exist, has no leader or no other replica, or did not move in time.
@@ -74,17 +74,17 @@ def _unload(core: ClusterCore, partition: TopicPartition) -> str:
 
 
 def _reload(broker: Broker, partition: TopicPartition) -> None:
-    """Let a coordinator forget a partition that its broker leads, and load it as a new leader does."""
+    """Unload a partition that the broker leads and load it like a new leader."""
     coordinator = broker.groups if partition.topic == CONSUMER_OFFSETS_TOPIC else broker.transactions
     coordinator.resign(partition.partition, None)
     coordinator.become_leader(partition.partition, broker.replicas.partitions[partition].leader_epoch)
 
 
 def begin_replay_storm(broker: Broker, load_ms: float) -> Callable[[], None]:
-    """Let a broker's transaction coordinator load everything again, each load taking so long from now on.
+    """Reload all partitions of a broker's transaction coordinator; every load takes `load_ms` from now on.
 
     Returns:
-        What ends it: loads take no time again, and those that still wait end at once.
+        A function that ends the fault: loads take no extra time, and pending loads complete immediately.
     """
     states = broker.transactions.states
     former, states.load_ms = states.load_ms, load_ms

@@ -1,4 +1,4 @@
-"""What a disk keeps of a broker that was killed: the page cache is lost with the machine, not with the process."""
+"""The loss of the page cache when a machine fails; a killed process does not lose it."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ METADATA_DIRECTORY = "__cluster_metadata-0"
 
 
 def _never(_: str) -> int:
-    """Kafka's default of `flush.messages`."""
+    """Return Kafka's default of `flush.messages`."""
     return sys.maxsize
 
 
 def lose_page_cache(
     log_dirs: Sequence[Path], batch_count: int, *, torn: bool, flush_messages: Callable[[str], int] = _never
 ) -> dict[str, int]:
-    """Take the last batches of every partition's active segment away, as a power cut does.
+    """Remove the last batches of every partition's active segment, as a power failure does.
 
-    Kafka forces a segment to disk when it rolls and after every `flush.messages` records, so only what the active one
-    got since then is lost; the metadata log is forced out with every write (KRaft) and keeps all. `flush.ms` is not
-    looked at.
+    Kafka flushes a segment when it rolls and after every `flush.messages` records, so only later records of the active
+    segment are lost. The metadata log is flushed with every write (KRaft) and loses nothing. `flush.ms` is ignored.
 
     Args:
-        log_dirs: The log directories of a broker that does not run.
-        batch_count: How many batches each partition loses at most.
-        torn: Whether half of the first lost batch is on the disk.
+        log_dirs: The log directories of a stopped broker.
+        batch_count: Maximum number of batches that each partition loses.
+        torn: Whether half of the first lost batch remains.
         flush_messages: The setting of the same name, by partition directory.
 
     Returns:
-        Bytes lost by partition directory.
+        Lost bytes by partition directory.
     """
     lost: dict[str, int] = {}
     for log_dir in log_dirs:
@@ -64,7 +63,7 @@ def _cut_tail(directory: Path, batch_count: int, forced_every: int, *, torn: boo
 
 
 def _forced_count(batches: Sequence[LogBatch], recovery_point: int, forced_every: int) -> int:
-    """Count the batches of a segment up to the last one after which the log was forced out (UnifiedLog.append)."""
+    """Return the number of a segment's batches up to the last flush (`UnifiedLog.append`)."""
     forced = 0
     for number, batch in enumerate(batches, 1):
         if batch.header.next_offset - recovery_point >= forced_every:

@@ -1,15 +1,15 @@
-"""The engine of faults: injects them by their words, ends them, and keeps a record of both.
+"""The fault engine: injects faults, ends them, and records both.
 
 Use::
 
     engine = FaultEngine(host, seed=7)
     active = await engine.inject(parse_order("delay from=clients api=END_TXN ms=500 count=1"))
-    await engine.end(active.number)      # or by itself, with for=5s
-    await engine.heal()                  # ends everything that lasts, starts every node
+    await engine.end(active.number)      # or automatically, with for=5s
+    await engine.heal()                  # ends all active faults, starts every node
 
-It works on any `FaultHost`: a cluster on sockets, or a simulated one. Faults that belong to a broker (its clients'
-streams, its clock, its bugs) are put on it again when it starts anew, as they belong to the machine and the release.
-Chance (`node=any`, `chance=0.1`) comes from the seed alone.
+It works with any `FaultHost`: a cluster on sockets, or a simulated one. Faults that belong to a broker (its clients'
+streams, its clock, its bugs) are applied again after a restart. Random choices (`node=any`, `chance=0.1`) depend on the
+seed alone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from eosctl.sandbox.node import Node
 from eosctl.storage.names import parse_partition_directory
 
 LATE_LIMIT_MS: Final = 1_000.0
-"""How long a late materialization waits for its moment at most, unless told otherwise."""
+"""Maximum delay of a late materialization, unless the fault sets another one."""
 
 _AT_ONCE: Final = frozenset(
     {
@@ -50,34 +50,34 @@ _AT_ONCE: Final = frozenset(
         FaultKind.UNLOAD_COORDINATOR,
     }
 )
-#: What is done to each node by itself, and again to one that starts.
+#: Applied to each node, and again to a node that starts.
 _OF_NODES: Final = frozenset(
     {FaultKind.SKEW, FaultKind.LATE_MATERIALIZATION, FaultKind.REPLAY_STORM, FaultKind.EXHAUST_PRODUCER_IDS}
 )
 
 
 class FaultHost(Protocol):
-    """A cluster to which faults happen."""
+    """A cluster into which faults are injected."""
 
     @property
     def core(self) -> ClusterCore:
         """Return the nodes."""
 
     async def kill_broker(self, broker_id: int) -> None:
-        """End a node as kill -9 does."""
+        """Kill a node like `kill -9`."""
 
     async def stop_broker(self, broker_id: int) -> None:
-        """Shut a node down in order."""
+        """Shut a node down cleanly."""
 
     async def start_broker(self, broker_id: int) -> None:
-        """Start a node that is down."""
+        """Start a stopped node."""
 
     def drop_clients(self, node_id: int) -> None:
-        """Break the connections of a broker's clients."""
+        """Disconnect a broker's clients."""
 
 
 class FaultEngine(FaultRegister):
-    """Faults of one cluster, by number."""
+    """The faults of a cluster, by number."""
 
     def __init__(self, host: FaultHost, *, seed: int = 0, record: Callable[[FaultEvent], None] | None = None) -> None:
         super().__init__(host.core.loop, seed=seed, record=record)
@@ -90,7 +90,7 @@ class FaultEngine(FaultRegister):
         return self._host.core
 
     def bug_states(self) -> dict[str, bool]:
-        """Return which known bugs the brokers have, of those that their release can have."""
+        """Return the state of each known bug that the release can have."""
         release = self._core.shape.emulation.release
         return {bug.name: self._bugs.get(bug.name, bug.is_default) for bug in BUGS if release in bug.releases}
 
@@ -98,7 +98,7 @@ class FaultEngine(FaultRegister):
         """Enable or disable a known bug on all brokers, across restarts.
 
         Raises:
-            UsageError: There is no such bug, or the emulated release cannot have it.
+            UsageError: The bug is unknown, or the emulated release cannot have it.
         """
         bug = find_bug(name, self._core.shape.emulation.release)
         self._bugs[bug.name] = on
@@ -106,10 +106,10 @@ class FaultEngine(FaultRegister):
             bug.switch(broker, on)
 
     async def inject(self, order: FaultOrder) -> ActiveFault:
-        """Let a fault happen; returns when it has begun.
+        """Inject a fault; return when it has started.
 
         Raises:
-            EosctlError: It cannot happen to this cluster now: no such node, the node is down, no other replica.
+            EosctlError: The cluster cannot have the fault now: unknown node, stopped node, or no other replica.
         """
         order = self._with_chosen_nodes(order)
         self._check(order)
@@ -121,7 +121,7 @@ class FaultEngine(FaultRegister):
         return active
 
     async def heal(self) -> None:
-        """End everything that lasts, the last one first, and start every node that is down."""
+        """End all active faults, the latest first, and start every stopped node."""
         await super().heal()
         for node_id in self._core.node_ids:
             if node_id not in self._core.nodes:
@@ -214,7 +214,7 @@ class FaultEngine(FaultRegister):
                 broker.client_faults.faults.remove(fault)
 
     def _affect(self, active: ActiveFault, node: Node) -> None:
-        """Do to one node what belongs to it: its clock, its producer ids, its coordinators' haste."""
+        """Apply the part of a fault that belongs to a node: clock, producer ids, or coordinator delays."""
         order = active.order
         if order.node not in (None, node.plan.node_id):
             return
@@ -351,7 +351,7 @@ _EFFECTS: Final[Mapping[FaultKind, Callable[[Broker, FaultOrder], Callable[[], N
 
 
 def _flush_policy(broker: Broker | None) -> Callable[[str], int]:
-    """Return after how many records the log of a partition directory is forced to disk (`flush.messages`)."""
+    """Return a function from a partition directory to its `flush.messages`."""
 
     def flush_messages(directory: str) -> int:
         found = parse_partition_directory(directory)

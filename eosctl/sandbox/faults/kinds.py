@@ -1,4 +1,4 @@
-"""What can go wrong, by name: the kinds of faults, their settings and their meanings."""
+"""The kinds of faults, their parameters, and their meanings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 
 class FaultKind(StrEnum):
-    """What can be done to a cluster."""
+    """The kind of a fault."""
 
     KILL = "kill"
     STOP = "stop"
@@ -40,29 +40,29 @@ class FaultKind(StrEnum):
 
 
 class Side(StrEnum):
-    """Which frames of a link are hit."""
+    """The affected frames of a link."""
 
     REQUESTS = "requests"
     ANSWERS = "answers"
 
 
 class Moment(StrEnum):
-    """When a late materialization runs at last (KAFKA-17507)."""
+    """The time at which a late materialization runs (KAFKA-17507)."""
 
     BEFORE_APPEND = "before-append"
     AFTER_APPEND = "after-append"
     LATER = "later"
 
 
-#: Every kind, as help lists them.
+#: Every kind, in the order of the help text.
 WORDS: Final = ", ".join(FaultKind)
 
-#: Words of earlier versions; accepted until 0.3.
+#: Names of earlier versions; accepted until 0.3.
 RENAMED: Final[Mapping[str, FaultKind]] = {"late-materialisation": FaultKind.LATE_MATERIALIZATION}
 
 _LINK: Final = ("from", "to", "api", "side", "skip", "count", "chance")
 
-#: What each kind takes besides `for`.
+#: The parameters of each kind, besides `for`.
 SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.KILL: ("node", "lose", "torn"),
     FaultKind.STOP: ("node",),
@@ -93,7 +93,7 @@ SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.BUG: ("name", "on"),
 }
 
-#: What must be there.
+#: The required parameters.
 NEEDED: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.KILL: ("node",),
     FaultKind.STOP: ("node",),

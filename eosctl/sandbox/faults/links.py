@@ -1,4 +1,4 @@
-"""Which frames an order hits: the faults of the network that it stands for."""
+"""Network faults: the frames that a fault order affects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LATE: Final = {
 
 
 def link_faults(order: FaultOrder, node_ids: Sequence[int], chance: random.Random) -> tuple[LinkFault, ...]:
-    """Return the faults on links and clients' streams that an order stands for; none for orders of other kinds."""
+    """Return the faults on links and clients' streams for an order; none for other kinds."""
     match order.kind:
         case FaultKind.CUT if order.node is not None:
             return tuple(_cut(order.node, [order.other]))
@@ -59,12 +59,12 @@ def link_faults(order: FaultOrder, node_ids: Sequence[int], chance: random.Rando
 
 
 def is_of_clients(fault: LinkFault) -> bool:
-    """Return whether a fault is on the streams of clients."""
+    """Return whether a fault affects the streams of clients."""
     return CLIENTS in (fault.source, fault.destination)
 
 
 def node_of_stream(fault: LinkFault) -> int | None:
-    """Return the broker whose clients a fault is about; None for every broker's."""
+    """Return the broker whose clients a fault affects; None for all brokers."""
     return fault.destination if fault.source == CLIENTS else fault.source
 
 

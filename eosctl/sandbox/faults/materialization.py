@@ -1,9 +1,9 @@
-"""KAFKA-17507: offsets that follow their transaction's marker late, at the moment in which it does harm.
+"""KAFKA-17507: late materialization of transactional offsets after their transaction's marker.
 
-Kafka's classic group coordinator up to 3.9.0 acknowledges the marker first and lets a task of its group thread commit
-or drop the pending offsets later. The transaction's producer may meanwhile commit offsets of its next transaction for
-the same group and partition, and the task then takes those for its own: it fails when they are not appended yet (A),
-makes them visible before their transaction ends (B), or drops them where the former transaction was aborted (C).
+Kafka's classic group coordinator up to 3.9.0 acknowledges the marker first. A task of its group thread commits or drops
+the pending offsets later. Meanwhile, the producer may commit offsets of its next transaction for the same group and
+partition. The task then applies to those: it fails if they are not appended yet (A), exposes them before their
+transaction ends (B), or drops them if the former transaction was aborted (C).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class LateMaterialization:
-    """Keeps tasks back until the next transactional offset commit of their producer, at the latest for a time.
+    """Delays tasks until the producer's next transactional offset commit, up to a maximum.
 
     Args:
         broker: The group coordinator's broker.
-        moment: Before or after that commit is appended; `Moment.LATER` waits for the time alone.
-        delay_ms: Draws how long a task waits at most.
+        moment: Before or after that commit is appended; `Moment.LATER` waits for the maximum delay.
+        delay_ms: Returns a task's maximum delay, drawn at random.
     """
 
     def __init__(self, broker: Broker, moment: Moment, delay_ms: Callable[[], float]) -> None:
@@ -36,18 +36,18 @@ class LateMaterialization:
         offsets.on_appended = self.release if moment is Moment.AFTER_APPEND else _ignore
 
     def __call__(self, producer_id: int, end_transaction: Callable[[], None]) -> None:
-        """Take a task instead of running it."""
+        """Delay a task instead of running it."""
         task = _once(end_transaction)
         self._waiting.setdefault(producer_id, []).append(task)
         self._runtime.call_later(self._delay_ms(), partial(self._run, producer_id, task))
 
     def release(self, producer_id: int) -> None:
-        """Run what waits for a producer."""
+        """Run a producer's delayed tasks."""
         for task in self._waiting.pop(producer_id, ()):
             task()
 
     def release_all(self) -> None:
-        """Run everything that waits."""
+        """Run all delayed tasks."""
         for producer_id in tuple(self._waiting):
             self.release(producer_id)
 
@@ -59,9 +59,9 @@ class LateMaterialization:
 
 
 def _once(call: Callable[[], None]) -> Callable[[], None]:
-    """Return an object of its own for a call, so that equal ones are told apart."""
+    """Return a distinct object for a call, so that equal calls are distinguishable."""
     return lambda: call()
 
 
 def _ignore(_: int) -> None:
-    """Take a notice that nobody waits for."""
+    """Ignore a notification without a receiver."""

@@ -1,10 +1,10 @@
-"""The words for faults, the same on the command line, in scenario files and in tests.
+"""The syntax of faults, shared by the command line, scenario files, and tests.
 
-A fault is its kind and settings, `pause node=2 for=5s` or `delay from=clients api=END_TXN ms=500 count=1`. Every fault
-takes `for=DURATION`, after which it ends by itself; `eosctl.sandbox.faults.kinds` has the kinds.
+A fault is its kind and parameters, `pause node=2 for=5s` or `delay from=clients api=END_TXN ms=500 count=1`. Every
+fault accepts `for=DURATION`, after which it ends automatically. `eosctl.sandbox.faults.kinds` lists the kinds.
 
-Links are named by their ends, a node id or `clients`. Between nodes frames are hit one by one. The stream of a client
-keeps its order as TCP does, see `eosctl.sandbox.broker.client_stream`.
+Links are named by their ends: a node id or `clients`. Between nodes, each frame is affected individually. A client's
+stream keeps its order, as TCP does; see `eosctl.sandbox.broker.client_stream`.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from eosctl.sandbox.network import CLIENTS
 from eosctl.wire.api_keys import ApiKey
 
 ANY_NODE: Final = -2
-"""``node=any``: the engine's seed chooses a running broker."""
+"""`node=any`: a running broker, chosen by the engine's seed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultOrder:
-    """One fault to be injected.
+    """A fault to inject.
 
     Attributes:
-        kind: What it does.
-        node: The node that it is done to; None for all that it can be done to.
-        other: The other end of a link that is cut.
-        nodes: The smaller side of a partition.
-        source: Where the frames that are hit come from.
-        destination: Where they go.
-        api: Only frames of this API.
-        side: Only requests or only answers.
-        skip: So many frames pass first.
-        count: So many are hit; None for all.
-        chance: How likely each frame is hit, 0 to 1.
-        ms: How long: of a delay, of a load, of skew (may be negative).
-        lose: Batches that every log of a killed broker loses at its end at most, as they were never forced to disk.
-        torn: Whether half of the first lost batch is left.
+        kind: The kind of fault.
+        node: The affected node; None for all.
+        other: The other end of a cut link.
+        nodes: The smaller side of a network partition.
+        source: The sender of the affected frames.
+        destination: The receiver of the affected frames.
+        api: Affect only frames of this API.
+        side: Affect only requests or only responses.
+        skip: Number of frames that pass first.
+        count: Number of affected frames; None for all.
+        chance: Probability that a frame is affected, 0 to 1.
+        ms: Duration in milliseconds of a delay, a load, or a skew (may be negative).
+        lose: Maximum number of unflushed batches that each log of a killed broker loses.
+        torn: Whether half of the first lost batch remains.
         directory: The log directory, from 1.
-        group: The group whose coordinator moves, or reads its log again.
-        transactional_id: The id whose coordinator does.
-        to: Where it moves; the next replica when None.
-        when: The moment of a late materialization.
+        group: The group with the affected coordinator.
+        transactional_id: The transactional id with the affected coordinator.
+        to: The new coordinator; None for the next replica.
+        when: The time of a late materialization.
         name: The bug.
-        on: Whether the bug is switched on.
-        for_ms: After how long the fault ends by itself; None for not before it is healed.
+        on: Whether the bug is enabled.
+        for_ms: Duration after which the fault ends automatically; None for no limit.
     """
 
     kind: FaultKind
@@ -109,10 +109,10 @@ _UNITS_MS: Final = {"": 1.0, "ms": 1.0, "s": 1_000.0, "m": 60_000.0, "h": 3_600_
 
 
 def parse_order(words: Iterable[str] | str) -> FaultOrder:
-    """Read a fault, e.g. `pause node=2 for=5s`, or `pause 2 for=5s`: what it needs first goes without its name.
+    """Parse a fault, e.g. `pause node=2 for=5s` or `pause 2 for=5s`; the required parameter needs no name.
 
     Raises:
-        UsageError: There is no such fault, or a setting is not one of it, is missing, or has a wrong value.
+        UsageError: The kind or a parameter is unknown, a parameter is missing, or a value is invalid.
     """
     kind_word, *rest = (words.split() if isinstance(words, str) else [*words]) or [""]
     kind = _kind_of(kind_word)
@@ -132,10 +132,10 @@ def parse_order(words: Iterable[str] | str) -> FaultOrder:
 
 
 def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
-    """Make a fault of its kind and settings, as a scenario file has them.
+    """Create a fault from its kind and parameters, as a scenario file contains them.
 
     Raises:
-        UsageError: As `parse_order`.
+        UsageError: As for `parse_order`.
     """
     kind = _kind_of(kind_word)
     allowed = (*SETTINGS[kind], "for")
@@ -163,7 +163,7 @@ def _kind_of(word: str) -> FaultKind:
 
 
 def _with_ends(order: FaultOrder) -> FaultOrder:
-    """Take clients for the source of what only they send, and refuse what no stream can do."""
+    """Default the source to clients for client requests, and reject effects that a stream cannot have."""
     if order.source is None and order.kind in _LINK_KINDS and order.api in _CLIENT_APIS:
         order = replace(order, source=CLIENTS)
     is_answer = order.side is Side.ANSWERS
@@ -241,10 +241,10 @@ _EXPECTED: Final = {
 
 
 def parse_ms(text: str) -> float:
-    """Read a time: `250`, `250ms`, `5s`, `-2m`.
+    """Parse a duration in milliseconds: `250`, `250ms`, `5s`, `-2m`.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The text is not a duration.
     """
     found = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*(ms|s|m|h|)", text.strip())
     if found is None:
@@ -257,7 +257,7 @@ def _end(text: str) -> int:
 
 
 def _node(text: str) -> int:
-    """Return a node's id, which may stand behind its role, as in the names of its logs: `broker-2`."""
+    """Return a node's id, which may follow its role, as in the names of its logs: `broker-2`."""
     role, dash, number = text.rpartition("-")
     if dash and role not in ("broker", "controller", "node"):
         raise ValueError(text)

@@ -1,6 +1,6 @@
-"""The register of faults: their numbers, which of them last, when each ends by itself, and the record of it all.
+"""The register of faults: numbers, active faults, their automatic end, and the event log.
 
-Whoever makes faults builds on it: the sandbox's engine, real brokers' processes, a proxy.
+The sandbox's engine, the engine of real brokers, and the proxy build on it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EVENT_LIMIT: Final = 10_000
 
 
 class FaultEvent(NamedTuple):
-    """An entry of the record: `at_ms` is the time since the register's start by its loop's clock."""
+    """A logged event; `at_ms` is the time since the register's start, by its loop's clock."""
 
     at_ms: int
     number: int
@@ -31,7 +31,7 @@ class FaultEvent(NamedTuple):
 
 @dataclass(slots=True)
 class ActiveFault:
-    """A fault that lasts, under the number by which it is ended."""
+    """An active fault, and the number that ends it."""
 
     number: int
     order: FaultOrder
@@ -41,17 +41,17 @@ class ActiveFault:
 
     @property
     def hit_count(self) -> int:
-        """Return how many frames it has hit so far."""
+        """Return the number of frames that it has affected so far."""
         return sum(fault.hit_count for fault in self.link_faults)
 
 
 class FaultRegister(ABC):
-    """Faults by number; how one begins and is undone is the subclass's.
+    """Faults by number. Subclasses define how a fault starts and how it is undone.
 
     Args:
-        loop: Its time is that of the record.
-        seed: Of chance, which everything that is left to it comes from.
-        record: Is told of every event as well.
+        loop: The clock of the event log.
+        seed: Seed of all random choices.
+        record: Receives every event.
     """
 
     def __init__(self, loop: Loop, *, seed: int = 0, record: Callable[[FaultEvent], None] | None = None) -> None:
@@ -66,30 +66,30 @@ class FaultRegister(ABC):
 
     @property
     def active(self) -> Sequence[ActiveFault]:
-        """Return the faults that last, oldest first."""
+        """Return the active faults, oldest first."""
         return tuple(self._lasting.values())
 
     def reseed(self, seed: int) -> None:
-        """Let chance begin anew."""
+        """Restart the random choices with a new seed."""
         self.chance.seed(seed)
 
     def bug_states(self) -> dict[str, bool]:
-        """Return which known bugs there are, of those that can be switched: none, unless the subclass knows of some."""
+        """Return the known bugs that can be switched, with their state; none by default."""
         return {}
 
     @abstractmethod
     async def inject(self, order: FaultOrder) -> ActiveFault:
-        """Let a fault happen; returns when it has begun.
+        """Inject a fault; return when it has started.
 
         Raises:
-            EosctlError: It cannot happen to this cluster now.
+            EosctlError: The cluster cannot have the fault now.
         """
 
     async def end(self, number: int) -> None:
-        """Undo a fault; harmless when it has ended.
+        """End a fault; no effect if it has ended.
 
         Raises:
-            EosctlError: It cannot be undone, e.g. as a node that is to come back does not.
+            EosctlError: The fault cannot be undone, e.g. because a node does not restart.
         """
         active = self._lasting.pop(number, None)
         if active is not None:
@@ -97,21 +97,21 @@ class FaultRegister(ABC):
             self._note(active, "ends")
 
     async def heal(self) -> None:
-        """End everything that lasts, the last one first."""
+        """End all active faults, the latest first."""
         for number in sorted(self._lasting, reverse=True):
             await self.end(number)
 
     @abstractmethod
     async def _undo(self, active: ActiveFault) -> None:
-        """Put right what a fault has done."""
+        """Undo the effect of a fault."""
 
     def _numbered(self, order: FaultOrder) -> ActiveFault:
-        """Return a fault that begins now."""
+        """Create the entry of a fault that starts now."""
         self._number += 1
         return ActiveFault(self._number, order, self._now_ms())
 
     def _let_last(self, active: ActiveFault) -> None:
-        """Keep a fault until it is ended, or until it ends by itself (`for=5s`)."""
+        """Keep a fault active until it is ended, or until its duration is over (`for=5s`)."""
         self._lasting[active.number] = active
         if active.order.for_ms is not None:
             self._loop.call_later(active.order.for_ms / 1000, self._end_soon, active)
@@ -134,5 +134,5 @@ class FaultRegister(ABC):
     async def _end_by_itself(self, active: ActiveFault) -> None:
         try:
             await self.end(active.number)
-        except (EosctlError, OSError) as error:  # a TimeoutError is an OSError
+        except (EosctlError, OSError) as error:  # A TimeoutError is an OSError.
             self._note(active, f"could not be undone: {error}")

@@ -1,1 +1,1 @@
-"""Coordinators: transactions and groups."""
+"""The transaction coordinator and the group coordinator."""

@@ -1,4 +1,4 @@
-"""Which partitions of their topics the coordinators of a broker lead, from its registration on."""
+"""Notify a broker's coordinators of the partitions that they lead, starting with its registration."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from eosctl.sandbox.replication.partition import Partition
 
 
 class CoordinatorLeaderships:
-    """Passes leaderships on to the coordinators (a `RoleListener`).
+    """Passes leadership changes to the coordinators (a `RoleListener`).
 
-    A broker that starts finds its former life in the metadata log, epoch by epoch. None of it reaches a coordinator
-    before the metadata is that of its registration: each log is then loaded once, in the epoch that counts (Kafka's
-    brokers publish no metadata to their coordinators before the initial catch-up).
+    A starting broker replays the leader epochs of its previous runs from the metadata log. Coordinators are notified
+    only once the metadata contains the current registration, so that each log is loaded once, in the current epoch.
+    Kafka's brokers also publish no metadata to coordinators before the initial catch-up.
     """
 
     def __init__(self, coordinators: Mapping[str, CoordinatorHooks]) -> None:
-        """Start for a broker that is not registered yet; coordinators are known by their topics."""
+        """Create it for an unregistered broker; coordinators are keyed by their topics."""
         self._coordinators = coordinators
         self._led_formerly: dict[TopicPartition, Partition] = {}
         self._is_caught_up = False
 
     def caught_up(self, offset: int, registration_offset: int) -> None:
-        """Begin to pass on, once metadata up to an offset holds the registration (at -1 there is none yet)."""
+        """Start notifications once metadata up to an offset contains the registration (-1: not registered yet)."""
         if self._is_caught_up or not 0 <= registration_offset <= offset:
             return
         self._is_caught_up = True
@@ -33,7 +33,7 @@ class CoordinatorLeaderships:
             self.became_leader(partition)
 
     def became_leader(self, partition: Partition) -> None:
-        """Let the coordinator whose topic this is load it."""
+        """Load the partition in the coordinator of its topic."""
         coordinator = self._coordinators.get(partition.partition.topic)
         if coordinator is None:
             return
@@ -43,7 +43,7 @@ class CoordinatorLeaderships:
             self._led_formerly[partition.partition] = partition
 
     def became_follower(self, partition: Partition) -> None:
-        """Let the coordinator whose topic this is forget it."""
+        """Unload the partition in the coordinator of its topic."""
         coordinator = self._coordinators.get(partition.partition.topic)
         if coordinator is None:
             return
@@ -51,7 +51,7 @@ class CoordinatorLeaderships:
         coordinator.resign(partition.partition.partition, partition.leader_epoch)
 
     def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """Let the group coordinator commit or drop the offsets of a transaction."""
+        """Commit or drop the offsets of a transaction in the group coordinator."""
         coordinator = self._coordinators.get(partition.partition.topic)
         if coordinator is not None:
             coordinator.marker_written(partition.partition.partition, producer_id, producer_epoch, committed)

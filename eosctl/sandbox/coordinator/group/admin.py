@@ -1,4 +1,4 @@
-"""List, describe, delete and expire groups."""
+"""List, describe, delete, and expire groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONSUMER_TYPE = "consumer"
 
 
 class GroupOverview(NamedTuple):
-    """A group as ListGroups shows it."""
+    """A group in a ListGroups response."""
 
     group_id: str
     protocol_type: str
@@ -36,14 +36,14 @@ class GroupOverview(NamedTuple):
 
 
 def overview(group: Group) -> GroupOverview:
-    """Return the line of a group in ListGroups."""
+    """Return the ListGroups entry of a group."""
     if isinstance(group, ConsumerGroup):
         return GroupOverview(group.group_id, CONSUMER_PROTOCOL_TYPE, group.state, CONSUMER_TYPE)
     return GroupOverview(group.group_id, group.protocol_type or "", group.state.value, CLASSIC_TYPE)
 
 
 def list_groups(shards: Iterable[Shard], states: Sequence[str], types: Sequence[str]) -> list[GroupOverview]:
-    """Return the groups in one of these states and of one of these types; no filter admits all."""
+    """Return the groups that match the state and type filters; an empty filter matches all."""
     wanted_states = {state.lower() for state in states}
     wanted_types = {group_type.lower() for group_type in types}
     return [
@@ -56,13 +56,13 @@ def list_groups(shards: Iterable[Shard], states: Sequence[str], types: Sequence[
 
 
 class GroupAdmin:
-    """Deletes groups on request, and groups and offsets that nobody has used for long."""
+    """Deletes groups on request, and expires unused groups and offsets."""
 
     def __init__(self, host: GroupHost) -> None:
         self._host = host
 
     def delete(self, shard: Shard, group_id: str, done: Callable[[ErrorCode], None]) -> None:
-        """Handle DeleteGroups for one group: only an empty one goes, with all its offsets."""
+        """Handle DeleteGroups for a group; only an empty group is deleted, with all its offsets."""
         group = shard.groups.get(group_id)
         if group is None:
             done(ErrorCode.GROUP_ID_NOT_FOUND)
@@ -72,7 +72,7 @@ class GroupAdmin:
             return
         partitions = dict.fromkeys(shard.offsets.committed(group_id))
         pending = dict.fromkeys(shard.offsets.pending_partitions(group_id))
-        if not self._host.emulation.is_3_9:  # 3.9 forgets pending offsets without a tombstone
+        if not self._host.emulation.is_3_9:  # 3.9 drops pending offsets without a tombstone.
             partitions |= pending
         tombstones = [offset_tombstone(group_id, partition) for partition in partitions]
         for partition in partitions | pending:
@@ -80,13 +80,13 @@ class GroupAdmin:
         self._forget(shard, group, tombstones, done)
 
     def drop_if_unused(self, shard: Shard, group_id: str) -> None:
-        """Forget a group that is empty and keeps no offsets."""
+        """Delete a group that is empty and has no offsets."""
         group = shard.groups.get(group_id)
         if group is not None and group.is_empty and not shard.offsets.has_offsets(group_id):
             self._forget(shard, group, [])
 
     def expire(self, shard: Shard) -> None:
-        """Remove expired offsets, and groups that are empty and have none left."""
+        """Delete expired offsets, and empty groups without offsets."""
         config, now_ms = self._host.config, self._host.runtime.now_ms()
         retention_ms = config.get_int("offsets.retention.minutes") * 60_000
         for group_id, group in list(shard.groups.items()):
@@ -118,7 +118,7 @@ class GroupAdmin:
         elif group.generation_id > 0 or not self._host.emulation.is_3_9:
             tombstones.append(group_tombstone(group.group_id))
         if self._host.emulation.is_3_9:
-            # 3.9 answers without waiting for its tombstones.
+            # 3.9 responds without waiting for its tombstones.
             if tombstones:
                 self._write(shard, tombstones, lambda error: None)
             done(ErrorCode.NONE)
@@ -135,9 +135,9 @@ class GroupAdmin:
 
 
 def describe_state(group: ClassicGroup) -> tuple[str, str, bool]:
-    """Return what DescribeGroups says besides the members: state, protocol, and whether it shows their metadata.
+    """Return a group's state and protocol for DescribeGroups, and whether its metadata is included.
 
-    Only a stable group has a protocol and metadata to show.
+    Only a stable group has a protocol and metadata.
     """
     stable = group.state is ClassicState.STABLE
     return group.state.value, (group.protocol_name or "") if stable else "", stable

@@ -1,4 +1,4 @@
-"""What a failed append to `__consumer_offsets` means for the client that waits for it."""
+"""Error codes for clients after a failed append to `__consumer_offsets`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _GROUP: Final = {**_COMMON, **dict.fromkeys(_TOO_LARGE, ErrorCode.UNKNOWN_SERVER
 
 
 def classify_offset_error(error: ErrorCode, is_3_9: bool) -> ErrorCode:
-    """Return what OffsetCommit and TxnOffsetCommit answer (3.9: GroupMetadataManager, 4.x: CoordinatorRuntime)."""
+    """Return the error of OffsetCommit and TxnOffsetCommit (3.9: `GroupMetadataManager`, 4.x: `CoordinatorRuntime`)."""
     if error is ErrorCode.REQUEST_TIMED_OUT and not is_3_9:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return _OFFSETS.get(error, error)
 
 
 def classify_group_error(error: ErrorCode, is_3_9: bool) -> ErrorCode:
-    """Return what JoinGroup and SyncGroup answer when the group's record was refused."""
+    """Return the error of JoinGroup and SyncGroup when the group's record was rejected."""
     if error is ErrorCode.REQUEST_TIMED_OUT:
         return ErrorCode.REBALANCE_IN_PROGRESS if is_3_9 else ErrorCode.COORDINATOR_NOT_AVAILABLE
     return _GROUP.get(error, error)

@@ -1,4 +1,4 @@
-"""Run the rules of classic groups: keep the groups, their timers, waiting answers and records."""
+"""Apply the rules of classic groups; own their timers, pending responses, and records."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SyncDone = Callable[[SyncResult], None]
 
 
 class ClassicDriver:
-    """Applies requests, timers and finished writes to classic groups."""
+    """Applies requests, timers, and completed writes to classic groups."""
 
     def __init__(self, host: GroupHost, events: GroupEvents) -> None:
         self._host = host
@@ -62,10 +62,10 @@ class ClassicDriver:
         return read_classic_config(self._host.config, self._host.emulation)
 
     def join(self, shard: Shard, group_id: str, request: JoinRequest, done: JoinDone) -> None:
-        """Handle JoinGroup; a newcomer creates a group that does not exist."""
+        """Handle JoinGroup; create a group that does not exist."""
         config = self._config
         group = shard.groups.get(group_id)
-        if isinstance(group, ConsumerGroup):  # an empty one makes room
+        if isinstance(group, ConsumerGroup):  # An empty consumer group is replaced.
             shard.stop_timers_of(group_id)
             shard.append(consumer_group_tombstones(group), _ignore, base_sequence=FIRST_SEQUENCE)
             group = None
@@ -78,7 +78,7 @@ class ClassicDriver:
         prefix = request.group_instance_id if request.group_instance_id is not None else request.client_id
         step = join(group, request, config, self._now_ms(), partial(_new_member_id, prefix, self._host.runtime.random))
         if is_new_group and not config.is_3_9:
-            # 4.x writes a group down as soon as it exists, empty as it is.
+            # 4.x writes the record of a new group immediately.
             step = step.also(WriteGroup(group, EmptyWrite()))
         self._run(shard, step, join_done=done)
 
@@ -93,7 +93,7 @@ class ClassicDriver:
     def heartbeat(
         self, shard: Shard, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
     ) -> ErrorCode:
-        """Handle Heartbeat."""
+        """Handle Heartbeat; return the error code."""
         group = shard.groups.get(group_id)
         if not isinstance(group, ClassicGroup):
             return ErrorCode.UNKNOWN_MEMBER_ID
@@ -102,7 +102,7 @@ class ClassicDriver:
         return error
 
     def leave(self, shard: Shard, group_id: str, leaving: Sequence[LeavingMember]) -> list[ErrorCode]:
-        """Handle LeaveGroup; the codes are in the request's order."""
+        """Handle LeaveGroup; return the codes in the request's order."""
         group = shard.groups.get(group_id)
         if not isinstance(group, ClassicGroup):
             return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving)
@@ -113,7 +113,7 @@ class ClassicDriver:
         return errors
 
     def renew_session(self, shard: Shard, group: ClassicGroup, member_id: str) -> None:
-        """Count an offset commit as a sign of life of a member."""
+        """Restart a member's session after an offset commit."""
         member = group.members.get(member_id)
         if member is not None:
             self._run(shard, Step(group, (start_session(member),)))
@@ -127,7 +127,7 @@ class ClassicDriver:
         self._run(shard, step)
 
     def adopt(self, shard: Shard, group: ClassicGroup, rebalances: bool) -> None:
-        """Take over a group whose members now all speak the classic protocol."""
+        """Add a group whose members now all use the classic protocol."""
         shard.groups[group.group_id] = group
         step = Step(group, tuple(start_session(member) for member in group.members.values()))
         if rebalances:
@@ -136,7 +136,7 @@ class ClassicDriver:
         self._run(shard, step)
 
     def send_back(self, shard: Shard, group: ClassicGroup) -> None:
-        """Tell everybody who waits to join again, because the group has become a consumer group."""
+        """Make all waiting members join again, because the group has become a consumer group."""
         for member_id in group.members:
             join_waits = shard.waiting_joins.pop((group.group_id, member_id), _nobody)
             join_waits(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member_id))
@@ -144,7 +144,7 @@ class ClassicDriver:
             sync_waits(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS))
 
     def unloaded(self, shard: Shard, group: ClassicGroup) -> None:
-        """Answer everybody who waits for a group that moves away."""
+        """Respond to all waiting members of a group that moves away."""
         self._run(shard, Step(group.with_state(ClassicState.DEAD, self._now_ms()), unload(group)))
 
     def _now_ms(self) -> int:
@@ -168,7 +168,7 @@ class ClassicDriver:
                     shard.waiting_syncs[group.group_id, member_id] = sync_done
                 case WriteGroup():
                     self._write(shard, effect)
-        # Answers go last: one may bring the client's next request before it returns.
+        # Respond last: a response may trigger the client's next request before it returns.
         for effect in step.effects:
             match effect:
                 case AnswerJoin(member_id, result):
@@ -220,7 +220,7 @@ class ClassicDriver:
 
 
 def _ignore(error: ErrorCode, offset: int) -> None:
-    """Let an append end unnoticed."""
+    """Ignore the result of an append."""
 
 
 def _nobody(result: JoinResult | SyncResult) -> None:

@@ -1,4 +1,4 @@
-"""What a rule of a classic group asks its driver to do."""
+"""Effects of the rules of classic groups, executed by their driver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class JoinedMember(NamedTuple):
-    """One member as the leader of the new generation learns of it."""
+    """A member, as the JoinGroup response of the leader lists it."""
 
     member_id: str
     group_instance_id: str | None
@@ -19,7 +19,7 @@ class JoinedMember(NamedTuple):
 
 
 class JoinResult(NamedTuple):
-    """The answer to JoinGroup."""
+    """The response to JoinGroup."""
 
     error: ErrorCode
     member_id: str = ""
@@ -32,7 +32,7 @@ class JoinResult(NamedTuple):
 
 
 class SyncResult(NamedTuple):
-    """The answer to SyncGroup."""
+    """The response to SyncGroup."""
 
     error: ErrorCode
     protocol_type: str | None = None
@@ -50,39 +50,39 @@ class TimerKind(Enum):
 
 
 class Respond(NamedTuple):
-    """Answer the request in hand now."""
+    """Respond to the current request."""
 
     result: JoinResult | SyncResult
 
 
 class AwaitJoin(NamedTuple):
-    """Keep the JoinGroup in hand until the member is answered."""
+    """Hold the current JoinGroup until the member gets a response."""
 
     member_id: str
 
 
 class AnswerJoin(NamedTuple):
-    """Answer the member's waiting JoinGroup, if there is one."""
+    """Respond to the member's held JoinGroup, if any."""
 
     member_id: str
     result: JoinResult
 
 
 class AwaitSync(NamedTuple):
-    """Keep the SyncGroup in hand until the member is answered."""
+    """Hold the current SyncGroup until the member gets a response."""
 
     member_id: str
 
 
 class AnswerSync(NamedTuple):
-    """Answer the member's waiting SyncGroup, if there is one."""
+    """Respond to the member's held SyncGroup, if any."""
 
     member_id: str
     result: SyncResult
 
 
 class StartTimer(NamedTuple):
-    """(Re)start a timer; `member_id` is empty for those of the whole group."""
+    """Start or restart a timer; `member_id` is empty for a timer of the group."""
 
     kind: TimerKind
     delay_ms: int
@@ -97,11 +97,11 @@ class StopTimer(NamedTuple):
 
 
 class EmptyWrite(NamedTuple):
-    """The record of a group without members; nothing waits for it."""
+    """The record of a group without members; no request waits for it."""
 
 
 class AssignmentWrite(NamedTuple):
-    """The record that the leader's SyncGroup is about; its members wait for it."""
+    """The record of the leader's SyncGroup; its members wait for it."""
 
     leader_id: str
 
@@ -129,7 +129,7 @@ Effect = Respond | AwaitJoin | AnswerJoin | AwaitSync | AnswerSync | StartTimer 
 
 
 class Step(NamedTuple):
-    """The group after a rule, and what to do about it, in order."""
+    """The group after a rule, and its effects in order."""
 
     group: ClassicGroup
     effects: tuple[Effect, ...] = ()
@@ -140,5 +140,5 @@ class Step(NamedTuple):
         return Step(group, self.effects + effects)
 
     def also(self, *effects: Effect) -> Step:
-        """Return the step with more effects at its end."""
+        """Return the step with additional effects at its end."""
         return Step(self.group, self.effects + effects)

@@ -17,7 +17,7 @@ NO_MEMBERS: Mapping[str, Member] = MappingProxyType({})
 
 
 class ClassicState(StrEnum):
-    """The states of a classic group under their names on the wire."""
+    """The states of a classic group, named as on the wire."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -27,7 +27,7 @@ class ClassicState(StrEnum):
 
 
 class MemberProtocol(NamedTuple):
-    """One assignment protocol that a member offers, most wanted first."""
+    """An assignment protocol that a member supports."""
 
     name: str
     metadata: bytes
@@ -35,7 +35,7 @@ class MemberProtocol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a classic group; `group_instance_id` is None for a dynamic one."""
+    """A member of a classic group; `group_instance_id` is None for a dynamic member."""
 
     member_id: str
     group_instance_id: str | None
@@ -52,21 +52,21 @@ class Member:
 
     @property
     def is_static(self) -> bool:
-        """Return whether the member keeps its place by instance id (KIP-345)."""
+        """Return whether the member is static, i.e. has an instance id (KIP-345)."""
         return self.group_instance_id is not None
 
     @property
     def holds_session(self) -> bool:
-        """Whether an expired session timer spares the member: it waits for the coordinator, so it cannot heartbeat."""
+        """Return whether the member waits for the coordinator, so that an expired session does not remove it."""
         return not self.is_new and (self.is_awaiting_join or self.is_awaiting_sync)
 
     def metadata(self, protocol_name: str) -> bytes:
-        """Return the member's metadata for one protocol, empty when it does not offer it."""
+        """Return the member's metadata for a protocol; empty if it does not support it."""
         return next((protocol.metadata for protocol in self.protocols if protocol.name == protocol_name), b"")
 
 
 class InitialDelay(NamedTuple):
-    """What is left of the first rebalance's waiting time (`group.initial.rebalance.delay.ms`)."""
+    """The remaining initial rebalance delay (`group.initial.rebalance.delay.ms`)."""
 
     delay_ms: int
     remaining_ms: int
@@ -76,9 +76,9 @@ class InitialDelay(NamedTuple):
 class ClassicGroup:
     """A classic group.
 
-    `pending_members` were given an id and have not used it yet (KIP-394); `pending_sync_members` have not sent
-    SyncGroup in this generation. `initial_delay` is set while a group that was empty gathers its first members.
-    `subscribed_topics` is None when unknown, which counts as every topic.
+    `pending_members` have an assigned id that they have not used yet (KIP-394). `pending_sync_members` have not sent
+    SyncGroup in this generation. `initial_delay` is set while a previously empty group waits for its first members.
+    `subscribed_topics` is None if unknown, which counts as every topic.
     """
 
     group_id: str
@@ -102,12 +102,12 @@ class ClassicGroup:
 
     @property
     def awaiting_join_count(self) -> int:
-        """Number of members whose JoinGroup waits for the answer."""
+        """Return the number of members with a held JoinGroup."""
         return sum(member.is_awaiting_join for member in self.members.values())
 
     @property
     def has_all_members_joined(self) -> bool:
-        """Return whether nobody is left to wait for in this rebalance."""
+        """Return whether all members have joined this rebalance."""
         return not self.pending_members and all(member.is_awaiting_join for member in self.members.values())
 
     @property
@@ -116,14 +116,14 @@ class ClassicGroup:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def static_member_id(self, group_instance_id: str) -> str | None:
-        """Return the member id that holds this instance id now."""
+        """Return the member id of a static member."""
         for member in self.members.values():
             if member.group_instance_id == group_instance_id:
                 return member.member_id
         return None
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Return whether the members may consume this topic, so that its offsets must stay."""
+        """Return whether the members may consume this topic, so that its offsets are retained."""
         if self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return False
         return self.subscribed_topics is None or topic in self.subscribed_topics
@@ -133,7 +133,7 @@ class ClassicGroup:
         return replace(self, members={**self.members, member.member_id: member})
 
     def with_protocol(self, protocol_name: str) -> ClassicGroup:
-        """Return the group with the protocol that its members agreed on."""
+        """Return the group with the selected protocol."""
         return replace(self, protocol_name=protocol_name)
 
     def with_assignments(self, assignments: Mapping[str, bytes]) -> ClassicGroup:
@@ -142,18 +142,18 @@ class ClassicGroup:
         return replace(self, members=members)
 
     def with_subscribed_topics(self, topics: frozenset[str] | None) -> ClassicGroup:
-        """Return the group with what its members subscribe to."""
+        """Return the group with its members' subscriptions."""
         return replace(self, subscribed_topics=topics)
 
     def with_state(self, state: ClassicState, now_ms: int) -> ClassicGroup:
-        """Return the group in another state, entered now."""
+        """Return the group with another state, entered now."""
         return replace(self, state=state, state_timestamp_ms=now_ms)
 
 
 def validate_member(group: ClassicGroup, member_id: str, group_instance_id: str | None) -> ErrorCode:
-    """Check that the caller is the member it says it is.
+    """Check a member id and an instance id.
 
-    An instance id decides first: another member id behind it is FENCED_INSTANCE_ID, none at all UNKNOWN_MEMBER_ID.
+    The instance id is checked first: another member id for it is FENCED_INSTANCE_ID, an unknown one UNKNOWN_MEMBER_ID.
     """
     if group_instance_id is not None:
         current = group.static_member_id(group_instance_id)
@@ -164,7 +164,7 @@ def validate_member(group: ClassicGroup, member_id: str, group_instance_id: str 
 
 
 def supports_protocols(group: ClassicGroup, protocol_type: str, protocol_names: list[str]) -> bool:
-    """Return whether a member with these protocols fits into the group: one protocol must be known to every member."""
+    """Return whether a member with these protocols can join: all members must support a common protocol."""
     if group.is_empty:
         return bool(protocol_type) and bool(protocol_names)
     if protocol_type != group.protocol_type:
@@ -173,9 +173,9 @@ def supports_protocols(group: ClassicGroup, protocol_type: str, protocol_names: 
 
 
 def select_protocol(group: ClassicGroup) -> str:
-    """Choose the protocol of the next generation: each member votes for its first one that all of them support.
+    """Select the protocol of the next generation: each member votes for its first protocol that all support.
 
-    Of those with equally many votes the first wins in the order of the `HashMap` in which Kafka counts.
+    Ties are resolved by the order of the `HashMap` in which Kafka counts the votes.
     """
     common = _common_protocols(group)
     votes = Counter(
@@ -186,13 +186,13 @@ def select_protocol(group: ClassicGroup) -> str:
 
 
 def _bucket(name: str) -> int:
-    """Return the place of a key in a `java.util.HashMap` of sixteen places."""
+    """Return the bucket of a key in a `java.util.HashMap` with 16 buckets."""
     code = java_hash_code(name) & 0xFFFFFFFF
     return (code ^ code >> 16) & 15
 
 
 def compute_subscribed_topics(group: ClassicGroup) -> frozenset[str] | None:
-    """Return all topics that the members subscribed to under the selected protocol, None when it cannot be known."""
+    """Return the topics of all members under the selected protocol; None if unknown."""
     if not group.members:
         return frozenset()
     if group.protocol_type != CONSUMER_PROTOCOL_TYPE or group.protocol_name is None:
@@ -207,7 +207,7 @@ def compute_subscribed_topics(group: ClassicGroup) -> frozenset[str] | None:
 
 
 def add_member(group: ClassicGroup, member: Member) -> ClassicGroup:
-    """Admit a member; the first one sets the protocol type and leads."""
+    """Add a member; the first member sets the protocol type and becomes the leader."""
     return replace(
         group.with_member(member),
         protocol_type=group.protocol_type if group.members else member.protocol_type,
@@ -217,7 +217,7 @@ def add_member(group: ClassicGroup, member: Member) -> ClassicGroup:
 
 
 def remove_member(group: ClassicGroup, member_id: str) -> ClassicGroup:
-    """Drop a member or a pending id; the oldest remaining member leads when the leader goes."""
+    """Remove a member or a pending id; the oldest remaining member replaces a removed leader."""
     members = {key: member for key, member in group.members.items() if key != member_id}
     leader_id = group.leader_id if group.leader_id != member_id else next(iter(members), None)
     return replace(
@@ -230,7 +230,7 @@ def remove_member(group: ClassicGroup, member_id: str) -> ClassicGroup:
 
 
 def replace_static_member(group: ClassicGroup, old_member_id: str, new_member_id: str) -> ClassicGroup:
-    """Let a restarted static member take the place of its former self, with its assignment and its leadership."""
+    """Replace a restarted static member's previous id; keep its assignment and leadership."""
     member = replace(
         group.members[old_member_id], member_id=new_member_id, is_awaiting_join=False, is_awaiting_sync=False
     )

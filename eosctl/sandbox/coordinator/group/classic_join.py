@@ -1,4 +1,4 @@
-"""JoinGroup on a classic group: who may join, and what the group does about it (KIP-62, KIP-345, KIP-394)."""
+"""JoinGroup on a classic group (KIP-62, KIP-345, KIP-394)."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class JoinRequest(NamedTuple):
-    """A JoinGroup request; `member_id` is empty for a newcomer.
+    """A JoinGroup request; `member_id` is empty for a new member.
 
-    `requires_known_member_id` from version 4 for dynamic members, `can_skip_assignment` from version 9 (KIP-814).
+    `requires_known_member_id` holds from version 4 for dynamic members, `can_skip_assignment` from version 9 (KIP-814).
     """
 
     member_id: str
@@ -69,7 +69,7 @@ def join(
     now_ms: int,
     new_member_id: Callable[[], str],
 ) -> Step:
-    """Answer a JoinGroup request, or let it wait for the rebalance that it takes part in."""
+    """Respond to a JoinGroup request, or hold it until the rebalance completes."""
     if not _accepts(group, request.member_id, config):
         group = remove_member(group, request.member_id)
         return Step(group, (Respond(JoinResult(ErrorCode.GROUP_MAX_SIZE_REACHED)),))
@@ -82,7 +82,8 @@ def join(
         return _join_new(group, request, config, now_ms, new_member_id())
     if request.member_id in group.pending_members:
         if request.group_instance_id is not None:
-            return Step(group, (Respond(JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)),))  # its IllegalStateException
+            # Kafka throws an IllegalStateException.
+            return Step(group, (Respond(JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)),))
         return _add_member(group, request, request.member_id, config, now_ms)
     error = validate_member(group, request.member_id, request.group_instance_id)
     if error is not ErrorCode.NONE:
@@ -91,7 +92,7 @@ def join(
 
 
 def pending_timer_fired(group: ClassicGroup, member_id: str, now_ms: int) -> Step:
-    """Forget an id that was never used for a second JoinGroup."""
+    """Remove an assigned id that was not used for a second JoinGroup."""
     if member_id not in group.pending_members:
         return Step(group)
     return maybe_complete_join(remove_member(group, member_id), now_ms)
@@ -136,7 +137,7 @@ def _add_member(group: ClassicGroup, request: JoinRequest, member_id: str, confi
         is_awaiting_join=True,
         is_new=True,
     )
-    # 3.9 extends the initial delay only for the very first generation, 4.x whenever the group was empty.
+    # 3.9 extends the initial delay only for the first generation, 4.x whenever the group was empty.
     if group.initial_delay is not None and (group.generation_id == 0 or not config.is_3_9):
         group = replace(group, new_member_added=True)
     step = Step(
@@ -156,7 +157,7 @@ def _rejoin(group: ClassicGroup, request: JoinRequest, config: ClassicConfig, no
     if group.is_empty:
         return _refuse(group, request.member_id, ErrorCode.UNKNOWN_MEMBER_ID)
     if group.state is ClassicState.COMPLETING_REBALANCE and unchanged:
-        # The member missed the answer of this generation; the rebalance goes on.
+        # The member did not receive the response of this generation; the rebalance continues.
         return Step(group, (Respond(join_result(group, member.member_id)),))
     if group.state is ClassicState.STABLE and unchanged and member.member_id != group.leader_id:
         return Step(group, (Respond(join_result(group, member.member_id)),))

@@ -1,4 +1,4 @@
-"""How a classic group moves from one generation to the next: prepare, wait for members, complete."""
+"""Rebalances of a classic group: prepare, wait for members, and complete."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def start_session(member: Member) -> StartTimer:
 
 
 def join_result(group: ClassicGroup, member_id: str) -> JoinResult:
-    """Describe the current generation to one member; only the leader learns of the others."""
+    """Return the JoinGroup response of a member; only the leader's response lists the others."""
     members: tuple[JoinedMember, ...] = ()
     protocol_name = group.protocol_name or ""
     if member_id == group.leader_id:
@@ -60,7 +60,7 @@ def join_result(group: ClassicGroup, member_id: str) -> JoinResult:
 
 
 def maybe_rebalance(group: ClassicGroup, config: ClassicConfig, now_ms: int) -> Step:
-    """Start a rebalance, or see whether the one under way has everybody now."""
+    """Start a rebalance, or complete the current one if all members have joined."""
     if group.state is ClassicState.PREPARING_REBALANCE:
         return maybe_complete_join(group, now_ms)
     if group.state is ClassicState.DEAD:
@@ -69,7 +69,7 @@ def maybe_rebalance(group: ClassicGroup, config: ClassicConfig, now_ms: int) -> 
 
 
 def prepare_rebalance(group: ClassicGroup, config: ClassicConfig, now_ms: int) -> Step:
-    """Call the members to join again; a group that was empty waits for more members first."""
+    """Make the members join again; a group that was empty waits for more members first."""
     step = Step(group)
     if group.state is ClassicState.COMPLETING_REBALANCE:
         step = step.then(partial(propagate_assignment, error=ErrorCode.REBALANCE_IN_PROGRESS))
@@ -89,7 +89,7 @@ def prepare_rebalance(group: ClassicGroup, config: ClassicConfig, now_ms: int) -
 
 
 def maybe_complete_join(group: ClassicGroup, now_ms: int) -> Step:
-    """Complete the rebalance when all have joined; the initial delay is always waited out."""
+    """Complete the rebalance if all members have joined and the initial delay is over."""
     waits = group.initial_delay is not None or not group.has_all_members_joined
     if group.state is not ClassicState.PREPARING_REBALANCE or waits:
         return Step(group)
@@ -97,7 +97,7 @@ def maybe_complete_join(group: ClassicGroup, now_ms: int) -> Step:
 
 
 def join_timer_fired(group: ClassicGroup, config: ClassicConfig, now_ms: int) -> Step:
-    """Extend the initial delay while new members keep arriving, else go on with those who joined."""
+    """Extend the initial delay while new members arrive, else continue with those that have joined."""
     if group.state is not ClassicState.PREPARING_REBALANCE:
         return Step(group)
     initial = group.initial_delay
@@ -111,9 +111,9 @@ def join_timer_fired(group: ClassicGroup, config: ClassicConfig, now_ms: int) ->
 
 
 def complete_join(group: ClassicGroup, now_ms: int) -> Step:
-    """Start the next generation with the members that joined; late dynamic members are removed.
+    """Start the next generation with the joined members; remove late dynamic members.
 
-    Static members that did not come back stay until their session ends, unless nobody came at all.
+    Late static members stay until their session expires, unless no member has joined.
     """
     late = [member.member_id for member in group.members.values() if not (member.is_awaiting_join or member.is_static)]
     effects: list[Effect] = [StopTimer(TimerKind.JOIN)]
@@ -138,7 +138,7 @@ def complete_join(group: ClassicGroup, now_ms: int) -> Step:
 
 
 def propagate_assignment(group: ClassicGroup, error: ErrorCode) -> Step:
-    """Answer every waiting SyncGroup: with the members' assignments, or with an error that also clears them."""
+    """Respond to every held SyncGroup with the member's assignment, or with an error that clears the assignments."""
     failed = error is not ErrorCode.NONE
     effects: list[Effect] = []
     members: dict[str, Member] = {}
@@ -157,7 +157,7 @@ def sync_result(group: ClassicGroup, member: Member) -> SyncResult:
 
 
 def drop_members(group: ClassicGroup, member_ids: Sequence[str]) -> Step:
-    """Remove members with their timers; a JoinGroup of theirs that waits is told UNKNOWN_MEMBER_ID."""
+    """Remove members with their timers; their held JoinGroups get UNKNOWN_MEMBER_ID."""
     effects: list[Effect] = []
     for member_id in member_ids:
         effects.append(StopTimer(TimerKind.SESSION, member_id))

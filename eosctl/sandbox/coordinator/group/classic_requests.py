@@ -1,4 +1,4 @@
-"""The requests of the classic protocol, whatever kind of group they are about."""
+"""Requests of the classic protocol, for both types of groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class ClassicRequests:
-    """Hands each request to the rules of the group: a consumer group with members serves the old protocol as well."""
+    """Routes each request by group type, since a consumer group with members also serves the classic protocol."""
 
     def __init__(self, host: GroupHost, groups: ClassicDriver, members: ClassicMemberDriver) -> None:
         self._host = host
@@ -47,14 +47,14 @@ class ClassicRequests:
     def heartbeat(
         self, shard: Shard, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
     ) -> ErrorCode:
-        """Handle Heartbeat."""
+        """Handle Heartbeat; return the error code."""
         group = shard.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return self._members.heartbeat(shard, group, member_id, group_instance_id, generation_id)
         return self._groups.heartbeat(shard, group_id, member_id, group_instance_id, generation_id)
 
     def leave(self, shard: Shard, group_id: str, leaving: Sequence[LeavingMember]) -> list[ErrorCode]:
-        """Handle LeaveGroup; the codes are in the request's order."""
+        """Handle LeaveGroup; return the codes in the request's order."""
         group = shard.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return self._members.leave(shard, group, leaving)

@@ -1,4 +1,4 @@
-"""SyncGroup, Heartbeat and LeaveGroup on a classic group, and what happens when its timers or writes end."""
+"""SyncGroup, Heartbeat, and LeaveGroup on a classic group, and its expired timers and completed writes."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class SyncRequest(NamedTuple):
 
 
 class LeavingMember(NamedTuple):
-    """One member of a LeaveGroup request; a static one may come with its instance id alone."""
+    """A member of a LeaveGroup request; a static member may be identified by its instance id alone."""
 
     member_id: str
     group_instance_id: str | None
 
 
 def sync(group: ClassicGroup, request: SyncRequest) -> Step:
-    """Hand out the assignment: the leader's request carries it, the others wait for it."""
+    """Respond with the assignment; the leader's request contains it, the others wait for it."""
     error = _validate_sync(group, request)
     if error is not ErrorCode.NONE:
         return Step(group, (Respond(SyncResult(error)),))
@@ -83,7 +83,7 @@ def sync(group: ClassicGroup, request: SyncRequest) -> Step:
 def heartbeat(
     group: ClassicGroup, member_id: str, group_instance_id: str | None, generation_id: int
 ) -> tuple[ErrorCode, Step]:
-    """Renew the member's session; a member that must join again hears REBALANCE_IN_PROGRESS."""
+    """Restart the member's session; return REBALANCE_IN_PROGRESS if it must join again."""
     error = _validate_generation(group, member_id, group_instance_id, generation_id)
     if error is not ErrorCode.NONE:
         return error, Step(group)
@@ -97,7 +97,7 @@ def heartbeat(
 def leave(
     group: ClassicGroup, leaving: Sequence[LeavingMember], config: ClassicConfig, now_ms: int
 ) -> tuple[list[ErrorCode], Step]:
-    """Remove members on their own request; the codes are in the request's order."""
+    """Remove members at their own request; return the codes in the request's order."""
     errors: list[ErrorCode] = []
     step = Step(group)
     rebalances = False
@@ -108,7 +108,7 @@ def leave(
             continue
         if member_id in step.group.pending_members:
             step = Step(remove_member(step.group, member_id), (*step.effects, StopTimer(TimerKind.PENDING, member_id)))
-            rebalances |= not config.is_3_9  # 4.x rebalances also for one that never came in
+            rebalances |= not config.is_3_9  # 4.x rebalances also for a member that never joined.
         else:
             step = step.then(partial(drop_members, member_ids=[member_id]))
             rebalances = True
@@ -120,7 +120,7 @@ def leave(
 
 
 def session_timer_fired(group: ClassicGroup, member_id: str, config: ClassicConfig, now_ms: int) -> Step:
-    """Remove a member that sent nothing for its session timeout, unless it is the coordinator that lets it wait."""
+    """Remove a member with an expired session, unless it waits for the coordinator."""
     member = group.members.get(member_id)
     if member is None or member.holds_session:
         return Step(group)
@@ -128,7 +128,7 @@ def session_timer_fired(group: ClassicGroup, member_id: str, config: ClassicConf
 
 
 def sync_timer_fired(group: ClassicGroup, config: ClassicConfig, now_ms: int) -> Step:
-    """Remove the members that never sent SyncGroup in this generation and rebalance without them (KIP-800 era fix)."""
+    """Remove the members without a SyncGroup in this generation, and rebalance."""
     settled = group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE)
     if not settled or not group.pending_sync_members:
         return Step(group)
@@ -139,7 +139,7 @@ def sync_timer_fired(group: ClassicGroup, config: ClassicConfig, now_ms: int) ->
 def group_written(
     group: ClassicGroup, written: WriteGroup, error: ErrorCode, config: ClassicConfig, now_ms: int
 ) -> Step:
-    """Go on after the group's record is replicated or was refused (`error` as a group member sees it)."""
+    """Continue after the group's record was replicated or rejected (`error` as a member receives it)."""
     match written.write:
         case AssignmentWrite():
             return _assignment_written(group, written.group, error, config, now_ms)
@@ -150,7 +150,7 @@ def group_written(
 
 
 def unload(group: ClassicGroup) -> tuple[Effect, ...]:
-    """Tell everybody who waits that this broker no longer coordinates the group."""
+    """Reject all held requests, since this broker no longer coordinates the group."""
     effects: list[Effect] = []
     for member_id in group.members:
         effects.append(AnswerJoin(member_id, JoinResult(ErrorCode.NOT_COORDINATOR, member_id)))

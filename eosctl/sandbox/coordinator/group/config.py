@@ -1,4 +1,4 @@
-"""The settings of the group coordinator, read once per use from the broker's configuration."""
+"""The settings of the group coordinator, read from the broker's configuration on each use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from eosctl.sandbox.ports import BrokerConfig, Emulation
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
-"""How long a new member may wait in a first JoinGroup before its connection counts as gone."""
+"""Time in milliseconds after which a new member with a held JoinGroup counts as disconnected."""
 
 
 class ClassicConfig(NamedTuple):

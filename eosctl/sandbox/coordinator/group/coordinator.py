@@ -1,4 +1,4 @@
-"""The group coordinator of one broker: which partitions of `__consumer_offsets` it serves, and who does the work."""
+"""The group coordinator of a broker: the partitions of `__consumer_offsets` that it serves, and their handlers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def materialise_at_once(_producer_id: int, end_transaction: Callable[[], None]) 
 
 
 class GroupCoordinator:
-    """Finds the shard of a group and hands requests to the part that knows them.
+    """Finds the shard of a group and passes requests to the responsible part.
 
-    `materialise` is the seam between a marker and the offsets that it commits or drops: the default does it before the
-    marker is acknowledged; Kafka's classic coordinator up to 3.9.0 did it some time later (KAFKA-17507).
+    `materialise` runs after a marker and commits or drops its pending offsets. The default runs it before the marker is
+    acknowledged; Kafka's classic coordinator up to 3.9.0 runs it later (KAFKA-17507).
     """
 
     def __init__(self, host: GroupHost, log: EventLog = NO_LOG, node_id: int = -1) -> None:
@@ -50,12 +50,12 @@ class GroupCoordinator:
         self._expiry: Timer | None = None
 
     def partition_for(self, group_id: str) -> int:
-        """Return the partition of `__consumer_offsets` that holds the group."""
+        """Return the partition of `__consumer_offsets` for a group."""
         count = self._host.metadata.partition_count(CONSUMER_OFFSETS_TOPIC)
         return partition_for(group_id, count or self._host.config.get_int("offsets.topic.num.partitions"))
 
     def find_shard(self, group_id: str) -> Shard | ErrorCode:
-        """Return the shard of a group, or why this broker cannot serve it now (14 loading, 16 not the coordinator)."""
+        """Return the shard of a group, or the error: 14 while loading, 16 if this broker is not the coordinator."""
         shard = self._shards.get(self.partition_for(group_id))
         if shard is None:
             return ErrorCode.NOT_COORDINATOR
@@ -63,18 +63,18 @@ class GroupCoordinator:
 
     @property
     def shards(self) -> Sequence[Shard]:
-        """All shards that are loaded."""
+        """Return all loaded shards."""
         return [shard for shard in self._shards.values() if not shard.is_loading]
 
     @property
     def is_loading(self) -> bool:
-        """Return whether some shard is still loading; ListGroups then answers 14."""
+        """Return whether a shard is still loading; ListGroups then returns error 14."""
         return any(shard.is_loading for shard in self._shards.values())
 
     # --- leadership (CoordinatorHooks) --------------------------------------------------------------------------
 
     def become_leader(self, partition_index: int, leader_epoch: int) -> None:
-        """Load a partition at the end of this turn; requests are answered 14 until then."""
+        """Load a partition at the end of this turn; until then requests get error 14."""
         known = self._shards.get(partition_index)
         if known is not None:
             known.leader_epoch = leader_epoch
@@ -84,7 +84,7 @@ class GroupCoordinator:
         self._host.runtime.call_soon(partial(self._load, shard))
 
     def resign(self, partition_index: int, leader_epoch: int | None) -> None:
-        """Forget a partition; whoever waits there is told that this broker no longer coordinates the group.
+        """Unload a partition and reject its held requests.
 
         A resignation older than the election is ignored.
         """
@@ -101,7 +101,7 @@ class GroupCoordinator:
         shard.close()
 
     def marker_written(self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """Commit or drop the pending offsets of a producer; a shard that is loading reads the marker from its log."""
+        """Commit or drop a producer's pending offsets; a loading shard reads the marker from its log."""
         shard = self._shards.get(partition_index)
         if shard is not None and not shard.is_loading:
             self.materialise(producer_id, partial(self._end_transaction, shard, producer_id, committed))

@@ -1,4 +1,4 @@
-"""What the group coordinator needs of the broker that it runs in."""
+"""The parts of a broker that the group coordinator uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class GroupHost(Protocol):
 
     @property
     def runtime(self) -> Runtime:
-        """Time, timers and chance."""
+        """Return the broker's time, timers, and randomness."""
 
     @property
     def config(self) -> BrokerConfig:
@@ -20,11 +20,11 @@ class GroupHost(Protocol):
 
     @property
     def emulation(self) -> Emulation:
-        """Return the release of Kafka to behave as."""
+        """Return the emulated Kafka release."""
 
     @property
     def metadata(self) -> MetadataView:
-        """Return the cluster as this broker knows it."""
+        """Return the cluster metadata of this broker."""
 
     @property
     def replicas(self) -> Replicas:
@@ -32,4 +32,4 @@ class GroupHost(Protocol):
 
     @property
     def verification(self) -> TransactionHooks:
-        """Who asks the transaction coordinators about partitions (KIP-890)."""
+        """Return the verification of partitions with the transaction coordinators (KIP-890)."""

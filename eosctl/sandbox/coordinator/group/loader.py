@@ -1,4 +1,4 @@
-"""Rebuild the groups and offsets of a partition from its log (Kafka's GroupMetadataManager.loadGroupsAndOffsets)."""
+"""Rebuild the groups and offsets of a partition from its log (`GroupMetadataManager.loadGroupsAndOffsets`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Groups = dict[str, ClassicGroup | ConsumerGroup]
 
 
 class LoadCounter:
-    """Iterates the batches of a log and counts what passes, for the line that says how much was loaded."""
+    """Iterates the batches of a log and counts them, for the log line about the load."""
 
     def __init__(self, batches: Iterable[tuple[BatchHeader, bytes]]) -> None:
         self._batches = batches
@@ -27,7 +27,7 @@ class LoadCounter:
         self.size_bytes = 0
 
     def __iter__(self) -> Iterator[tuple[BatchHeader, bytes]]:
-        """Pass the batches on."""
+        """Yield the batches."""
         for header, batch in self._batches:
             self.record_count += header.records_count
             self.size_bytes += len(batch)
@@ -37,10 +37,10 @@ class LoadCounter:
 def replay_log(
     batches: Iterable[tuple[BatchHeader, bytes]], groups: Groups, offsets: OffsetStore, is_3_9: bool
 ) -> None:
-    """Apply every batch in order: offsets of transactions stay pending until their marker.
+    """Apply every batch in order; offsets of a transaction stay pending until its marker.
 
-    A group that has offsets but no record of its own exists as an empty classic group. On 3.9 a tombstone leaves a
-    pending offset alone, so one that was deleted while pending is back after a restart.
+    A group with offsets but without a group record becomes an empty classic group. On 3.9, a tombstone does not remove
+    a pending offset, so an offset that was deleted while pending reappears after a restart.
     """
     for header, batch in batches:
         if header.is_control:

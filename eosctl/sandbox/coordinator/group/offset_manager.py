@@ -1,4 +1,4 @@
-"""Commit, read, delete and expire offsets; join offsets to transactions and end them with their markers."""
+"""Commit, fetch, delete, and expire offsets, including those of transactions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CommitDone = Callable[[Errors], None]
 
 
 class Producer(NamedTuple):
-    """The producer whose transaction the offsets belong to."""
+    """The producer of a transaction that commits offsets."""
 
     transactional_id: str
     producer_id: int
@@ -36,14 +36,14 @@ class Producer(NamedTuple):
 
 
 class TransactionVersion(NamedTuple):
-    """What TxnOffsetCommit's version implies (KIP-890): 5 adds the partition, 4 and up know TRANSACTION_ABORTABLE."""
+    """Properties of a TxnOffsetCommit version (KIP-890): 5+ adds the partition, 4+ knows TRANSACTION_ABORTABLE."""
 
     adds_partition: bool
     knows_abortable: bool
 
 
 class FetchedOffset(NamedTuple):
-    """One partition of an OffsetFetch answer; `committed` is None when there is no offset (-1 on the wire)."""
+    """A partition of an OffsetFetch response; `committed` is None without an offset (-1 on the wire)."""
 
     partition: TopicPartition
     committed: CommittedOffset | None
@@ -54,17 +54,19 @@ FetchDone = Callable[[ErrorCode, Sequence[FetchedOffset]], None]
 
 
 class OffsetManager:
-    """The offsets' side of the group coordinator.
+    """The offset operations of the group coordinator.
 
-    `refused_commit_drops_pending` is a bug of 3.9: a zombie's refused commit erases what its successor wrote.
+    `refused_commit_drops_pending` is a bug of 3.9: the rejected commit of a fenced producer drops the pending offsets
+    of its successor.
     """
 
     def __init__(self, host: GroupHost, classic: ClassicDriver) -> None:
         self._host = host
         self._classic = classic
         self.refused_commit_drops_pending = host.emulation.is_3_9
-        self.on_pending: Callable[[int], None] = _ignore  # hears of a producer whose offsets are about to be appended
-        self.on_appended: Callable[[int], None] = _ignore  # and of one whose offsets are
+        # Called with a producer whose offsets are about to be appended,
+        self.on_pending: Callable[[int], None] = _ignore
+        self.on_appended: Callable[[int], None] = _ignore  # and after they are appended.
 
     def commit(
         self,
@@ -109,9 +111,9 @@ class OffsetManager:
         offsets: Mapping[TopicPartition, CommittedOffset],
         done: CommitDone,
     ) -> None:
-        """Handle TxnOffsetCommit: verify that the group's partition is in the transaction, check the member, append."""
+        """Handle TxnOffsetCommit: verify the partition, check the member, and append."""
         if self._host.emulation.is_3_9:
-            self._make_group(shard, group_id)  # before anything is looked at: GroupCoordinator.handleTxnCommitOffsets
+            self._make_group(shard, group_id)  # Checked first, as in `GroupCoordinator.handleTxnCommitOffsets`.
         _, producer_id, producer_epoch = producer
         guard = self._host.replicas.begin_verification(
             shard.partition, producer_id, producer_epoch, adds_partition=version.adds_partition
@@ -150,9 +152,9 @@ class OffsetManager:
         member_epoch: int,
         done: FetchDone,
     ) -> None:
-        """Handle OffsetFetch of one group; `partitions` of None asks for all.
+        """Handle OffsetFetch of one group; `partitions` of None means all.
 
-        A stable answer also waits for the commits that are being written.
+        A stable fetch also waits for commits in progress.
         """
 
         def answer() -> None:
@@ -179,7 +181,7 @@ class OffsetManager:
         partitions: Sequence[TopicPartition],
         done: Callable[[ErrorCode, Errors], None],
     ) -> None:
-        """Handle OffsetDelete; topics that a member subscribes to keep their offsets."""
+        """Handle OffsetDelete; offsets of subscribed topics are kept."""
         group = shard.groups.get(group_id)
         error = validate_offset_delete(group)
         if group is None or error is not ErrorCode.NONE:
@@ -203,9 +205,9 @@ class OffsetManager:
         wanted: Sequence[tuple[str, TopicPartition]],
         done: Callable[[ErrorCode], None] = lambda error: None,
     ) -> None:
-        """Write tombstones for the offsets that exist and forget them.
+        """Delete the offsets that exist and write their tombstones.
 
-        3.9 forgets first and does not wait for its tombstones; 4.x also writes one for a pending offset alone.
+        3.9 deletes first and does not wait for the tombstones. 4.x also writes one for an offset that is only pending.
         """
         is_3_9 = self._host.emulation.is_3_9
         known = [
@@ -339,4 +341,4 @@ class OffsetManager:
 
 
 def _ignore(_: int) -> None:
-    """Take a notice that nobody waits for."""
+    """Ignore a notification without a receiver."""

@@ -1,4 +1,4 @@
-"""Who may commit, read and delete offsets of a group, and which offsets have expired."""
+"""Validation of offset commits, fetches, and deletions, and expiration of offsets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from eosctl.wire.error_codes import ErrorCode
 
 Group = ClassicGroup | ConsumerGroup
 MEMBER_EPOCH_VERSION = 9
-"""First version of OffsetCommit and OffsetFetch that speaks of member epochs (KIP-848)."""
+"""First version of OffsetCommit and OffsetFetch with member epochs (KIP-848)."""
 
 
 class Committer(NamedTuple):
-    """Who commits: a member with its generation (or member epoch), or nobody in particular (-1)."""
+    """The sender of a commit: a member with its generation (or member epoch), or none (-1)."""
 
     member_id: str
     group_instance_id: str | None
@@ -28,7 +28,7 @@ class Committer(NamedTuple):
 def validate_commit(
     group: Group | None, committer: Committer, is_3_9: bool, partitions: Iterable[TopicIdPartition] = ()
 ) -> ErrorCode:
-    """Check an OffsetCommit of these partitions; without a generation it makes a group that does not exist."""
+    """Validate an OffsetCommit; without a generation, an unknown group is created."""
     if group is None:
         if committer.generation_id < 0:
             return ErrorCode.NONE
@@ -50,9 +50,9 @@ def validate_commit(
 def validate_transactional_commit(
     group: Group | None, committer: Committer, is_3_9: bool, partitions: Iterable[TopicIdPartition] = ()
 ) -> ErrorCode:
-    """Check a TxnOffsetCommit (KIP-447): a producer that names no member passes whatever the group's state.
+    """Validate a TxnOffsetCommit (KIP-447); a producer that names no member always passes.
 
-    3.9 makes the group before it looks at the generation, so an unknown group answers UNKNOWN_MEMBER_ID there.
+    3.9 creates the group before it checks the generation, so an unknown group gets UNKNOWN_MEMBER_ID.
     """
     if group is None:
         if committer.generation_id < 0:
@@ -69,14 +69,14 @@ def validate_transactional_commit(
 
 
 def validate_fetch(group: Group | None, member_id: str | None, member_epoch: int) -> ErrorCode:
-    """Check an OffsetFetch 9+ of a consumer group's member; all others may read."""
+    """Validate an OffsetFetch 9+ of a consumer group's member; all others are allowed."""
     if not isinstance(group, ConsumerGroup) or (member_id is None and member_epoch < 0):
         return ErrorCode.NONE
     return _validate_member_epoch(group, member_id or "", member_epoch)
 
 
 def validate_offset_delete(group: Group | None) -> ErrorCode:
-    """Check an OffsetDelete: a live group must at least be one whose subscription is known."""
+    """Validate an OffsetDelete: the subscriptions of an active group must be known."""
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
     if isinstance(group, ConsumerGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE:
@@ -85,10 +85,10 @@ def validate_offset_delete(group: Group | None) -> ErrorCode:
 
 
 def is_expired(group: Group, offset: CommittedOffset, topic: str, now_ms: int, retention_ms: int) -> bool:
-    """Return whether an offset has outlived `offsets.retention.minutes` (KIP-211, KIP-496).
+    """Return whether an offset has exceeded `offsets.retention.minutes` (KIP-211, KIP-496).
 
-    The time counts from the moment a group that used subscriptions became empty; for a stable group's topic that nobody
-    subscribes to any more, and for groups without members ever, from the commit.
+    The retention starts when a group with subscriptions became empty. It starts with the commit for topics that a
+    stable group no longer subscribes to, and for groups that never had members.
     """
     since_ms = _retention_start_ms(group, offset, topic)
     if since_ms is None:

@@ -1,4 +1,4 @@
-"""The offsets of one partition of `__consumer_offsets`: committed ones, and those of transactions still open."""
+"""The offsets of a partition of `__consumer_offsets`: committed ones, and those of open transactions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.uuid import ZERO_UUID
 
 NOT_APPENDED = -1
-"""``record_offset`` of a commit whose append is still under way."""
+"""The `record_offset` of a commit that is being appended."""
 
 
 class CommittedOffset(NamedTuple):
-    """One offset as a group committed it; `record_offset` is where the record lies in `__consumer_offsets`.
+    """A committed offset; `record_offset` is the offset of its record in `__consumer_offsets`.
 
-    `expire_timestamp_ms` is -1 unless the request (version 2 to 4) chose its own retention.
+    `expire_timestamp_ms` is -1 unless the request (versions 2 to 4) set a retention.
     """
 
     offset: int
@@ -34,9 +34,9 @@ _NONE: Mapping[TopicPartition, CommittedOffset] = {}
 class OffsetStore:
     """Committed and pending offsets by group.
 
-    A transaction's offsets are pending under its producer id, whatever the epoch, until a marker ends it: then they
-    become committed if their record is newer than the committed one, or are dropped. The pending map is never
-    persisted; replaying the log builds it again.
+    A transaction's offsets are pending under its producer id, regardless of the epoch, until a marker ends it. They are
+    then committed if their record is newer than the committed one, or dropped. Pending offsets are not persisted;
+    replaying the log rebuilds them.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class OffsetStore:
         return self._committed.get(group_id, _NONE)
 
     def pending(self, group_id: str) -> Iterator[tuple[int, TopicPartition, CommittedOffset]]:
-        """Iterate the group's pending offsets with the producer id that each waits for."""
+        """Yield the group's pending offsets with the producer id of each."""
         for producer_id in self._open_producers.get(group_id, ()):
             for partition, value in self._pending[producer_id].get(group_id, _NONE).items():
                 yield producer_id, partition, value
@@ -63,7 +63,7 @@ class OffsetStore:
         return {partition for _, partition, _ in self.pending(group_id)}
 
     def is_pending(self, group_id: str, partition: TopicPartition) -> bool:
-        """Return whether an open transaction wrote this offset, so that a stable answer must wait (error 88)."""
+        """Return whether an open transaction has written this offset, so that a stable fetch must wait (error 88)."""
         return any(
             partition in self._pending[producer_id].get(group_id, _NONE)
             for producer_id in self._open_producers.get(group_id, ())
@@ -74,7 +74,7 @@ class OffsetStore:
         return group_id in self._committed or group_id in self._open_producers
 
     def commit(self, group_id: str, partition: TopicPartition, value: CommittedOffset) -> None:
-        """Store a committed offset unless a newer record is there."""
+        """Store a committed offset unless a newer record is stored."""
         offsets = self._committed.setdefault(group_id, {})
         known = offsets.get(partition)
         if known is None or value.record_offset > known.record_offset:
@@ -83,7 +83,7 @@ class OffsetStore:
     def put_pending(
         self, producer_id: int, group_id: str, partition: TopicPartition, value: CommittedOffset
     ) -> CommittedOffset | None:
-        """Store an offset of an open transaction and return the one it replaces."""
+        """Store an offset of an open transaction and return the replaced one."""
         offsets = self._pending.setdefault(producer_id, {}).setdefault(group_id, {})
         self._open_producers.setdefault(group_id, set()).add(producer_id)
         former = offsets.get(partition)
@@ -95,7 +95,7 @@ class OffsetStore:
         return self._pending.get(producer_id, {}).get(group_id, _NONE).get(partition)
 
     def drop_pending(self, producer_id: int, group_id: str, partition: TopicPartition) -> None:
-        """Forget one pending offset; the last one of a group ends the producer's hold on it."""
+        """Drop a pending offset; the last one of a group also removes the producer from it."""
         offsets = self._pending.get(producer_id, {}).get(group_id)
         if offsets is None:
             return
@@ -104,11 +104,11 @@ class OffsetStore:
             self._release(producer_id, group_id)
 
     def end_transaction(self, producer_id: int, committed: bool) -> list[tuple[str, TopicPartition]]:
-        """Materialise or drop the pending offsets of a producer, as its marker says.
+        """Commit or drop the pending offsets of a producer, according to its marker.
 
         Returns:
-            The pending offsets whose own record had not been appended when the marker came (KAFKA-17507): they are
-            dropped, as in Kafka, which raises an IllegalStateException at the first of them.
+            The pending offsets whose record was not appended before the marker (KAFKA-17507). They are dropped, as in
+            Kafka, which throws an IllegalStateException at the first of them.
         """
         lost = []
         groups = self._pending.pop(producer_id, {})
@@ -124,9 +124,9 @@ class OffsetStore:
         return lost
 
     def remove(self, group_id: str, partition: TopicPartition, *, pending_too: bool = True) -> CommittedOffset | None:
-        """Remove a committed offset, and pending ones with it; return the committed one.
+        """Remove a committed offset, optionally with the pending ones; return the committed one.
 
-        A producer keeps its hold on the group until its marker comes, even if nothing of it is left to commit.
+        A producer stays registered with the group until its marker, even without pending offsets.
         """
         for producer_id in self._open_producers.get(group_id, ()) if pending_too else ():
             self._pending[producer_id].get(group_id, {}).pop(partition, None)

@@ -1,4 +1,4 @@
-"""The records of `__consumer_offsets` that this coordinator writes and reads, as 3.9 and 4.3 write them."""
+"""The records of `__consumer_offsets`, in the formats of 3.9 and 4.3."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class StoredRecord(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """A record as it is read back: where it lies, whose transaction it belongs to (-1: none), and what it says."""
+    """A replayed record: its offset, its producer id (-1: no transaction), and its content."""
 
     offset: int
     producer_id: int
@@ -50,9 +50,9 @@ class Replayed(NamedTuple):
 def encode_batch_of(
     records: Iterable[StoredRecord], timestamp_ms: int, base_sequence: int, producer: tuple[int, int] | None = None
 ) -> bytes:
-    """Encode a batch; `producer` (id, epoch) makes it part of a transaction.
+    """Encode a batch; `producer` (id, epoch) makes it transactional.
 
-    Offset commits of a transaction always have base sequence 0, so that no sequence is checked in this topic.
+    Transactional offset commits always have base sequence 0, so sequences are not checked in this topic.
     """
     producer_id, producer_epoch = producer or (-1, -1)
     return encode_batch(
@@ -72,7 +72,7 @@ def stored(key: Any, value: Any | None = None, version: int = 0) -> StoredRecord
 def offset_record(
     group_id: str, partition: TopicPartition, committed: CommittedOffset, emulation: Emulation
 ) -> StoredRecord:
-    """Encode an offset commit: value version 3 on 3.9 and 4 on 4.3, 1 when the commit has its own expiry."""
+    """Encode an offset commit: value version 3 on 3.9 and 4 on 4.3, or 1 with an explicit expiration."""
     version = 3 if emulation.is_3_9 else 4
     value = OffsetCommitValue(
         committed.offset,
@@ -124,7 +124,7 @@ def group_tombstone(group_id: str) -> StoredRecord:
 
 
 def decode_batch(header: BatchHeader, batch: bytes) -> Iterator[Replayed]:
-    """Iterate the records of a data batch; types and versions of a newer release are left out, as Kafka does."""
+    """Yield the records of a data batch; skip unknown types and versions, as Kafka does."""
     for record in decode_records(batch, header):
         if record.key is None:
             continue
@@ -137,7 +137,7 @@ def decode_batch(header: BatchHeader, batch: bytes) -> Iterator[Replayed]:
 
 
 def restore_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
-    """Return the offset that a record holds."""
+    """Return the offset in a record."""
     return CommittedOffset(
         value.offset,
         value.leader_epoch,
@@ -150,7 +150,7 @@ def restore_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOff
 
 
 def restore_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
-    """Return the group that a record holds: stable with its members, or empty."""
+    """Return the group in a record: stable with its members, or empty."""
     members = {
         member.member_id: Member(
             member.member_id,

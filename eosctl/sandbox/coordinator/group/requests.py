@@ -1,4 +1,4 @@
-"""What the handlers of group requests have in common."""
+"""Helpers shared by the handlers of group requests."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Result = TypeVar("Result")
 
 
 def find_named_shard(groups: GroupCoordinator, group_id: str) -> Shard | ErrorCode:
-    """Return the shard of a group that must have a name, or the error to answer."""
+    """Return the shard of a group, or an error; an empty name is invalid."""
     return groups.find_shard(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
 
 
 def java_address(host: str) -> str:
-    """Return a client's address as Java prints it and groups store it: with a slash in front."""
+    """Return a client's address as Java prints it and groups store it: with a leading slash."""
     return host if host.startswith("/") else f"/{host}"
 
 
@@ -34,7 +34,7 @@ def partition_exists(metadata: MetadataView, partition: TopicPartition) -> bool:
 def gather(
     keys: Sequence[Key], ask: Callable[[Key, Callable[[Result], None]], None], done: Callable[[list[Result]], None]
 ) -> None:
-    """Ask for one result per key and hand them on together, in the order of the keys."""
+    """Call `ask` for each key and pass all results to `done` in the order of the keys."""
     results: dict[int, Result] = {}
 
     def answered(position: int, result: Result) -> None:

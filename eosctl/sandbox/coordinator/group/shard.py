@@ -1,4 +1,4 @@
-"""One partition of `__consumer_offsets` while this broker coordinates it."""
+"""A partition of `__consumer_offsets` while this broker coordinates it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ WaitingKey = tuple[str, str]
 
 
 class Shard:
-    """The groups and offsets of one partition, with their timers, waiting answers and appends under way.
+    """The groups and offsets of a partition, with their timers, held responses, and pending appends.
 
-    A shard lives from election to resignation. What comes back to it afterwards (an append, a timer) finds it closed.
+    A shard lives from election to resignation. Later results of appends and timers are ignored because it is closed.
     """
 
     def __init__(self, host: GroupHost, index: int, leader_epoch: int) -> None:
@@ -50,7 +50,7 @@ class Shard:
         producer: tuple[int, int] | None = None,
         guard: object | None = None,
     ) -> None:
-        """Append records as one batch; `done` gets the error and the offset of the first record when replicated."""
+        """Append records as one batch; `done` receives the error and the first offset once replicated."""
         self._appends_started += 1
 
         def appended(result: AppendResult) -> None:
@@ -64,18 +64,18 @@ class Shard:
         self.host.replicas.append_internal(self.partition, batch, appended, timeout_ms=timeout_ms, guard=guard)
 
     def after_appends(self, call: Callable[[], None]) -> None:
-        """Run `call` when every append that is under way now has ended: at once when there is none."""
+        """Run `call` when all current appends have completed; immediately if there are none."""
         if self._appends_started == self._appends_ended:
             call()
         else:
             self._waiting.append((self._appends_started, call))
 
     def end_transaction(self, producer_id: int, committed: bool) -> list[tuple[str, TopicPartition]]:
-        """Commit or drop the pending offsets of a producer; returns those that were lost (KAFKA-17507)."""
+        """Commit or drop the pending offsets of a producer; return those that were lost (KAFKA-17507)."""
         return self.offsets.end_transaction(producer_id, committed)
 
     def start_timer(self, key: tuple[Any, ...], delay_ms: float, call: Callable[[], None]) -> None:
-        """(Re)start the timer of this key."""
+        """Start or restart the timer of this key."""
         self.stop_timer(key)
 
         def fired() -> None:
@@ -96,12 +96,12 @@ class Shard:
         return key in self._timers
 
     def stop_timers_of(self, group_id: str) -> None:
-        """Stop every timer of a group; keys begin with the group id."""
+        """Stop every timer of a group; keys start with the group id."""
         for key in [key for key in self._timers if key[0] == group_id]:
             self.stop_timer(key)
 
     def close(self) -> None:
-        """Stop all timers and let appends and waiting reads end without effect on the groups."""
+        """Stop all timers; later results of appends and held reads have no effect on the groups."""
         self.is_closed = True
         for timer in self._timers.values():
             timer.cancel()

@@ -1,4 +1,4 @@
-"""Read the topics out of a consumer's subscription bytes (`ConsumerProtocolSubscription` of Kafka's clients)."""
+"""Read the topics of a consumer's subscription bytes (`ConsumerProtocolSubscription` of Kafka's clients)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
 def decode_subscribed_topics(subscription: bytes) -> frozenset[str] | None:
-    """Return the subscribed topics, or None when the bytes are not a subscription.
+    """Return the subscribed topics; None if the bytes are not a subscription.
 
-    The layout is version i16, an array (i32 count) of strings (i16 length); all that follows differs by version and is
-    not needed here. Kafka tolerates malformed bytes the same way: it then assumes every topic to be subscribed.
+    The layout is version (int16), then an array (int32 count) of strings (int16 length). The rest differs by version
+    and is not needed. Like Kafka, the caller assumes that every topic is subscribed for malformed bytes.
     """
     try:
         version, count = struct.unpack_from(">hi", subscription)

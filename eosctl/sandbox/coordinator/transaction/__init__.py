@@ -1,1 +1,1 @@
-"""The transaction coordinator: pure rules, state log, markers, producer ids, verification."""
+"""The transaction coordinator: rules, state log, markers, producer ids, and verification."""

@@ -1,4 +1,4 @@
-"""The transaction coordinator of one broker: requests in, state records and markers out."""
+"""The transaction coordinator of a broker: handles requests, writes state records and markers."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ Reply = Callable[[Answer], None]
 
 
 class TransactionCoordinator:
-    """Drives the rules: looks an id up, decides, writes, and answers when the record is durable.
+    """Applies the rules: find the id, decide, write, and respond once the record is durable.
 
-    Requests for an id while it has a transition pending are refused by the rules, so nothing is ever queued here.
+    The rules reject requests for an id with a pending transition, so requests are never queued.
     """
 
     def __init__(
@@ -114,19 +114,19 @@ class TransactionCoordinator:
     # --- leadership of the state topic's partitions
 
     def become_leader(self, partition_index: int, leader_epoch: int) -> None:
-        """Start loading a partition of the state topic; requests for its ids answer 14 until done."""
+        """Start loading a partition of the state topic; until then requests for its ids get error 14."""
         self.states.become_leader(partition_index, leader_epoch)
 
     def resign(self, partition_index: int, leader_epoch: int | None) -> None:
-        """Forget a partition of the state topic; requests for its ids answer 16 from now on."""
+        """Unload a partition of the state topic; requests for its ids get error 16 from now on."""
         if self.states.resign(partition_index, leader_epoch):
             self.markers.remove_partition(partition_index)
 
     def marker_written(self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """Nothing to do: the state topic takes no transactional records."""
+        """Do nothing: the state topic contains no transactional records."""
 
     def _finish_prepared(self, partition: StatePartition) -> None:
-        """Send the markers of what the last coordinator had prepared; nothing else is resumed."""
+        """Send the markers of transactions that the previous coordinator had prepared."""
         for cached in tuple(partition.transactions.values()):
             if cached.metadata.state in PREPARED:
                 self.markers.add(cached, complete(cached.metadata, self._runtime.now_ms()))
@@ -143,7 +143,7 @@ class TransactionCoordinator:
         enable_two_phase_commit: bool = False,
         keep_prepared: bool = False,
     ) -> None:
-        """Hand out a producer id and epoch; without a transactional id always new ones."""
+        """Return a producer id and epoch; always new ones without a transactional id."""
         if transactional_id is None:
             reply(self._new_idempotent_producer())
             return
@@ -193,7 +193,7 @@ class TransactionCoordinator:
             return ErrorCode.INVALID_REQUEST
         if enable_two_phase_commit and not self._config.get_bool("transaction.two.phase.commit.enable"):
             return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        if keep_prepared:  # not implemented in 4.3.1 either
+        if keep_prepared:  # Not implemented in 4.3.1 either.
             return ErrorCode.UNSUPPORTED_VERSION
         if not enable_two_phase_commit and not 0 < timeout_ms <= self._config.get_int("transaction.max.timeout.ms"):
             return ErrorCode.INVALID_TRANSACTION_TIMEOUT
@@ -221,7 +221,7 @@ class TransactionCoordinator:
         client_transaction_version: int,
         reply: Reply,
     ) -> None:
-        """Add partitions to the open transaction, or open one; an empty set opens one without partitions."""
+        """Add partitions to the open transaction, or start one; an empty set starts one without partitions."""
         cached = self._find_for_client(transactional_id)
         if isinstance(cached, ErrorCode):
             reply(Answer(cached))
@@ -260,7 +260,7 @@ class TransactionCoordinator:
         client_transaction_version: int,
         reply: Reply,
     ) -> None:
-        """Commit or abort; answered when the outcome is durable, the markers follow by themselves."""
+        """Commit or abort a transaction; respond when the outcome is durable. The markers follow."""
         cached = self._find_for_client(transactional_id)
         if isinstance(cached, ErrorCode):
             reply(Answer(cached))
@@ -299,7 +299,7 @@ class TransactionCoordinator:
     def abort_timed_out(self) -> None:
         """Abort every transaction that is open for longer than its timeout.
 
-        Kafka looks at all of them each time; what begins later is the only one that can make the earliest come sooner.
+        Like Kafka, scan all transactions. Only a later start can make the earliest deadline earlier.
         """
         now_ms = self._runtime.now_ms()
         for partition in self.states.loaded_partitions():
@@ -318,7 +318,7 @@ class TransactionCoordinator:
         self._events.rolled_back(transactional_id, answer.error)
 
     def remove_expired(self) -> None:
-        """Forget the ids that were idle for `transactional.id.expiration.ms`, with a tombstone each."""
+        """Remove the ids that were idle for `transactional.id.expiration.ms`, with a tombstone each."""
         now_ms = self._runtime.now_ms()
         expiration_ms = self._config.get_int("transactional.id.expiration.ms")
         for partition in self.states.loaded_partitions():
@@ -329,7 +329,7 @@ class TransactionCoordinator:
     # --- looking in
 
     def describe(self, transactional_id: str) -> TransactionMetadata | ErrorCode:
-        """Return what is known of an id; in a prepared state only partitions whose marker is missing are listed."""
+        """Return the state of an id; in a prepared state, list only the partitions without a marker."""
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
         cached = self.states.find(transactional_id)
@@ -340,7 +340,7 @@ class TransactionCoordinator:
         return cached.metadata
 
     def transactions(self) -> list[TransactionMetadata] | ErrorCode:
-        """Return every id that this broker coordinates, or 14 while any of its partitions is loading."""
+        """Return every id of this coordinator, or error 14 while a partition is loading."""
         if self.states.is_loading:
             return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         return [
@@ -387,4 +387,4 @@ def _tell_to_come_again(reply: Reply, answer: Answer) -> None:
 
 
 def _ignore(_: Any) -> None:
-    """Take a result that nobody waits for; the next scan tries again."""
+    """Ignore the result; the next scan tries again."""

@@ -1,4 +1,4 @@
-"""Markers on their way to partition leaders, and the completion that follows the last one."""
+"""Send transaction markers to partition leaders, and complete the transaction after the last one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eosctl.wire.messages.write_txn_markers import (
 )
 
 RETRY_BACKOFF_MS: Final = 50
-"""How long a refused or undeliverable marker waits for its next attempt."""
+"""Delay in milliseconds before a rejected or undeliverable marker is sent again."""
 
 _RETRIED: Final = frozenset(
     {
@@ -33,11 +33,11 @@ _RETRIED: Final = frozenset(
     }
 )
 _DONE: Final = frozenset({ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT})
-"""Written, or on a partition that can hold no transaction."""
+"""Written, or the partition cannot have a transaction."""
 
 
 class PendingCompletion:
-    """A prepared transaction whose markers are being written, and the value that ends it."""
+    """A prepared transaction with markers in progress, and its final value."""
 
     __slots__ = ("cached", "completed", "is_cancelled", "marker")
 
@@ -52,10 +52,10 @@ Entry = tuple[PendingCompletion, list[TopicPartition]]
 
 
 class MarkerChannel:
-    """One queue per broker, one WriteTxnMarkers request in flight to each (also to this broker itself).
+    """A queue per broker, with one WriteTxnMarkers request in flight to each, including this broker.
 
-    `skips_leaderless_partitions` is KAFKA-20734: 4.x (4.3.1 included) takes a partition without a leader for deleted,
-    skips its marker and completes the transaction, which then hangs there. 3.9 waits for the leader.
+    `skips_leaderless_partitions` is KAFKA-20734: 4.x (including 4.3.1) treats a partition without a leader as deleted,
+    skips its marker, and completes the transaction, which then hangs there. 3.9 waits for the leader.
     """
 
     def __init__(
@@ -85,34 +85,34 @@ class MarkerChannel:
 
     @property
     def pending_count(self) -> int:
-        """Return how many transactions wait for markers."""
+        """Return the number of transactions that wait for markers."""
         return len(self._pending)
 
     @property
     def unknown_destination_queue_size(self) -> int:
-        """Markers that wait for a leader (Kafka's gauge UnknownDestinationQueueSize)."""
+        """Return the number of markers that wait for a leader (Kafka's gauge UnknownDestinationQueueSize)."""
         return self._leaderless_count
 
     @property
     def log_append_retry_queue_size(self) -> int:
-        """Completions whose write is repeated (Kafka's gauge LogAppendRetryQueueSize)."""
+        """Return the number of completions with a repeated write (Kafka's gauge LogAppendRetryQueueSize)."""
         return self._append_retry_count
 
     def queue_size(self, node_id: int) -> int:
-        """Return how many transactions have markers waiting for a broker, the ones in flight not counted."""
+        """Return the number of transactions with queued markers for a broker, without those in flight."""
         return sum(not pending.is_cancelled for pending, _ in self._queues.get(node_id, ()))
 
     def add(self, cached: CachedTransaction, completed: TransactionMetadata) -> None:
-        """Send the markers of a prepared transaction and then write `completed`."""
+        """Send the markers of a prepared transaction, then write `completed`."""
         pending = PendingCompletion(cached, completed)
         cached.pending = completed.state
         self._pending[completed.transactional_id] = pending
-        # Sets of names are in another order in every process, and a simulation has to replay in each.
+        # The iteration order of a set of strings differs between processes; a simulation must be reproducible.
         self._enqueue(pending, sorted(cached.metadata.partitions))
         self._complete_if_done(pending)
 
     def remove_partition(self, index: int) -> None:
-        """Drop what belongs to a partition of the state topic that this broker does not lead any more."""
+        """Drop the queued markers of a state partition that this broker no longer leads."""
         for pending in [p for p in self._pending.values() if p.cached.partition.index == index]:
             self._cancel(pending)
 
@@ -177,7 +177,7 @@ class MarkerChannel:
         )
 
     def _answered(self, node_id: int, entries: list[Entry], response: Any | None) -> None:
-        if response is None:  # the link broke: everything again, to whoever leads by then
+        if response is None:  # The connection broke: send everything again to the current leaders.
             for pending, partitions in entries:
                 self._runtime.call_later(RETRY_BACKOFF_MS, partial(self._enqueue_again, pending, partitions))
         else:
@@ -212,7 +212,7 @@ class MarkerChannel:
             elif code in _RETRIED:
                 again.append(partition)
                 self._events.marker_retried(transactional_id, partition, ErrorCode(code), epoch)
-            else:  # 47 and 52: another coordinator is in charge; the id stays prepared until it is loaded again
+            else:  # 47 and 52: another coordinator is in charge; the id stays prepared until it is loaded again.
                 is_refused = True
                 self._events.marker_refused(transactional_id, partition, ErrorCode(code), epoch)
         if done:

@@ -1,4 +1,4 @@
-"""What the coordinator knows of one transactional id (Kafka's TransactionMetadata), as an immutable value."""
+"""The coordinator's state of a transactional id (Kafka's `TransactionMetadata`), as an immutable value."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ STATE_BY_STATUS: Final = (
     DEAD,
     PREPARE_EPOCH_FENCE,
 )
-"""States in the order of their ids in the state log (``TransactionStatus``)."""
+"""States in the order of their ids in the state log (`TransactionStatus`)."""
 
 STATUS_BY_STATE: Final = {state: status for status, state in enumerate(STATE_BY_STATUS)}
 
 PREPARED: Final = frozenset({PREPARE_COMMIT, PREPARE_ABORT})
 AT_REST: Final = frozenset({EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT})
-"""States without an open transaction: a new one may begin, and the id may expire."""
+"""States without an open transaction: a new one may start, and the id may expire."""
 
 
 @final
 @dataclass(init=False)
 class TransactionMetadata:
-    """The state of one transactional id; what the state log holds, and `last_producer_epoch` beside it.
+    """The state of a transactional id: the content of the state log, and `last_producer_epoch`.
 
-    Times are ms since the epoch, -1 for none. `last_producer_epoch` is the epoch before the last bump; it is never
-    written, so a coordinator that has just loaded does not recognise a retry with it. `previous_producer_id` is the
-    producer id before the last transition (equal to `producer_id` unless it was rotated), `next_producer_id` the one
-    that takes over when the transaction completes (-1 for none). `client_transaction_version` is 2 for a transaction of
-    a client that bumps its epoch at every end (KIP-890), else 0.
+    Times are milliseconds since the epoch, -1 for none. `last_producer_epoch` is the epoch before the last bump. It is
+    not written, so a coordinator does not recognize a retry with it after loading. `previous_producer_id` is the
+    producer id before the last transition (equal to `producer_id` unless it was rotated). `next_producer_id` replaces
+    `producer_id` when the transaction completes (-1 for none). `client_transaction_version` is 2 for a client that
+    bumps its epoch with every end (KIP-890), else 0.
     """
 
     transactional_id: str
@@ -70,7 +70,7 @@ class TransactionMetadata:
     next_producer_id: int
     client_transaction_version: int
 
-    # Written out, as dataclass would write it: so it is compiled too, as are the hundred reads of a transaction.
+    # Written by hand instead of by dataclass, so that the constructor and the field accesses are compiled.
     def __init__(
         self,
         transactional_id: str,
@@ -100,7 +100,7 @@ class TransactionMetadata:
         self.client_transaction_version = client_transaction_version
 
     def without(self, partitions: Iterable[TopicPartition]) -> TransactionMetadata:
-        """Return the value that leaves out partitions whose marker is written."""
+        """Return the value without the partitions whose marker is written."""
         return TransactionMetadata(
             self.transactional_id,
             self.producer_id,
@@ -118,22 +118,22 @@ class TransactionMetadata:
 
     @property
     def is_epoch_exhausted(self) -> bool:
-        """Return whether the epoch can not be bumped for a client any more (32767 is kept for fencing)."""
+        """Return whether the epoch cannot be bumped for a client any more (32767 is reserved for fencing)."""
         return self.producer_epoch >= MAX_EPOCH - 1
 
     @property
     def is_two_phase_commit(self) -> bool:
-        """Return whether the transaction waits for an external coordinator and never times out (KIP-939)."""
+        """Return whether an external coordinator controls the transaction, which then never times out (KIP-939)."""
         return self.timeout_ms == TWO_PHASE_COMMIT_TIMEOUT_MS
 
     @property
     def times_out_at_ms(self) -> int:
-        """Return the last moment of its timeout, if it is open and no two-phase commit."""
+        """Return the deadline of an open transaction; None under two-phase commit."""
         return self.start_ms + self.timeout_ms
 
 
 def new_metadata(transactional_id: str, producer_id: int, timeout_ms: int, now_ms: int) -> TransactionMetadata:
-    """Return the value for an id that the coordinator has not seen: Empty, without an epoch yet."""
+    """Return the value for a new id: Empty, without an epoch."""
     return TransactionMetadata(
         transactional_id, producer_id, NO_PRODUCER_EPOCH, timeout_ms, EMPTY, last_update_ms=now_ms
     )

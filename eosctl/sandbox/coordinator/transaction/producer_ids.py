@@ -1,4 +1,4 @@
-"""Producer ids in blocks from the controller (KIP-730, Kafka's RPCProducerIdManager)."""
+"""Producer ids from blocks of the controller (KIP-730, Kafka's `RPCProducerIdManager`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 
 PREFETCH_THRESHOLD: Final = 0.9
-"""The next block is asked for when this part of the current one is used."""
+"""The next block is requested when this share of the current one is used."""
 RETRY_BACKOFF_MS: Final = 50
 
 
 class ProducerIdManager:
-    """Counts up through blocks; never waits: an exhausted block means no id now."""
+    """Assigns producer ids from blocks without waiting; an exhausted block means no id now."""
 
     def __init__(self, *, node_id: int, runtime: Runtime, channel: Channel, broker_epoch: Callable[[], int]) -> None:
         self._node_id = node_id
@@ -31,11 +31,11 @@ class ProducerIdManager:
         self._is_withheld = False
 
     def start(self) -> None:
-        """Ask for the first block; call it when the broker is registered."""
+        """Request the first block, after the broker is registered."""
         self._ask()
 
     def next_id(self) -> int | None:
-        """Return an unused id, or None while the next block is on its way (clients hear 14)."""
+        """Return an unused id, or None while the next block is in transit (clients get error 14)."""
         if self._next_id >= self._end and not self._take_next_block():
             self._ask()
             return None
@@ -46,13 +46,13 @@ class ProducerIdManager:
         return producer_id
 
     def withhold(self) -> None:
-        """Lose all ids that are left, and get no more until `release`."""
+        """Discard all ids, and request no more until `release`."""
         self._is_withheld = True
         self._next_id = self._end = 0
         self._next_block = None
 
     def release(self) -> None:
-        """Ask for ids again."""
+        """Request ids again."""
         self._is_withheld = False
         self._ask()
 

@@ -1,4 +1,4 @@
-"""Records of `__transaction_state`: a transaction's value as bytes and back, as 3.9 and 4.3 write them."""
+"""Records of `__transaction_state`: encoding and decoding of transactions, in the formats of 3.9 and 4.3."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from eosctl.wire.internal.versioned import UnknownRecordError
 
 
 def encode_key(transactional_id: str) -> bytes:
-    """Encode the key of an id's records."""
+    """Encode the key of a transactional id."""
     return transaction_log.encode_key(TransactionKey(transactional_id))
 
 
@@ -31,9 +31,9 @@ def encode_value(metadata: TransactionMetadata, version: int, *, writes_tags: bo
 
     Args:
         metadata: The transaction.
-        version: 0, or 1 (flexible) from transaction.version 1 on.
-        writes_tags: Whether producer ids around a rotation and the client's transaction version are written:
-            4.x does, 3.9 knows the tags and leaves them out.
+        version: 0, or 1 (flexible) from `transaction.version` 1 on.
+        writes_tags: Whether to write the producer ids of a rotation and the client's transaction version. 4.x does; 3.9
+            knows the tags and omits them.
     """
     state = metadata.state
     head = _pack_head(
@@ -46,12 +46,12 @@ def encode_value(metadata: TransactionMetadata, version: int, *, writes_tags: bo
     return head + section + times + (b"\0" if version >= 1 else b"")
 
 
-# Three values are encoded for every transaction, so its partitions are encoded once and the rest is packed.
+# Three values are encoded per transaction, so its partitions are encoded once and cached.
 _HEAD: Final = Struct(">hqhib")  # version, producer id and epoch, timeout, status
 _KEY_TYPE: Final = bytes(2)
 _TIMES: Final = Struct(">qq")  # last update, start
 _pack_head: Final = _HEAD.pack
-# The same times; count of tags; tag, size and value of each.
+# The same times; number of tags; tag, size, and value of each.
 _pack_times_and_previous: Final = Struct(">qqbbbq").pack
 _pack_times_previous_and_version: Final = Struct(">qqbbbqbbh").pack
 
@@ -67,7 +67,7 @@ def _times_and_tags(metadata: TransactionMetadata) -> bytes:
     last_update_ms, start_ms = metadata.last_update_ms, metadata.start_ms
     previous, following = metadata.previous_producer_id, metadata.next_producer_id
     client_version = metadata.client_transaction_version
-    if following == NO_PRODUCER_ID != previous:  # nearly always: no rotation
+    if following == NO_PRODUCER_ID != previous:  # the usual case: no rotation
         if client_version:
             return _pack_times_previous_and_version(last_update_ms, start_ms, 2, 0, 8, previous, 2, 2, client_version)
         return _pack_times_and_previous(last_update_ms, start_ms, 1, 0, 8, previous)
@@ -86,8 +86,8 @@ def _by_topic(partitions: Partitions) -> list[TransactionPartitions]:
 
 
 def decode_transactional_id(key: bytes) -> str | None:
-    """Decode a key; None for a record of a type that this release does not know."""
-    # Every record but those of later types: a hundred thousand are read at once.
+    """Decode a key; return None for a record type that this release does not know."""
+    # Fast path for all but newer record types.
     if key[:2] == _KEY_TYPE and len(key) - 4 == int.from_bytes(key[2:4], "big"):
         return key[4:].decode("utf-8", "replace")
     try:
@@ -97,7 +97,7 @@ def decode_transactional_id(key: bytes) -> str | None:
 
 
 def decode_value(transactional_id: str, value: bytes) -> TransactionMetadata:
-    """Decode a value of any version into what a coordinator knows after loading it."""
+    """Decode a value of any version, as a coordinator loads it."""
     decoded = transaction_log.decode_value(value)
     topics = decoded.transaction_partitions
     return TransactionMetadata(
@@ -117,5 +117,5 @@ def decode_value(transactional_id: str, value: bytes) -> TransactionMetadata:
 
 @lru_cache(maxsize=1024)
 def _partitions(*topics: tuple[Any, ...]) -> Partitions:
-    """Return the partitions of topics, each a name and indexes; ids that write to the same ones share the set."""
+    """Return the partitions as topic names with indexes; ids with equal partitions share the set."""
     return frozenset(topic_partition(name, index) for name, *indexes in topics for index in indexes)

@@ -39,11 +39,11 @@ from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.records.batch import BatchHeader, decode_records
 
 LOAD_BATCHES_PER_TURN: Final = 1000
-"""How many batches are replayed before other work gets its turn."""
+"""Number of batches to replay before other work runs."""
 LOAD_VALUES_PER_TURN: Final = 2000
-"""The same of values that are decoded: some milliseconds."""
+"""Number of decoded values before other work runs; takes some milliseconds."""
 GROUP_BYTES: Final = 256 * 1024
-"""Records of one turn share batches of about this size at most."""
+"""Approximate maximum size in bytes of the batches that the records of a turn share."""
 
 Done = Callable[[ErrorCode], None]
 
@@ -60,9 +60,9 @@ _APPEND_ERRORS: Final = {
 
 
 class StatePartition:
-    """One partition of the state topic under one leader epoch; a new epoch makes a new object.
+    """A partition of the state topic under one leader epoch; a new epoch creates a new object.
 
-    No transaction of it times out before `calm_until_ms`.
+    None of its transactions times out before `calm_until_ms`.
     """
 
     __slots__ = (
@@ -88,9 +88,9 @@ class StatePartition:
 
 
 class CachedTransaction:
-    """A transactional id in the cache: its value, and the transition that is being written.
+    """A cached transactional id: its value, and the transition that is being written.
 
-    While `pending` is set the id refuses every client operation. `has_failed_epoch_fence` says that the value carries a
+    While `pending` is set, every client operation is rejected. `has_failed_epoch_fence` is set if the value has a
     bumped epoch whose abort could not be written.
     """
 
@@ -105,11 +105,11 @@ class CachedTransaction:
 
 
 Waiting = tuple[CachedTransaction, TransactionMetadata | None, Done]
-"""A value (None for a tombstone) that is to be written, and who hears of it."""
+"""A value to write (None for a tombstone), and the callback for its result."""
 
 
 class StateManager:
-    """Owns the cache; a value enters it only after its record was written by this leader epoch."""
+    """Owns the cache; a value enters it only after this leader epoch has written its record."""
 
     def __init__(
         self,
@@ -132,20 +132,20 @@ class StateManager:
         self._writes_tags = not emulation.is_3_9
         self._partitions: dict[int, StatePartition] = {}
         self._cache: dict[str, CachedTransaction] = {}
-        self.load_ms = 0.0  # how long a load takes before it begins to read: as from a slow disk
-        self._unwritten: deque[StatePartition] = deque()  # those with a queue, which the next flush writes
+        self.load_ms = 0.0  # Extra delay in milliseconds before a load reads its log, to simulate a slow disk.
+        self._unwritten: deque[StatePartition] = deque()  # Partitions with queued values, which the next flush writes.
 
     def partition_index(self, transactional_id: str) -> int:
-        """Return the partition of the state topic that holds an id (Java's String.hashCode)."""
+        """Return the state partition of an id (Java's `String.hashCode`)."""
         count = self._metadata.partition_count(TRANSACTION_STATE_TOPIC)
         return partition_for(transactional_id, count or self._config.get_int("transaction.state.log.num.partitions"))
 
     def partition_of(self, transactional_id: str) -> StatePartition | ErrorCode:
-        """Return the loaded partition of an id, or 14 while it loads, 16 when it is led elsewhere."""
+        """Return the loaded partition of an id, or error 14 while it loads, 16 if another broker leads it."""
         return self._loaded_partition(self.partition_index(transactional_id))
 
     def find(self, transactional_id: str) -> CachedTransaction | ErrorCode | None:
-        """Return what is known of an id: None when nothing is, an error when this broker can not tell."""
+        """Return the state of an id: None if unknown, an error if this broker is not its coordinator."""
         cached = self._cache.get(transactional_id)
         if cached is not None:
             return cached
@@ -153,27 +153,27 @@ class StateManager:
         return partition if isinstance(partition, ErrorCode) else None
 
     def add(self, partition: StatePartition, metadata: TransactionMetadata) -> CachedTransaction:
-        """Remember an id that is seen for the first time; nothing is written yet."""
+        """Add a new id to the cache; nothing is written yet."""
         cached = CachedTransaction(metadata, partition, encode_key(metadata.transactional_id))
         partition.transactions[metadata.transactional_id] = cached
         self._cache[metadata.transactional_id] = cached
         return cached
 
     def is_current(self, partition: StatePartition) -> bool:
-        """Return whether this broker still leads the partition under the same epoch."""
+        """Return whether this broker still leads the partition in the same epoch."""
         return self._partitions.get(partition.index) is partition
 
     @property
     def is_loading(self) -> bool:
-        """Return whether any owned partition is still loading."""
+        """Return whether a partition is still loading."""
         return any(partition.loading for partition in self._partitions.values())
 
     def loaded_partitions(self) -> list[StatePartition]:
-        """Return the partitions that answer requests."""
+        """Return the loaded partitions."""
         return [partition for partition in self._partitions.values() if not partition.loading]
 
     def become_leader(self, index: int, coordinator_epoch: int) -> None:
-        """Start to load a partition; an epoch that is led already is no news."""
+        """Start to load a partition, unless it is already led in this epoch."""
         known = self._partitions.get(index)
         if known is not None:
             if known.coordinator_epoch >= coordinator_epoch:
@@ -189,7 +189,7 @@ class StateManager:
             self._begin_load(partition)
 
     def resign(self, index: int, coordinator_epoch: int | None) -> bool:
-        """Forget a partition; returns whether it was owned under an epoch that is not newer."""
+        """Unload a partition; return whether it was led in an epoch that is not newer."""
         partition = self._partitions.get(index)
         if partition is None or (coordinator_epoch is not None and partition.coordinator_epoch > coordinator_epoch):
             return False
@@ -250,14 +250,14 @@ class StateManager:
     def append(self, cached: CachedTransaction, following: TransactionMetadata, done: Done) -> None:
         """Write a transaction's next value; it replaces the cached one when it is durable.
 
-        `done` hears NONE, or the coordinator's error: 14 and 16 when the partition moved meanwhile, 15 for a write that
-        may succeed later. A completion that fails with 15 stays pending, so that it can be repeated.
+        `done` receives NONE or the coordinator's error: 14 or 16 if the partition has moved, 15 for a write that may be
+        retried. A completion that fails with 15 stays pending, so that it can be retried.
         """
         cached.pending = following.state
         self._enqueue(cached, following, done)
 
     def append_tombstone(self, cached: CachedTransaction, done: Done) -> None:
-        """Write that an id is forgotten; it leaves the cache when the tombstone is durable."""
+        """Write a tombstone for an id; the id leaves the cache when the tombstone is durable."""
         cached.pending = DEAD
         self._enqueue(cached, None, done)
 
@@ -270,14 +270,14 @@ class StateManager:
         partition.queue.append((cached, following, done))
 
     def _flush(self) -> None:
-        """Write what was queued so far: one batch for each partition, unless it would grow large."""
+        """Write the queued values: one batch per partition, or several if it would exceed the size limit."""
         partitions, self._unwritten = self._unwritten, deque()
         version = 1 if self._metadata.finalized_feature("transaction.version") >= 1 else 0
         try:
             while partitions:
                 self._flush_partition(partitions.popleft(), version)
         finally:
-            if partitions:  # the disk of one failed; the others go on
+            if partitions:  # One partition's disk failed; continue with the others.
                 self._unwritten.extend(partitions)
                 self._runtime.call_soon(self._flush)
 
@@ -338,7 +338,7 @@ class StateManager:
             cached.partition.transactions.pop(transactional_id, None)
             self._cache.pop(transactional_id, None)
         elif following.state is EMPTY and self._emulation.is_3_9:
-            # 3.9 leaves the start of the last transaction in its cache (not in the log) when an id starts over.
+            # When an id starts over, 3.9 keeps the start of the last transaction in its cache, but not in the log.
             cached.metadata = replace(following, start_ms=cached.metadata.start_ms)
         else:
             cached.metadata = following

@@ -1,4 +1,4 @@
-"""Verification of transactional appends with the coordinators (KIP-890, Kafka's AddPartitionsToTxnManager)."""
+"""Verification of transactional appends with the coordinators (KIP-890, Kafka's `AddPartitionsToTxnManager`)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _UNVERIFIABLE: Final = frozenset(
 
 
 def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
-    """Return what a producer hears for a verification result.
+    """Return the producer's error for a verification result.
 
-    What it may simply repeat becomes NOT_ENOUGH_REPLICAS, which every client retries; a Produce 12 that adds the
-    partition hears CONCURRENT_TRANSACTIONS as it is (KAFKA-18662).
+    Retriable errors become NOT_ENOUGH_REPLICAS, which every client retries. Produce 12, which adds the partition,
+    returns CONCURRENT_TRANSACTIONS unchanged (KAFKA-18662).
     """
     if error in _UNVERIFIABLE or (error is ErrorCode.CONCURRENT_TRANSACTIONS and not add_partition):
         return ErrorCode.NOT_ENOUGH_REPLICAS
@@ -50,7 +50,7 @@ def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
 
 
 class _Wish:
-    """One partition to verify or add; an addition is repeated until `deadline_ms` while the coordinator is busy."""
+    """A partition to verify or add; an addition is retried until `deadline_ms` while the coordinator is busy."""
 
     __slots__ = ("deadline_ms", "done", "knows_abortable", "partition")
 
@@ -62,7 +62,7 @@ class _Wish:
 
 
 class _Entry:
-    """The wishes of one producer that wait for the next request to a coordinator's node."""
+    """The partitions of a producer that wait for the next request to a coordinator."""
 
     __slots__ = ("add_partition", "producer_epoch", "producer_id", "transactional_id", "wishes")
 
@@ -75,7 +75,7 @@ class _Entry:
 
 
 class VerificationManager:
-    """Batches per coordinator node: one AddPartitionsToTxn request in flight to each, the rest waits for the next."""
+    """One AddPartitionsToTxn request in flight per coordinator; other partitions wait for the next request."""
 
     def __init__(
         self,
@@ -106,10 +106,10 @@ class VerificationManager:
         done: Done,
         knows_abortable: bool = True,
     ) -> None:
-        """Ask the coordinator whether a partition belongs to the open transaction, or add it.
+        """Verify with the coordinator that a partition belongs to the open transaction, or add it.
 
-        4.x adds again for up to `add.partitions.to.txn.retry.backoff.max.ms` while the coordinator is still busy with
-        the transaction before (51, KAFKA-18654).
+        4.x retries an addition for up to `add.partitions.to.txn.retry.backoff.max.ms` while the coordinator completes
+        the previous transaction (51, KAFKA-18654).
         """
         deadline_ms = NO_RETRY_MS
         if add_partition and self._retries_concurrent:
@@ -141,7 +141,7 @@ class VerificationManager:
                     other.done(ErrorCode.INVALID_PRODUCER_EPOCH if fenced else ErrorCode.NETWORK_EXCEPTION)
         repeated = entry.wishes.get(partition)
         entry.wishes[partition] = wish
-        if repeated is not None:  # the client gave up on the older request and sent it again
+        if repeated is not None:  # The client timed out and sent a newer request.
             repeated.done(ErrorCode.NETWORK_EXCEPTION)
         if node_id not in self._in_flight:
             self._in_flight.add(node_id)
@@ -161,7 +161,7 @@ class VerificationManager:
         if not waiting:
             self._in_flight.discard(node_id)
             return
-        # A request holds an id once; what the same id both verifies and adds goes into the next request.
+        # A request contains an id once, so an id that both verifies and adds partitions needs two requests.
         sent: dict[str, _Entry] = {}
         for key, entry in waiting.items():
             if entry.transactional_id in sent:

@@ -1,1 +1,1 @@
-"""Consumer groups of the new rebalance protocol (KIP-848), with assignors on the server."""
+"""Consumer groups (KIP-848), with server-side assignors."""

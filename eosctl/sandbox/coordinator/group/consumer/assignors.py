@@ -1,4 +1,4 @@
-"""The assignors of the server: `uniform` (balanced and sticky) and `range` (whole stretches of each topic)."""
+"""The server-side assignors: `uniform` (balanced and sticky) and `range` (contiguous ranges of each topic)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Assignor = Callable[[Subscriptions, Partitions, Mapping[str, Assignment]], dict[
 def assign_uniform(
     subscriptions: Subscriptions, partitions: Partitions, current: Mapping[str, Assignment]
 ) -> dict[str, Assignment]:
-    """Spread all partitions as evenly as the subscriptions allow and move as few as possible.
+    """Balance all partitions over the subscriptions and move as few as possible.
 
     Args:
         subscriptions: Topic names by member id.
@@ -65,7 +65,7 @@ ASSIGNORS: Mapping[str, Assignor] = {"uniform": assign_uniform, "range": assign_
 def _move_one(
     held: dict[str, list[TopicIdPartition]], subscriptions: Subscriptions, topic_of: Mapping[TopicIdPartition, str]
 ) -> bool:
-    """Move one partition from a member to one with at least two fewer; each move lowers the spread."""
+    """Move a partition to a member with at least two fewer; each move reduces the imbalance."""
     by_load = sorted(held, key=lambda member: (len(held[member]), member))
     for giver in reversed(by_load):
         for taker in by_load:

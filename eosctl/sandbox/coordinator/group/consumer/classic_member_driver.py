@@ -1,4 +1,4 @@
-"""Run the rules of a consumer group's members that speak the classic protocol: answers, timers and records."""
+"""Apply the rules of consumer group members that use the classic protocol; own their responses and timers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LATE_SYNC = "the member failed to sync within timeout."
 
 
 class ClassicMemberDriver:
-    """Applies the requests of the classic protocol to consumer groups that have members."""
+    """Applies requests of the classic protocol to consumer groups with members."""
 
     def __init__(self, host: GroupHost, consumer: ConsumerDriver) -> None:
         self._host = host
@@ -75,7 +75,7 @@ class ClassicMemberDriver:
     def heartbeat(
         self, shard: Shard, group: ConsumerGroup, member_id: str, group_instance_id: str | None, generation_id: int
     ) -> ErrorCode:
-        """Handle Heartbeat."""
+        """Handle Heartbeat; return the error code."""
         try:
             error, member = heartbeat(group, member_id, group_instance_id, generation_id)
         except RefusedError as refusal:
@@ -86,7 +86,7 @@ class ClassicMemberDriver:
         return error
 
     def leave(self, shard: Shard, group: ConsumerGroup, leaving: Sequence[LeavingMember]) -> list[ErrorCode]:
-        """Handle LeaveGroup; the codes are in the request's order."""
+        """Handle LeaveGroup; return the codes in the request's order."""
         errors, gone = leave_errors(group, leaving)
         if gone:
             self._consumer.remove_members(shard, group, gone)

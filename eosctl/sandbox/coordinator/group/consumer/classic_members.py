@@ -1,7 +1,7 @@
-"""Members of a consumer group that still speak the classic protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup.
+"""Members of a consumer group that use the classic protocol: JoinGroup, SyncGroup, Heartbeat, and LeaveGroup.
 
-Their generation is their member epoch. Nobody waits for the others as in a classic group: each is answered at once,
-gets its assignment with SyncGroup, and hears from a heartbeat when it must join again.
+Their generation is their member epoch. Unlike in a classic group, no member waits for the others: each gets an
+immediate response, receives its assignment with SyncGroup, and learns from a heartbeat that it must join again.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from eosctl.wire.internal.consumer_protocol import ConsumerProtocolSubscription,
 
 
 class ClassicJoin(NamedTuple):
-    """The group after a JoinGroup, what to write, and what to answer.
+    """The group after a JoinGroup, the records to write, and the response.
 
-    The group is a classic one when the last member of the new protocol was replaced; `rebalances` says whether its
-    members must then join again.
+    The group is classic if the last member of the new protocol was replaced; `rebalances` is whether its members must
+    then join again.
     """
 
     group: ConsumerGroup | ClassicGroup
@@ -60,7 +60,7 @@ class ClassicJoin(NamedTuple):
 
 
 def check_join(group: ConsumerGroup, request: JoinRequest, config: ConsumerConfig) -> None:
-    """Check whether there is room for a joining member, and a protocol that all classic members know.
+    """Check the group's size and whether all classic members support a common protocol.
 
     Raises:
         RefusedError: GROUP_MAX_SIZE_REACHED or INCONSISTENT_GROUP_PROTOCOL.
@@ -83,11 +83,10 @@ def join(
     config: ConsumerConfig,
     now_ms: int,
 ) -> ClassicJoin:
-    """Let a member join that `check_join` accepted; `new_member_id` is for one without an id.
+    """Add a member that `check_join` accepted; `new_member_id` is for a member without an id.
 
     Raises:
-        RefusedError: UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID, or UNKNOWN_SERVER_ERROR when its subscription is
-            unreadable.
+        RefusedError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, or UNKNOWN_SERVER_ERROR for an unreadable subscription.
     """
     subscription = _read_subscription(request)
     replaced = None if request.group_instance_id is None else group.static_member(request.group_instance_id)
@@ -131,11 +130,11 @@ def join(
 
 
 def sync(group: ConsumerGroup, request: SyncRequest, metadata: MetadataView) -> SyncResult:
-    """Hand a member its part of the assignment, or send it back to join again.
+    """Return a member's assignment, or make it join again.
 
     Raises:
         RefusedError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL, or
-            REBALANCE_IN_PROGRESS when the group has moved on.
+            REBALANCE_IN_PROGRESS if the group has changed.
     """
     member, classic = _find_classic(group, request.member_id, request.group_instance_id, request.generation_id)
     name, subscription = classic.protocols[0]
@@ -152,10 +151,10 @@ def sync(group: ConsumerGroup, request: SyncRequest, metadata: MetadataView) -> 
 def heartbeat(
     group: ConsumerGroup, member_id: str, group_instance_id: str | None, generation_id: int
 ) -> tuple[ErrorCode, ConsumerMember]:
-    """Return NONE, or REBALANCE_IN_PROGRESS when the member must join to catch up, to give up or to get the rest.
+    """Return NONE, or REBALANCE_IN_PROGRESS if the member must join to update its assignment.
 
     Raises:
-        RefusedError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or ILLEGAL_GENERATION.
+        RefusedError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, or ILLEGAL_GENERATION.
     """
     member, _ = _find_classic(group, member_id, group_instance_id, generation_id)
     must_join = (
@@ -167,7 +166,7 @@ def heartbeat(
 
 
 def find_leaving(group: ConsumerGroup, leaving: LeavingMember) -> ConsumerMember:
-    """Return the member that leaves, whatever it speaks; a static one may come with its instance id alone.
+    """Return the leaving member of either protocol; a static one may be identified by its instance id alone.
 
     Raises:
         RefusedError: UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
@@ -264,7 +263,7 @@ def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:
 
 
 def leave_errors(group: ConsumerGroup, leaving: Sequence[LeavingMember]) -> tuple[list[ErrorCode], list[str]]:
-    """Return the code of each leaving member, and the ids of those that go."""
+    """Return the code of each leaving member, and the ids of the removed members."""
     errors: list[ErrorCode] = []
     gone: dict[str, None] = {}
     for member in leaving:

@@ -41,7 +41,7 @@ CONSUMER_RECORD_KEYS = (
 
 
 def group_by_topic(assignment: Assignment) -> list[tuple[bytes, list[int]]]:
-    """Return (topic id, sorted partitions) pairs in order of topic id, as messages carry an assignment."""
+    """Return (topic id, sorted partitions) pairs in topic id order, as messages contain an assignment."""
     by_topic: dict[bytes, list[int]] = defaultdict(list)
     for topic_id, partition in sorted(assignment):
         by_topic[topic_id].append(partition)
@@ -65,7 +65,7 @@ def member_record(group_id: str, member: ConsumerMember) -> StoredRecord:
 
 
 def epoch_record(group: ConsumerGroup) -> StoredRecord:
-    """Encode the group's epoch with the hash of its topics."""
+    """Encode the group's epoch and metadata hash."""
     value = group_metadata.ConsumerGroupMetadataValue(group.group_epoch, group.metadata_hash)
     return stored(group_metadata.ConsumerGroupMetadataKey(group.group_id), value)
 
@@ -86,7 +86,7 @@ def target_epoch_record(group: ConsumerGroup) -> StoredRecord:
 
 
 def current_record(group_id: str, member: ConsumerMember) -> StoredRecord:
-    """Encode where a member stands."""
+    """Encode a member's current assignment."""
     value = current_assignment.ConsumerGroupCurrentMemberAssignmentValue(
         member.member_epoch,
         member.previous_member_epoch,
@@ -98,7 +98,7 @@ def current_record(group_id: str, member: ConsumerMember) -> StoredRecord:
 
 
 def regex_record(group_id: str, pattern: str, resolved: ResolvedRegex) -> StoredRecord:
-    """Encode what a pattern matched."""
+    """Encode the topics that a pattern matched."""
     value = regular_expression.ConsumerGroupRegularExpressionValue(
         sorted(resolved.topics), resolved.version, resolved.timestamp_ms
     )
@@ -106,12 +106,12 @@ def regex_record(group_id: str, pattern: str, resolved: ResolvedRegex) -> Stored
 
 
 def regex_tombstone(group_id: str, pattern: str) -> StoredRecord:
-    """Encode the removal of a pattern that no member uses any more."""
+    """Encode the removal of an unused pattern."""
     return stored(regular_expression.ConsumerGroupRegularExpressionKey(group_id, pattern))
 
 
 def member_tombstones(group_id: str, member_id: str) -> list[StoredRecord]:
-    """Encode the removal of a member: its place, its target and its subscription."""
+    """Encode the removal of a member: current assignment, target assignment, and subscription."""
     return [
         stored(current_assignment.ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id)),
         stored(target_member.ConsumerGroupTargetAssignmentMemberKey(group_id, member_id)),
@@ -120,7 +120,7 @@ def member_tombstones(group_id: str, member_id: str) -> list[StoredRecord]:
 
 
 def consumer_group_tombstones(group: ConsumerGroup) -> list[StoredRecord]:
-    """Encode the removal of a group with all that is known of its members."""
+    """Encode the removal of a group with its members."""
     name = group.group_id
     return [
         *(stored(current_assignment.ConsumerGroupCurrentMemberAssignmentKey(name, key)) for key in group.members),
@@ -134,7 +134,7 @@ def consumer_group_tombstones(group: ConsumerGroup) -> list[StoredRecord]:
 
 
 def replay_consumer_record(group: ConsumerGroup, key: Any, value: Any | None) -> ConsumerGroup | None:
-    """Return the group after one of its records; None when the group itself is removed."""
+    """Return the group after one of its records; None if the record removes the group."""
     match key:
         case group_metadata.ConsumerGroupMetadataKey():
             if value is None:
@@ -211,7 +211,7 @@ def _current_topics(
 
 
 def _restore_epochs(topics: Any, member_epoch: int) -> dict[TopicIdPartition, int]:
-    """Return since when partitions were held; releases before KIP-1251 did not say, so it counts from now."""
+    """Return the assignment epochs of partitions; records before KIP-1251 lack them, so the member epoch is used."""
     return {
         TopicIdPartition(topic.topic_id, index): epoch
         for topic in topics

@@ -1,4 +1,4 @@
-"""Run the rules of KIP-848 groups: keep the groups, their timers and their records."""
+"""Apply the rules of KIP-848 groups; own their timers and records."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class HeartbeatAnswer(NamedTuple):
-    """The answer to a heartbeat; on error only code and message count."""
+    """The response to a heartbeat; on error only code and message are used."""
 
     error: ErrorCode
     message: str | None = None
@@ -65,7 +65,7 @@ _REGEX = "consumer-regex"
 
 
 def read_consumer_config(host: GroupHost, group_id: str = "") -> ConsumerConfig:
-    """Read the settings of consumer groups: a group's own before the broker's."""
+    """Read the settings of consumer groups; a group's own override the broker's."""
     config = host.config
     own = host.metadata.group_settings(group_id)
     return ConsumerConfig(
@@ -95,10 +95,10 @@ class ConsumerDriver:
             done(HeartbeatAnswer(refusal.error, refusal.message))
 
     def check(self, request: ConsumerHeartbeat) -> None:
-        """Check what needs no group.
+        """Check the parts of a request that do not depend on a group.
 
         Raises:
-            RefusedError: With the code and the text of the answer.
+            RefusedError: With the code and the message of the response.
         """
         check_request(request, read_consumer_config(self._host).assignors)
 
@@ -140,7 +140,7 @@ class ConsumerDriver:
     def _consumer_group(
         self, group: ClassicGroup | ConsumerGroup | None, request: ConsumerHeartbeat, config: ConsumerConfig
     ) -> tuple[ConsumerGroup | None, tuple[StoredRecord, ...]]:
-        """Return the group as a consumer group, None when it is yet to be made, and the records of its conversion."""
+        """Return the group as a consumer group and the records of its conversion; None if it does not exist yet."""
         if not isinstance(group, ClassicGroup):
             return group, ()
         if request.member_epoch == JOIN_EPOCH:
@@ -172,9 +172,9 @@ class ConsumerDriver:
         member_ids: Collection[str],
         done: Callable[[Callable[[], None], ErrorCode], None] = lambda restore, error: None,
     ) -> None:
-        """Take members out of a group; when only speakers of the classic protocol stay, it becomes a classic group.
+        """Remove members. If all remaining members use the classic protocol, convert the group to a classic group.
 
-        `done` gets what takes the change back, and whether the records could be written.
+        `done` receives a function that reverts the change, and whether the records were written.
         """
         for member_id in member_ids:
             for kind in MEMBER_TIMERS:
@@ -197,7 +197,7 @@ class ConsumerDriver:
         rebalances: bool,
         done: Callable[[Callable[[], None], ErrorCode], None],
     ) -> None:
-        """Hand a group over to the rules of classic groups, and write down that it is one."""
+        """Convert a group to a classic group, and write the records of the conversion."""
         shard.stop_timers_of(group.group_id)
         self._events.downgraded(shard.partition.partition, group, rebalances)
         self._classic.adopt(shard, group, rebalances)
@@ -213,7 +213,7 @@ class ConsumerDriver:
             self._resolve_soon(shard, group.group_id)
 
     def write(self, shard: Shard, records: tuple[StoredRecord, ...], done: Callable[[ErrorCode], None]) -> None:
-        """Append records, if there are any; `done` when they are replicated."""
+        """Append records, if any; `done` is called when they are replicated."""
         if records:
             shard.append(records, lambda error, _offset: done(error), base_sequence=FIRST_SEQUENCE)
         else:
@@ -230,7 +230,7 @@ class ConsumerDriver:
     def restore(
         self, shard: Shard, written: ConsumerGroup | ClassicGroup, former: ConsumerGroup | ClassicGroup | None
     ) -> None:
-        """Take back what could not be written, unless the group has moved on."""
+        """Revert a change that could not be written, unless the group has changed since."""
         if shard.groups.get(written.group_id) is not written:
             return
         if former is None:
@@ -242,7 +242,7 @@ class ConsumerDriver:
             shard.groups[written.group_id] = former
 
     def start_session(self, shard: Shard, group_id: str, member: ConsumerMember) -> None:
-        """(Re)start a member's session; one that speaks the classic protocol named its own timeout."""
+        """Start or restart a member's session; a classic member has a session timeout of its own."""
         classic = member.classic
         timeout_ms = read_consumer_config(self._host, group_id).session_timeout_ms
         if classic is not None:
@@ -250,7 +250,7 @@ class ConsumerDriver:
         self.fence_after(shard, group_id, member.member_id, SESSION, timeout_ms, "the member session expired.")
 
     def fence_after(self, shard: Shard, group_id: str, member_id: str, kind: str, timeout_ms: int, reason: str) -> None:
-        """(Re)start a timer that removes the member; `kind` is one of `MEMBER_TIMERS`."""
+        """Start or restart a timer that removes the member; `kind` is one of `MEMBER_TIMERS`."""
         fence = partial(self._fence, shard, group_id, member_id, reason)
         shard.start_timer((group_id, kind, member_id), timeout_ms, fence)
 
@@ -278,7 +278,7 @@ class ConsumerDriver:
         self.remove_members(shard, group, [member_id])
 
     def _resolve_soon(self, shard: Shard, group_id: str) -> None:
-        """Resolve patterns outside of the heartbeat, as Kafka's background thread does, and again at intervals."""
+        """Resolve patterns after the heartbeat, as Kafka's background thread does, and again at intervals."""
         self._host.runtime.call_soon(partial(self._resolve, shard, group_id))
 
     def _resolve(self, shard: Shard, group_id: str) -> None:

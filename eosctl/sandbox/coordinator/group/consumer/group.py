@@ -12,11 +12,11 @@ JOIN_EPOCH = 0
 LEAVE_EPOCH = -1
 STATIC_LEAVE_EPOCH = -2
 FIRST_GROUP_EPOCH = 1
-"""The epoch of a group before its first subscription; the first member therefore joins with epoch 2."""
+"""The epoch of a group before its first subscription, so the first member joins with epoch 2."""
 
 
 class TopicIdPartition(NamedTuple):
-    """A partition of a topic incarnation; `topic_id` is 16 bytes."""
+    """A partition of a topic id; `topic_id` is 16 bytes."""
 
     topic_id: bytes
     partition: int
@@ -27,7 +27,7 @@ NO_PARTITIONS: Assignment = frozenset()
 
 
 class MemberState(IntEnum):
-    """Where a member stands on its way to the target assignment, as the log stores it."""
+    """A member's state on its way to the target assignment, as stored in the log."""
 
     STABLE = 0
     UNREVOKED_PARTITIONS = 1
@@ -35,7 +35,7 @@ class MemberState(IntEnum):
 
 
 class ClassicMembership(NamedTuple):
-    """What a member that still speaks the classic protocol said when it joined; its protocols as (name, metadata)."""
+    """The JoinGroup data of a member that uses the classic protocol; its protocols as (name, metadata)."""
 
     session_timeout_ms: int
     protocols: tuple[tuple[str, bytes], ...]
@@ -43,10 +43,10 @@ class ClassicMembership(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerMember:
-    """A member; `subscribed_topic_regex` is empty without a pattern, `server_assignor` None without a wish.
+    """A member; `subscribed_topic_regex` is empty without a pattern, `server_assignor` None without a preference.
 
-    `assignment_epochs` tells since which member epoch the member has had each partition that it holds or must give up
-    (KIP-1251). `classic` is None for a member that speaks the protocol of KIP-848.
+    `assignment_epochs` has the member epoch at which each owned or revoked partition was assigned (KIP-1251). `classic`
+    is None for a member that uses the protocol of KIP-848.
     """
 
     member_id: str
@@ -68,11 +68,11 @@ class ConsumerMember:
 
     @property
     def uses_classic_protocol(self) -> bool:
-        """Return whether the member takes part through JoinGroup, SyncGroup and Heartbeat."""
+        """Return whether the member uses JoinGroup, SyncGroup, and Heartbeat."""
         return self.classic is not None
 
     def with_assignment_epochs(self, former: ConsumerMember) -> ConsumerMember:
-        """Return the member with the epochs of its partitions: those that it had not, or had to give up, are new."""
+        """Return the member with the epochs of its partitions; partitions that it did not own get a new epoch."""
         kept = (self.assigned & former.assigned) | self.pending_revocation
         epochs = {
             partition: former.assignment_epochs.get(partition, self.member_epoch)
@@ -83,7 +83,7 @@ class ConsumerMember:
         return self if epochs == self.assignment_epochs else replace(self, assignment_epochs=epochs)
 
     def at_epoch(self, member_epoch: int) -> ConsumerMember:
-        """Return the member in an epoch, mostly another one; its last one stays known, for an answer that got lost."""
+        """Return the member with an epoch; the previous epoch is kept, since a response may have been lost."""
         return replace(self, member_epoch=member_epoch, previous_member_epoch=self.member_epoch)
 
     def may_commit_at(self, member_epoch: int, partitions: Iterable[TopicIdPartition]) -> bool:
@@ -94,12 +94,12 @@ class ConsumerMember:
         return member_epoch < self.member_epoch and all(epoch <= member_epoch for epoch in since)
 
     def is_reconciled_to(self, assignment_epoch: int) -> bool:
-        """Return whether the member has fully adopted the target assignment of this epoch."""
+        """Return whether the member has adopted the target assignment of this epoch."""
         return self.state is MemberState.STABLE and self.member_epoch == assignment_epoch
 
 
 class ResolvedRegex(NamedTuple):
-    """The topics that a pattern matched; `version` is the metadata offset and `timestamp_ms` the time of that."""
+    """The topics that a pattern matched; `version` is the metadata offset, `timestamp_ms` the time of resolution."""
 
     topics: frozenset[str]
     version: int
@@ -108,7 +108,7 @@ class ResolvedRegex(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroup:
-    """A consumer group: its epoch, its members, and the target assignment that they converge to.
+    """A consumer group: its epoch, its members, and their target assignment.
 
     `assignment_timestamp_ms` is -1 before the first assignment.
     """
@@ -129,7 +129,7 @@ class ConsumerGroup:
 
     @property
     def state(self) -> str:
-        """Return the group's state under its name on the wire."""
+        """Return the group's state, named as on the wire."""
         if not self.members:
             return "Empty"
         if self.group_epoch > self.assignment_epoch:
@@ -139,11 +139,11 @@ class ConsumerGroup:
         return "Reconciling"
 
     def static_member(self, instance_id: str) -> ConsumerMember | None:
-        """Return the member that holds this instance id."""
+        """Return the member with this instance id."""
         return next((member for member in self.members.values() if member.instance_id == instance_id), None)
 
     def subscription_of(self, member: ConsumerMember) -> frozenset[str]:
-        """Return the topics that the member subscribes to, by name or by a pattern already resolved."""
+        """Return the topics that the member subscribes to, by name or by resolved pattern."""
         resolved = self.regexes.get(member.subscribed_topic_regex)
         return member.subscribed_topic_names | (resolved.topics if resolved is not None else frozenset())
 
@@ -152,11 +152,11 @@ class ConsumerGroup:
         return frozenset().union(*(self.subscription_of(member) for member in self.members.values()))
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Return whether some member subscribes to the topic."""
+        """Return whether a member subscribes to the topic."""
         return any(topic in self.subscription_of(member) for member in self.members.values())
 
     def owned_partitions(self, besides: str) -> Assignment:
-        """Return the partitions that other members hold or have not yet given back."""
+        """Return the partitions that other members own or have not revoked yet."""
         return frozenset().union(
             *(
                 member.assigned | member.pending_revocation
@@ -170,11 +170,11 @@ class ConsumerGroup:
         return replace(self, members={**self.members, member.member_id: member})
 
     def with_metadata_hash(self, metadata_hash: int) -> ConsumerGroup:
-        """Return the group with the hash of its topics."""
+        """Return the group with a new metadata hash."""
         return replace(self, metadata_hash=metadata_hash)
 
     def without_member(self, member_id: str) -> ConsumerGroup:
-        """Return the group without a member, its target and a pattern that nobody else uses."""
+        """Return the group without a member, its target, and its pattern if unused."""
         members = {key: member for key, member in self.members.items() if key != member_id}
         patterns = {member.subscribed_topic_regex for member in members.values()}
         return replace(

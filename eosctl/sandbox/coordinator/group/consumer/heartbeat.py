@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat: the one request of KIP-848, as 4.3.1 answers it."""
+"""ConsumerGroupHeartbeat, the request of KIP-848, as 4.3.1 handles it."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class HeartbeatResult(NamedTuple):
-    """The group after a heartbeat, what to write, and what to answer.
+    """The group after a heartbeat, the records to write, and the response.
 
-    `assignment` is None when the answer need not repeat it. `new_regex` is a pattern still to be resolved.
+    `assignment` is None if the response need not repeat it. `new_regex` is a pattern to be resolved.
     """
 
     group: ConsumerGroup
@@ -57,10 +57,10 @@ def heartbeat(
     config: ConsumerConfig,
     now_ms: int,
 ) -> HeartbeatResult:
-    """Let a member join or report; bump the group, assign and reconcile as needed.
+    """Handle a member that joins or reports; bump the group epoch, assign, and reconcile as needed.
 
     Raises:
-        RefusedError: With the code and the text of the answer.
+        RefusedError: With the code and the message of the response.
     """
     joins = request.member_epoch == JOIN_EPOCH
     if group is None:
@@ -110,10 +110,10 @@ def heartbeat(
 
 
 def leaving_member(group: ConsumerGroup | None, request: ConsumerHeartbeat) -> ConsumerMember:
-    """Return the member that says goodbye.
+    """Return the member that leaves.
 
     Raises:
-        RefusedError: With the code and the text of the answer.
+        RefusedError: With the code and the message of the response.
     """
     if group is None:
         raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")
@@ -123,7 +123,7 @@ def leaving_member(group: ConsumerGroup | None, request: ConsumerHeartbeat) -> C
 
 
 def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> tuple[ConsumerGroup, tuple[StoredRecord, ...]]:
-    """Keep the place of a static member for its session's time; its partitions count as held since epoch 0."""
+    """Keep a leaving static member for its session timeout; its partitions count as owned since epoch 0."""
     away = replace(
         member,
         member_epoch=STATIC_LEAVE_EPOCH,
@@ -136,7 +136,7 @@ def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> tuple[Con
 def remove(
     group: ConsumerGroup, member_ids: Iterable[str], metadata: MetadataView
 ) -> tuple[ConsumerGroup, tuple[StoredRecord, ...]]:
-    """Take members out of the group, which therefore gets a new epoch."""
+    """Remove members and bump the group epoch."""
     remaining, records = group, []
     for member_id in member_ids:
         remaining = remaining.without_member(member_id)
@@ -200,7 +200,7 @@ def _known_static_member(group: ConsumerGroup, member_id: str, instance_id: str)
 def _check_epoch(member: ConsumerMember, request: ConsumerHeartbeat) -> None:
     """Fence an epoch that is not the member's.
 
-    A member may always join anew (KIP-848), and its previous epoch passes when the last answer may have got lost.
+    A member may always join again (KIP-848). Its previous epoch is accepted if the last response may have been lost.
     """
     if request.member_epoch in (JOIN_EPOCH, member.member_epoch):
         return

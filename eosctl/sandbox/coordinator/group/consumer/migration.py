@@ -1,4 +1,4 @@
-"""Live migration: a classic group that becomes a consumer group with all its members, and the way back (KIP-848)."""
+"""Online migration between classic and consumer groups, with all their members (KIP-848)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LAST_ASSIGNMENT_VERSION = 3
 
 
 def may_upgrade(group: ClassicGroup, config: ConsumerConfig) -> bool:
-    """Return whether a member of the new protocol may turn this classic group into a consumer group."""
+    """Return whether a member of the consumer protocol may upgrade this classic group."""
     return (
         config.migration_policy.allows_upgrade
         and group.protocol_type == CONSUMER_PROTOCOL_TYPE
@@ -59,7 +59,7 @@ def may_upgrade(group: ClassicGroup, config: ConsumerConfig) -> bool:
 
 
 def may_downgrade(group: ConsumerGroup, leaving: Collection[str], config: ConsumerConfig) -> bool:
-    """Whether the group turns into a classic one when these members go: only speakers of the classic protocol stay."""
+    """Return whether the group becomes classic without these members, i.e. all others use the classic protocol."""
     staying = [member for key, member in group.members.items() if key not in leaving]
     return (
         not any(group.members[member_id].uses_classic_protocol for member_id in leaving)
@@ -71,11 +71,11 @@ def may_downgrade(group: ConsumerGroup, leaving: Collection[str], config: Consum
 
 
 def upgrade(group: ClassicGroup, metadata: MetadataView) -> tuple[ConsumerGroup, tuple[StoredRecord, ...]]:
-    """Turn a classic group into a consumer group: its generation is the epoch, its assignment the target.
+    """Convert a classic group to a consumer group: its generation becomes the epoch, its assignment the target.
 
     Raises:
-        RefusedError: GROUP_ID_NOT_FOUND, when a member's bytes are no ConsumerProtocol, or when an assignor of the
-            clients left data of its own, which would be lost.
+        RefusedError: GROUP_ID_NOT_FOUND if a member's bytes are not in the format of ConsumerProtocol, or if a
+            client-side assignor stored user data, which would be lost.
     """
     try:
         members = {member.member_id: _consumer_member(group, member, metadata) for member in group.members.values()}
@@ -108,7 +108,7 @@ def upgrade(group: ClassicGroup, metadata: MetadataView) -> tuple[ConsumerGroup,
 def downgrade(
     group: ConsumerGroup, leaving: Collection[str], metadata: MetadataView, now_ms: int
 ) -> tuple[ClassicGroup, tuple[StoredRecord, ...]]:
-    """Turn a consumer group into a stable classic one: its epoch is the generation, its target the assignment."""
+    """Convert a consumer group to a stable classic group; epoch and target become generation and assignment."""
     members = {
         key: _classic_member(member, member.classic)
         for key, member in group.members.items()
@@ -136,7 +136,7 @@ def downgrade(
 
 
 def serialize_assignment(subscription: bytes, assignment: Assignment, metadata: MetadataView) -> bytes:
-    """Encode an assignment as a member of the classic protocol reads it, in the version of its subscription."""
+    """Encode an assignment for a member of the classic protocol, in the version of its subscription."""
     by_topic: dict[str, list[int]] = defaultdict(list)
     for topic_id, index in sorted(assignment):
         topic = metadata.topic_name(topic_id)
@@ -148,7 +148,7 @@ def serialize_assignment(subscription: bytes, assignment: Assignment, metadata: 
 
 
 def resolve_partitions(owned: Mapping[str, Collection[int]], metadata: MetadataView) -> Assignment:
-    """Return partitions named by their topics by its ids; topics that do not exist are left out."""
+    """Convert partitions with topic names to topic ids; omit unknown topics."""
     return frozenset(
         TopicIdPartition(topic_id, index)
         for topic, indexes in owned.items()

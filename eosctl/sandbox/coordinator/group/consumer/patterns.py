@@ -1,8 +1,8 @@
-"""Subscription patterns: what RE2 takes, which Kafka uses, said in Python's terms.
+r"""Subscription patterns: Kafka's RE2 syntax, translated to Python's.
 
-RE2 has no look-around, no backreferences and nothing else that could make matching slow; Python has. What RE2 refuses
-is refused here with RE2's words, and what only RE2 has (``\\z``, ``\\Q...\\E``, POSIX classes) is translated. Unicode
-classes (``\\pL``) are not known here and are refused.
+RE2 does not have look-around, backreferences, or other constructs with super-linear matching time. Patterns that RE2
+rejects are rejected with RE2's messages. Constructs that only RE2 has (`\z`, `\Q...\E`, POSIX classes) are translated.
+Unicode classes (`\pL`) are not supported and are rejected.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _POSIX = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
-#: A group opens with flags, a name or nothing; all else behind `(?` is Perl's.
+#: A group starts with flags, a name, or nothing; everything else after `(?` is Perl syntax.
 _GROUP = re.compile(r"\(\?(?:P?<[A-Za-z_]\w*>|[ims]*(?:-[ims]+)?[:)])")
 _REPEAT = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _PARSER_WORDING = {
@@ -48,14 +48,14 @@ _PARSER_WORDING = {
 
 
 class InvalidPattern(ValueError):  # noqa: N818 - it names what is wrong with the pattern
-    """A pattern that RE2 does not take; the text is the reason in RE2's words."""
+    """RE2 rejects the pattern; the message is RE2's."""
 
 
 def compile_re2(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of RE2's syntax.
+    """Compile a pattern in RE2 syntax.
 
     Raises:
-        InvalidPattern: RE2 refuses it, or it needs Unicode classes.
+        InvalidPattern: RE2 rejects it, or it contains Unicode classes.
     """
     try:
         return re.compile(translate(pattern), re.ASCII)
@@ -66,10 +66,10 @@ def compile_re2(pattern: str) -> re.Pattern[str]:
 
 
 def translate(pattern: str) -> str:
-    """Say a pattern in Python's syntax.
+    """Translate a pattern to Python syntax.
 
     Raises:
-        InvalidPattern: It uses what RE2 does not have.
+        InvalidPattern: It contains constructs that RE2 does not have.
     """
     out: list[str] = []
     position, repeated = 0, False
@@ -91,10 +91,10 @@ def translate(pattern: str) -> str:
 
 
 def _plain(rest: str, repeated: bool) -> tuple[str, int, bool]:
-    """Take one character or one repetition; a second repetition at once is none of RE2's (Python: possessive)."""
+    """Parse a character or a repetition; RE2 rejects a directly following repetition (possessive in Python)."""
     counted = _REPEAT.match(rest)
     if rest[0] not in "*+?" and counted is None:
-        return r"\{" if rest[0] == "{" else rest[0], 1, False  # what counts nothing is itself
+        return r"\{" if rest[0] == "{" else rest[0], 1, False  # Braces without a count are literal.
     if repeated:
         raise InvalidPattern(NESTED_REPETITION)
     size = 1
@@ -102,7 +102,7 @@ def _plain(rest: str, repeated: bool) -> tuple[str, int, bool]:
         size = counted.end()
         if any(int(bound) > MAX_REPEAT for bound in counted.groups() if bound):
             raise InvalidPattern(INVALID_REPEAT)
-    if rest[size : size + 1] == "?":  # lazy
+    if rest[size : size + 1] == "?":  # lazy repetition
         size += 1
     return rest[:size], size, True
 
@@ -130,7 +130,7 @@ def _group(rest: str) -> tuple[str, int]:
 
 
 def _character_class(rest: str) -> tuple[str, int]:
-    """Take a whole class; a bracket that comes first in it is a member."""
+    """Parse a character class; a leading `]` is a member."""
     out, position = ["["], 1
     if rest[position : position + 1] == "^":
         out.append("^")

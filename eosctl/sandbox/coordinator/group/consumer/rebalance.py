@@ -1,4 +1,4 @@
-"""What a change of its members does to a consumer group: new epochs, new targets, places that change hands."""
+"""Changes of a consumer group's membership: new epochs, new targets, and replaced static members."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from eosctl.sandbox.ports import MetadataView
 
 
 class MigrationPolicy(StrEnum):
-    """Which live migrations a broker allows (`group.consumer.migration.policy`)."""
+    """The allowed online migrations of a broker (`group.consumer.migration.policy`)."""
 
     DISABLED = "disabled"
     UPGRADE = "upgrade"
@@ -61,7 +61,7 @@ class ConsumerConfig(NamedTuple):
 
 
 def drop_unused_regex(group: ConsumerGroup, pattern: str, records: list[StoredRecord]) -> ConsumerGroup:
-    """Forget a pattern that no member uses any more."""
+    """Remove a pattern that no member uses."""
     used = any(member.subscribed_topic_regex == pattern for member in group.members.values())
     if not pattern or used or pattern not in group.regexes:
         return group
@@ -85,9 +85,9 @@ def refresh_epoch(
 def refresh_target(
     group: ConsumerGroup, metadata: MetadataView, config: ConsumerConfig, now_ms: int, records: list[StoredRecord]
 ) -> ConsumerGroup:
-    """Compute a new target when the group has a new epoch, at most once in the assignment interval (KIP-1263).
+    """Compute a new target if the group has a new epoch, at most once per assignment interval (KIP-1263).
 
-    That of a group's first epoch is empty and makes nobody wait.
+    The target of a group's first epoch is empty and does not delay the next one.
     """
     waits = (
         group.assignment_epoch > FIRST_GROUP_EPOCH
@@ -111,7 +111,7 @@ def _changed(targets: Mapping[str, Assignment], former: Mapping[str, Assignment]
 
 
 def preferred_assignor(group: ConsumerGroup, assignors: tuple[str, ...]) -> str:
-    """Return the assignor that most members ask for, the first configured one when none does."""
+    """Return the assignor that most members prefer; the first configured one by default."""
     wishes = [member.server_assignor for member in group.members.values() if member.server_assignor]
     return max(wishes, key=lambda wish: (wishes.count(wish), wish)) if wishes else assignors[0]
 
@@ -119,7 +119,7 @@ def preferred_assignor(group: ConsumerGroup, assignors: tuple[str, ...]) -> str:
 def replace_static(
     group: ConsumerGroup, former: ConsumerMember, member_id: str, records: list[StoredRecord]
 ) -> tuple[ConsumerGroup, ConsumerMember]:
-    """Let a new member id take the place of a static member, with its subscription and its target."""
+    """Replace a static member's id; keep its subscription and its target."""
     member = replace(former, member_id=member_id, member_epoch=0, previous_member_epoch=0)
     target = group.targets.get(former.member_id, NO_PARTITIONS)
     records += member_tombstones(group.group_id, former.member_id)

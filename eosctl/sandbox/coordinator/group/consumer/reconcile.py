@@ -1,4 +1,4 @@
-"""Bring one member a step closer to its target: revoke first, then assign what is free (Kafka's state machine)."""
+"""Reconcile a member with its target: revoke first, then assign free partitions (`CurrentAssignmentBuilder`)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def reconcile(
         member: The member with its subscription already updated.
         target: Its target assignment.
         target_epoch: The epoch of the target assignment.
-        subscribed: All partitions of the topics it subscribes to; others are taken from it at once.
-        owned_by_others: Partitions that other members hold or have not given back yet.
-        reported: What the member says it owns; None when the heartbeat does not say.
+        subscribed: All partitions of the topics it subscribes to; others are revoked immediately.
+        owned_by_others: Partitions that other members own or have not revoked yet.
+        reported: Partitions that the member reports as owned; None if the heartbeat does not contain them.
         subscription_changed: Whether this heartbeat changed the subscription.
     """
     former = member
@@ -72,5 +72,5 @@ def _drop_unsubscribed(member: ConsumerMember, subscribed: Assignment, reported:
 
 
 def _owns(reported: Assignment | None, partitions: Assignment) -> bool:
-    """Return whether the member may still own some of these; one that does not say is taken to."""
+    """Return whether the member may still own some of these; a member that does not report is assumed to."""
     return reported is None or not reported.isdisjoint(partitions)

@@ -1,4 +1,4 @@
-"""The heartbeat request of KIP-848 as the rules see it, and what is wrong with it regardless of any group."""
+"""The heartbeat request of KIP-848, and its validation independent of a group."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from eosctl.sandbox.coordinator.group.consumer.group import JOIN_EPOCH, LEAVE_EP
 from eosctl.sandbox.coordinator.group.consumer.patterns import InvalidPattern, compile_re2
 from eosctl.wire.error_codes import ErrorCode
 
-#: First version with a member id made by the client and a subscription by pattern.
+#: First version with a client-generated member id and subscription patterns.
 CLIENT_MEMBER_ID_VERSION = 1
 
 
 class RefusedError(Exception):
-    """A heartbeat that is answered with an error; `message` is Kafka's text."""
+    """A request is rejected with an error; `message` is Kafka's."""
 
     def __init__(self, error: ErrorCode, message: str) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class RefusedError(Exception):
 
 
 class ConsumerHeartbeat(NamedTuple):
-    """One heartbeat; None stands for "unchanged since the last one"."""
+    """A heartbeat; None means unchanged since the last one."""
 
     group_id: str
     member_id: str
@@ -41,21 +41,21 @@ class ConsumerHeartbeat(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Return whether the member repeats all it knows, and so wants to hear all in return."""
+        """Return whether the request repeats the member's full state and so expects the full assignment."""
         subscribes = self.subscribed_topic_names is not None or self.subscribed_topic_regex is not None
         return self.rebalance_timeout_ms != -1 and subscribes and self.owned is not None
 
     @property
     def leaves(self) -> bool:
-        """Return whether the member says goodbye."""
+        """Return whether the member leaves."""
         return self.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH)
 
 
 def check_request(request: ConsumerHeartbeat, assignors: tuple[str, ...]) -> None:
-    """Check what needs no group.
+    """Check the parts of a request that do not depend on a group.
 
     Raises:
-        RefusedError: INVALID_REQUEST or UNSUPPORTED_ASSIGNOR with Kafka's text.
+        RefusedError: INVALID_REQUEST or UNSUPPORTED_ASSIGNOR with Kafka's message.
     """
     client_names_itself = request.api_version >= CLIENT_MEMBER_ID_VERSION or request.member_epoch != JOIN_EPOCH
     _require(not (client_names_itself and not request.member_id), "MemberId can't be empty.")

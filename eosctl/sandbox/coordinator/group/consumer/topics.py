@@ -1,4 +1,4 @@
-"""The topics as an assignment sees them, and what they hash to."""
+"""Topic metadata for assignments, and its hash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INT, _LONG = struct.Struct("<i"), struct.Struct("<Q")
 
 
 def partitions_of(metadata: MetadataView, topic: str) -> list[TopicIdPartition]:
-    """Return a topic's partitions in order, none when it does not exist."""
+    """Return a topic's partitions in order; empty for an unknown topic."""
     topic_id = metadata.topic_id(topic)
     if topic_id is None:
         return []
@@ -28,10 +28,10 @@ def existing_partitions(metadata: MetadataView, topics: Iterable[str]) -> Assign
 
 
 def metadata_hash(metadata: MetadataView, topics: Iterable[str]) -> int:
-    """Return Kafka's hash over the existing topics among these, signed, 0 without any (KIP-1101).
+    """Return Kafka's hash over the existing topics, as a signed number; 0 without any (KIP-1101).
 
-    XXH3 over the topics' own hashes in order of their names, as `Utils.computeGroupHash` of Kafka 4.3 computes it: a
-    group that moves between this broker and a real one is not assigned anew.
+    XXH3 over the topics' own hashes in name order, as in `Utils.computeGroupHash` of Kafka 4.3. A group that moves
+    between this broker and a real one is not reassigned.
     """
     hashes = [
         _topic_hash(topic, topic_id, metadata.partition_racks(topic))
@@ -42,7 +42,7 @@ def metadata_hash(metadata: MetadataView, topics: Iterable[str]) -> int:
 
 
 def _topic_hash(name: str, topic_id: bytes, racks: Sequence[Sequence[str]]) -> int:
-    """Return the hash of one topic (`Utils.computeTopicHash`): id, name, and each partition with its sorted racks."""
+    """Return the hash of a topic: id, name, and each partition with its sorted racks (`Utils.computeTopicHash`)."""
     parts = [_HASH_VERSION, topic_id[7::-1], topic_id[:7:-1], _text(name), _INT.pack(len(racks))]
     for index, racks_of_partition in enumerate(racks):
         parts.append(_INT.pack(index))
@@ -52,7 +52,7 @@ def _topic_hash(name: str, topic_id: bytes, racks: Sequence[Sequence[str]]) -> i
 
 
 def _text(text: str) -> bytes:
-    """Return a text as hash4j feeds it: Java's UTF-16 characters, then their number."""
+    """Return a text as hash4j hashes it: UTF-16 code units, followed by their count."""
     return text.encode("utf-16-le") + _INT.pack(_length(text))
 
 

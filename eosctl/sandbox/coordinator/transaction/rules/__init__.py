@@ -1,1 +1,1 @@
-"""What the coordinator answers and writes: pure functions from a transaction's value and a request to a decision."""
+"""The coordinator's rules: pure functions from a transaction's value and a request to a decision."""

@@ -1,4 +1,4 @@
-"""What a rule decides: answer at once, or write the next value and answer when it is durable."""
+"""The decision of a rule: respond immediately, or write the next value and respond when it is durable."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from eosctl.sandbox.coordinator.transaction.metadata import NO_PRODUCER_EPOCH, N
 from eosctl.wire.error_codes import ErrorCode
 
 NewProducerId = Callable[[], int | None]
-"""Hands out an unused producer id, or None while the next block is on its way."""
+"""Returns an unused producer id, or None while the next block is in transit."""
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """Nothing is written; producer id and epoch are filled where the API returns them."""
+    """A response without a write; producer id and epoch are set if the API returns them."""
 
     error: ErrorCode
     producer_id: int = NO_PRODUCER_ID
@@ -25,8 +25,8 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 class Transition(msgspec.Struct, frozen=True, gc=False):
     """The value to write to the state log; it takes effect once written.
 
-    `fenced` is the value that takes effect at once, before the write (a fenced epoch below transaction.version 2); when
-    the write fails it stays, so the next attempt must not bump again (Kafka's `hasFailedEpochFence`).
+    `fenced` takes effect immediately, before the write (a fenced epoch below transaction.version 2). It stays if the
+    write fails, so that the next attempt does not bump again (Kafka's `hasFailedEpochFence`).
     """
 
     next: TransactionMetadata
@@ -34,7 +34,7 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
 
 
 class Abort(msgspec.Struct, frozen=True, gc=False):
-    """The open transaction has to be aborted by the coordinator first; the client hears 51 and comes again."""
+    """The coordinator must abort the open transaction first; the client gets error 51 and retries."""
 
 
 Decision = Answer | Transition
@@ -45,6 +45,6 @@ FENCED: Final = Answer(ErrorCode.PRODUCER_FENCED)
 UNKNOWN_MAPPING: Final = Answer(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
 INVALID_STATE: Final = Answer(ErrorCode.INVALID_TXN_STATE)
 NO_PRODUCER_ID_YET: Final = Answer(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-"""Kafka answers 14 when a producer id is needed and the next block has not arrived."""
+"""Kafka returns error 14 when a producer id is needed and the next block has not arrived."""
 UNEXPECTED: Final = Answer(ErrorCode.UNKNOWN_SERVER_ERROR)
-"""Where Kafka throws IllegalStateException."""
+"""Kafka throws an IllegalStateException."""

@@ -1,4 +1,4 @@
-"""EndTxn, abort by the coordinator and completion: the rules before and since KIP-890 part 2."""
+"""EndTxn, abort by the coordinator, and completion: the rules before and since KIP-890 part 2."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from eosctl.sandbox.coordinator.transaction.rules.decision import (
 )
 
 EPOCH_BUMP_VERSION: Final = 2
-"""The transaction.version from which every end of a transaction bumps the epoch (TV2)."""
+"""The lowest `transaction.version` that bumps the epoch with every end of a transaction (TV2)."""
 
 
 def decide_end(
@@ -48,7 +48,7 @@ def decide_end(
     committed: bool,
     now_ms: int,
 ) -> Decision:
-    """Decide EndTxn up to version 4: the epoch stays, a repeated end of the same outcome succeeds."""
+    """Decide EndTxn up to version 4: the epoch stays, and a retry with the same outcome succeeds."""
     if producer_id != current.producer_id:
         return UNKNOWN_MAPPING
     if producer_epoch != current.producer_epoch:
@@ -83,10 +83,10 @@ def decide_end_with_bump(
     now_ms: int,
     new_producer_id: NewProducerId,
 ) -> Decision:
-    """Decide EndTxn 5: the epoch is bumped, or the producer id rotated, with every end (KIP-890 part 2).
+    """Decide EndTxn 5: every end bumps the epoch or rotates the producer id (KIP-890 part 2).
 
-    A client that did not hear the answer repeats the request with the epoch before the bump; that is a retry, also
-    over a rotation of the producer id. Nothing to abort is no error: the epoch is bumped all the same.
+    A client that did not receive the response retries with the epoch before the bump, also after a rotation of the
+    producer id. Aborting without a transaction is not an error: the epoch is bumped.
     """
     if pending is not None:
         return CONCURRENT
@@ -113,7 +113,7 @@ def decide_end_with_bump(
 def _is_epoch_valid(
     state: TransactionState, is_current: bool, is_retry: bool, producer_epoch: int, current: TransactionMetadata
 ) -> bool:
-    if state in PREPARED:  # the epoch was bumped when the end was prepared
+    if state in PREPARED:  # The epoch was bumped when the end was prepared.
         return producer_epoch + 1 == current.producer_epoch
     if state in (COMPLETE_COMMIT, COMPLETE_ABORT):
         return is_current or is_retry
@@ -136,9 +136,9 @@ def decide_coordinator_abort(
 ) -> Decision:
     """Fence the producer of an open transaction and abort it (timeout, or a new InitProducerId).
 
-    Kafka passes through PrepareEpochFence here, which is never written; nothing can come in between, so it does not
-    appear. Below TV2 the fence counts at once and forgets the epoch before it; from TV2 on the bump is part of the
-    prepared value and the old epoch is remembered, so that the owner may recover with it.
+    Kafka uses the state PrepareEpochFence here, which is never written; no other operation can occur in between, so it
+    is omitted. Below TV2, the fence applies immediately and the previous epoch is dropped. From TV2 on, the bump is
+    part of the prepared value and the previous epoch is kept, so that its owner can recover.
     """
     if transaction_version >= EPOCH_BUMP_VERSION:
         return _bump(current, False, now_ms, new_producer_id, start_ms=current.start_ms)
@@ -160,9 +160,9 @@ def decide_coordinator_abort(
 
 
 def complete(prepared: TransactionMetadata, now_ms: int) -> TransactionMetadata:
-    """Return the value that ends a prepared transaction once every marker is written.
+    """Return the final value of a prepared transaction, after every marker is written.
 
-    A rotated producer id takes over here, with epoch 0.
+    A rotated producer id takes effect here, with epoch 0.
     """
     producer_id, epoch = prepared.producer_id, prepared.producer_epoch
     if prepared.client_transaction_version >= EPOCH_BUMP_VERSION and prepared.next_producer_id != NO_PRODUCER_ID:

@@ -1,4 +1,4 @@
-"""InitProducerId: bump the epoch, rotate the producer id, or abort what is open first."""
+"""InitProducerId: bump the epoch, rotate the producer id, or abort the open transaction first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from eosctl.sandbox.coordinator.transaction.rules.decision import (
 
 
 class Expected(NamedTuple):
-    """The producer id and epoch that a recovering producer believes to own (KIP-360)."""
+    """The producer id and epoch that a recovering producer sends (KIP-360)."""
 
     producer_id: int
     producer_epoch: int
@@ -45,9 +45,9 @@ def decide_init_producer_id(
     now_ms: int,
     new_producer_id: NewProducerId,
 ) -> Answer | Transition | Abort:
-    """Decide what InitProducerId does to a known transactional id.
+    """Decide InitProducerId for a known transactional id.
 
-    The epoch that a client expects is compared only after an open transaction was aborted: a stale one aborts too.
+    The expected epoch is compared only after an open transaction was aborted: a stale epoch aborts too.
     """
     if pending is not None:
         return CONCURRENT
@@ -85,7 +85,7 @@ def _bump(current: TransactionMetadata, expected: Expected | None, timeout_ms: i
         if current.producer_epoch in (NO_PRODUCER_EPOCH, expected.producer_epoch):
             last_epoch = current.producer_epoch
         elif expected.producer_epoch == current.last_producer_epoch:
-            epoch, last_epoch = current.producer_epoch, current.last_producer_epoch  # a retry: the bump was made
+            epoch, last_epoch = current.producer_epoch, current.last_producer_epoch  # A retry after the bump.
         else:
             return FENCED
     return Transition(_empty(current, current.producer_id, epoch, last_epoch, timeout_ms, now_ms))

@@ -1,4 +1,4 @@
-"""AddPartitionsToTxn and AddOffsetsToTxn: open a transaction or widen it, or verify what is in it (KIP-890)."""
+"""AddPartitionsToTxn and AddOffsetsToTxn: start or extend a transaction, or verify its partitions (KIP-890)."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def decide_add_partitions(
     now_ms: int,
     pending_first: bool,
 ) -> Decision:
-    """Decide what adding partitions does.
+    """Decide an addition of partitions.
 
-    `pending_first` is the order of checks: 4.x answers 51 while a transition is pending before it looks at producer id
-    and epoch (KAFKA-18660), 3.9 afterwards.
+    `pending_first` is the order of checks: 4.x returns error 51 for a pending transition before it checks producer id
+    and epoch (KAFKA-18660), 3.9 after.
     """
     if pending_first and pending is not None:
         return CONCURRENT
@@ -77,7 +77,7 @@ def verify_partitions(
 ) -> dict[TopicPartition, ErrorCode]:
     """Return for each partition whether it belongs to the producer's transaction (`verifyOnly`).
 
-    A pending transition does not matter here, on 3.9.2 and 4.3.1 alike; a prepared state does.
+    A pending transition is ignored, on 3.9.2 and 4.3.1; a prepared state is not.
     """
     error = _refuse_verification(current, producer_id, producer_epoch)
     if error is not None or current is None:

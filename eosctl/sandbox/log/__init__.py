@@ -1,1 +1,1 @@
-"""One partition's log: bytes on disk, producer state, leader epochs, the last stable offset."""
+"""A partition's log: bytes on disk, producer state, leader epochs, and the last stable offset."""

@@ -1,4 +1,4 @@
-"""Why a log takes nothing any more."""
+"""The error of appending to a closed log."""
 
 from __future__ import annotations
 

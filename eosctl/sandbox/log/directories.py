@@ -1,4 +1,4 @@
-"""The log directories of one node (`log.dirs`): which of them holds a partition, and what goes on when one fails."""
+"""The log directories of a node (`log.dirs`): placement of partitions, and failure of a directory."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from eosctl.sandbox.ports import METADATA_TOPIC
 
 
 class LogDirectories:
-    """One or more directories, each with checkpoints, an identity and a clean-shutdown file of its own.
+    """One or more directories, each with checkpoints, an identity, and a clean-shutdown file of its own.
 
-    The first one holds the metadata log too (`metadata.log.dir`): the node halts when that one fails. When another one
-    does, `on_lost` hears of it and the node goes on without its partitions.
+    The first one also contains the metadata log (`metadata.log.dir`), so the node halts when it fails. When another one
+    fails, `on_lost` is called and the node continues without its partitions.
     """
 
     def __init__(self, directories: Sequence[LogDirectory]) -> None:
@@ -30,7 +30,7 @@ class LogDirectories:
             directory.on_failure = self._failed
 
     def open_directories(self, node_id: int, cluster_id: str, new_id: Callable[[], bytes]) -> None:
-        """Create or read every directory.
+        """Create or open every directory.
 
         Raises:
             OSError: One cannot be written.
@@ -41,23 +41,23 @@ class LogDirectories:
 
     @property
     def previous_broker_epoch(self) -> int:
-        """Return the epoch of the broker that closed all directories in order, -1 when some were not (LogManager)."""
+        """Return the epoch of the broker that closed all directories cleanly, -1 if some were not (`LogManager`)."""
         epochs = {directory.previous_broker_epoch for directory in self.all}
         return epochs.pop() if len(epochs) == 1 and len(self.live) == len(self.all) else -1
 
     @property
     def metadata_directory(self) -> LogDirectory:
-        """Where the metadata log is."""
+        """Return the directory of the metadata log."""
         return self.all[0]
 
     @property
     def live(self) -> list[LogDirectory]:
-        """Return the directories that did not fail."""
+        """Return the directories that have not failed."""
         return [directory for directory in self.all if directory.failed is None]
 
     @property
     def lost_ids(self) -> list[bytes]:
-        """Return the ids of those that failed."""
+        """Return the ids of the failed directories."""
         return [directory.directory_id for directory in self.all if directory.failed is not None]
 
     # --- logs ---------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ class LogDirectories:
     def open(
         self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings, assigned: bytes = b""
     ) -> PartitionLog:
-        """Open a partition's log where its files are, else where it was wished or assigned, else where fewest are."""
+        """Open a partition's log: where its files are, else in the preferred or assigned, or the emptiest directory."""
         live = self.live
         home = next((directory for directory in live if directory.directory_of(partition).is_dir()), None)
         wished = self._preferred.pop(partition, None)
@@ -81,20 +81,23 @@ class LogDirectories:
         return log
 
     def prefer(self, partition: TopicPartition, directory: LogDirectory) -> None:
-        """Remember until the node ends where a replica is to be that is not here yet (LogManager.preferredLogDirs)."""
+        """Set the directory of a replica that is not hosted yet (`LogManager.preferredLogDirs`).
+
+        The preference is lost when the node stops.
+        """
         self._preferred[partition] = directory
 
     def open_metadata(self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings) -> PartitionLog:
-        """Open the metadata log, which has its place."""
+        """Open the metadata log in its directory."""
         self._homes[partition] = self.metadata_directory
         return self.metadata_directory.open(partition, topic_id, settings)
 
     def _count(self, directory: LogDirectory) -> int:
-        """Count a directory's partitions as Kafka does to place the next one (LogManager.nextLogDirs)."""
+        """Return a directory's number of partitions, as Kafka counts for placement (`LogManager.nextLogDirs`)."""
         return sum(home is directory and name.topic != METADATA_TOPIC for name, home in self._homes.items())
 
     def set_home(self, partition: TopicPartition, directory: LogDirectory) -> None:
-        """Note that a log has moved."""
+        """Record that a log has moved."""
         self._homes[partition] = directory
 
     def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
@@ -104,7 +107,7 @@ class LogDirectories:
             home.remove(partition, log)
 
     def guarded(self, log: PartitionLog, work: Callable[[], None]) -> None:
-        """Do work on the files of one log; an error of the disk fails its directory."""
+        """Run `work` on the files of a log; an I/O error takes its directory offline."""
         home = self._homes.get(log.partition)
         if home is not None and home.failed is None:
             home.guarded(work)
@@ -133,7 +136,7 @@ class LogDirectories:
         self._each(LogDirectory.checkpoint_offsets)
 
     def checkpoint_cleaned(self) -> None:
-        """Write how far the logs of every live directory are compacted."""
+        """Write the cleaner checkpoints of every live directory."""
         self._each(LogDirectory.checkpoint_cleaned)
 
     def _each(self, work: Callable[[LogDirectory], None]) -> None:
@@ -141,21 +144,21 @@ class LogDirectories:
             directory.guarded(partial(work, directory))
 
     def close(self, *, clean: bool, broker_epoch: int = -1) -> None:
-        """Close every log; what failed is left as it is."""
+        """Close every log; leave failed directories unchanged."""
         for directory in self.all:
             directory.close(clean=clean and directory.failed is None, broker_epoch=broker_epoch)
 
 
 def directory_paths(first: Path, count: int) -> list[Path]:
-    """Return the directories of a node; those of an earlier start stay, also when fewer are asked for now."""
+    """Return the directories of a node, including those of earlier starts with more directories."""
     more = [first.with_name(f"{first.name}-dir{number}") for number in range(2, 100)]
     present = [number for number, path in enumerate(more, 2) if path.is_dir()]
     return [first, *more[: max([count, *present]) - 1]]
 
 
 def _nothing() -> None:
-    """Take a notice that nobody waits for."""
+    """Ignore a notification without a receiver."""
 
 
 def _nothing_lost(_: LogDirectory) -> None:
-    """Take a notice that nobody waits for."""
+    """Ignore a notification without a receiver."""

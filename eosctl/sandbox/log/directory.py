@@ -1,4 +1,4 @@
-"""A node's log directory in Kafka's layout: logs, checkpoints, meta.properties, the clean-shutdown file."""
+"""A node's log directory in Kafka's layout: logs, checkpoints, `meta.properties`, and the clean-shutdown file."""
 
 from __future__ import annotations
 
@@ -44,43 +44,43 @@ from eosctl.storage.partition_metadata import read_partition_metadata, write_par
 from eosctl.storage.recovery import open_log
 from eosctl.wire.uuid import parse_uuid, render_uuid
 
-FUTURE: Final = "-future"  # how the directories of replicas end that move here (UnifiedLog.logFutureDirName) ...
-DELETED: Final = "-delete"  # ... and of what is about to be deleted
+FUTURE: Final = "-future"  # Suffix of the directories of future replicas (UnifiedLog.logFutureDirName) ...
+DELETED: Final = "-delete"  # ... and of replicas to be deleted.
 
-#: The disk under each directory. It belongs to the cluster that is played: a laptop whose own disk is nearly full must
-#: not make every cluster on it look ill.
+#: The simulated disk size of each directory. The real disk is ignored, so that a nearly full laptop does not make every
+#: cluster on it unhealthy.
 DISK_BYTES: Final = 100 << 30
 
 
 class LogDirectory:
-    """Opens, flushes and closes the logs in one directory of a node.
+    """Opens, flushes, and closes the logs in one directory of a node.
 
-    Partition directories appear with their first batch. What was appended in a turn is written at its end, one write
-    per log; leader epochs and `partition.metadata` go with it. Checkpoints are written by `checkpoint`.
+    Partition directories are created with their first batch. Appends of a turn are written at its end, one write per
+    log, together with leader epochs and `partition.metadata`. `checkpoint` writes checkpoints.
     """
 
     def __init__(self, path: Path, ticks: Ticks, events: StorageEvents = SILENT) -> None:
         self.path = path
         self.directory_id = bytes(16)
-        self.previous_broker_epoch = -1  # of the broker that closed the directory in order; -1: none did
+        self.previous_broker_epoch = -1  # Epoch of the broker that closed the directory cleanly; -1 if none did.
         self.events = events
         self.failed: OSError | None = None
-        self.refusal: OSError | None = None  # what the next write to a log meets, such as a full disk
-        self.on_failure: Callable[[LogDirectory], None] = _nothing  # nothing here can be trusted any more
+        self.refusal: OSError | None = None  # Injected error of the next write, such as a full disk.
+        self.on_failure: Callable[[LogDirectory], None] = _nothing  # The directory is offline.
         self._ticks = ticks
         self._descriptors = Descriptors()
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._topic_ids: dict[TopicPartition, bytes] = {}
-        self._dirty: list[PartitionLog] = []  # with bytes that wait for the end of the turn
+        self._dirty: list[PartitionLog] = []  # Logs with unwritten bytes.
         self._clean = False
         self._high_watermarks: dict[TopicPartition, int] = {}
         self._start_offsets: dict[TopicPartition, int] = {}
         self._recovery_points: dict[TopicPartition, int] = {}
         self._cleaned: dict[TopicPartition, int] = {}
-        self._futures: dict[TopicPartition, Path] = {}  # of moves that the end of the node interrupted
+        self._futures: dict[TopicPartition, Path] = {}  # Moves that the node's last stop interrupted.
 
     def open_directory(self, node_id: int, cluster_id: str, directory_id: bytes) -> MetaProperties:
-        """Create or read the directory and its checkpoints.
+        """Create or open the directory and read its checkpoints.
 
         Raises:
             OSError: It cannot be written.
@@ -119,7 +119,7 @@ class LogDirectory:
     # --- logs ---------------------------------------------------------------------------------------------------
 
     def open(self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings) -> PartitionLog:
-        """Open the log of a partition, recovering it when files are there; files of another topic id are dropped."""
+        """Open the log of a partition and recover existing files; delete files of another topic id."""
         directory = self.directory_of(partition)
         metadata = directory / PARTITION_METADATA
         if metadata.exists() and not _belongs_to(directory, topic_id):
@@ -160,13 +160,13 @@ class LogDirectory:
 
     @property
     def interrupted_moves(self) -> list[TopicPartition]:
-        """Return the partitions that were on their way here when the node ended."""
+        """Return the partitions with an interrupted move to this directory."""
         return list(self._futures)
 
     def open_future(
         self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings, unique: str
     ) -> PartitionLog:
-        """Begin a log that will take the place of one in another directory, or go on with what is there of it."""
+        """Open the future log of a move; continue with its existing files."""
         path = self._futures.pop(partition, None)
         if path is not None and not _belongs_to(path, topic_id):
             self.delete_tree(path)
@@ -179,7 +179,7 @@ class LogDirectory:
         return PartitionLog(partition, opened.log, ProducerStateManager(), epochs, settings)
 
     def forget_move(self, partition: TopicPartition) -> None:
-        """Delete what is there of an interrupted move that has no sense any more."""
+        """Delete the files of an interrupted move that no longer applies."""
         path = self._futures.pop(partition, None)
         if path is not None:
             self.delete_tree(path)
@@ -192,7 +192,7 @@ class LogDirectory:
     def adopt(
         self, partition: TopicPartition, future: PartitionLog, topic_id: bytes, former: PartitionLog
     ) -> PartitionLog:
-        """Take a future log that holds what `former` holds, with what that knows of producers and epochs."""
+        """Replace `former` by a caught-up future log; keep its producer state and leader epochs."""
         future.close(clean=True)
         directory = self.directory_of(partition)
         if Path(future.store.directory).is_dir():
@@ -209,7 +209,7 @@ class LogDirectory:
         return log
 
     def release(self, partition: TopicPartition, log: PartitionLog, unique: str) -> Path | None:
-        """Let go of a log that went to another directory; returns what is to be deleted."""
+        """Release a log that has moved to another directory; return what is to be deleted."""
         self._logs.pop(partition, None)
         self._topic_ids.pop(partition, None)
         log.close(clean=False)
@@ -219,16 +219,16 @@ class LogDirectory:
         return directory.rename(self.path / f"{directory.name}.{unique}{DELETED}")
 
     def directory_of(self, partition: TopicPartition) -> Path:
-        """Return where a partition's files are."""
+        """Return the directory of a partition's files."""
         return self.path / partition_directory_name(*partition)
 
     def logs(self) -> Iterator[tuple[TopicPartition, PartitionLog]]:
-        """Iterate the open logs."""
+        """Yield the open logs."""
         return iter(self._logs.items())
 
     @property
     def usable_bytes(self) -> int:
-        """What is left of the disk: nothing while it refuses writes, else all that the logs here do not take."""
+        """Return the free bytes of the disk: 0 while it rejects writes, else its size minus the logs."""
         if self.refusal is not None:
             return 0
         return max(0, DISK_BYTES - sum(log.store.size_bytes for log in self._logs.values()))
@@ -249,7 +249,7 @@ class LogDirectory:
             self._ticks.at_flush(lambda: self.guarded(lambda: self._write_epochs(log)))
 
     def _note_first(self, log: PartitionLog) -> None:
-        """Note the first bytes of a log that has no directory yet."""
+        """Record the first bytes of a log without a directory."""
         log.dirty = self._note_dirty
         if not self._dirty:
             self._ticks.at_flush(self._flush_dirty)
@@ -268,12 +268,12 @@ class LogDirectory:
                 except OSError as error:
                     self.fail(error, f"Error while appending records to {log.partition} in dir {self.path}")
         finally:
-            if dirty:  # a flaw of ours at one log costs no other its flush
+            if dirty:  # An internal error with one log must not prevent the flush of others.
                 self._dirty += dirty
                 self._ticks.at_flush(self._flush_dirty)
 
     def guarded(self, work: Callable[[], None]) -> None:
-        """Do work on the files; an error of the disk fails the directory."""
+        """Run `work` on the files; an I/O error takes the directory offline."""
         try:
             work()
         except OSError as error:
@@ -312,8 +312,8 @@ class LogDirectory:
     def checkpoint_offsets(self) -> None:
         """Write recovery points and log start offsets (`log.flush.offset.checkpoint.interval.ms`).
 
-        Closed segments are complete with their indexes: recovery begins with the active one. Log start offsets are
-        written where the first segment's name does not tell them.
+        Recovery starts with the active segment, since closed segments are complete with their indexes. A log start
+        offset is written if it differs from the base offset of the first segment.
         """
         points = {
             partition: segments[-1].base_offset
@@ -332,18 +332,18 @@ class LogDirectory:
         write_offset_checkpoint(self.path / LOG_START_CHECKPOINT, starts)
 
     def checkpoint_cleaned(self) -> None:
-        """Write how far logs are compacted."""
+        """Write the cleaner checkpoint."""
         cleaned = {partition: log.cleaned_until for partition, log in self._logs.items() if log.cleaned_until >= 0}
         write_offset_checkpoint(self.path / CLEANER_CHECKPOINT, cleaned)
 
     def _managed(self) -> Iterator[tuple[TopicPartition, PartitionLog]]:
-        """Iterate the logs that have files, without the metadata log, which is no partition of a topic."""
+        """Yield the logs with files, without the metadata log, which does not belong to a topic."""
         for partition, log in self._logs.items():
             if log.end_offset and partition.topic != METADATA_TOPIC:
                 yield partition, log
 
     def close(self, *, clean: bool, broker_epoch: int = -1) -> None:
-        """Close every log; a clean end leaves checkpoints, snapshots and the clean-shutdown file."""
+        """Close every log; a clean close writes checkpoints, snapshots, and the clean-shutdown file."""
         for log in self._logs.values():
             log.close(clean=clean)
         if clean:
@@ -367,4 +367,4 @@ def _belongs_to(directory: Path, topic_id: bytes) -> bool:
 
 
 def _nothing(_: LogDirectory) -> None:
-    """Take a notice that nobody waits for."""
+    """Ignore a notification without a receiver."""

@@ -1,4 +1,4 @@
-"""What a broker does to its logs as time goes by: retention, delayed deletion, compaction, checkpoints (LogManager)."""
+"""Periodic work on a broker's logs: retention, delayed deletion, compaction, checkpoints (`LogManager`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Logs = Callable[[], Iterable[PartitionLog]]
 
 
 class Housekeeping:
-    """The periodic work on a broker's logs; `logs` gives those of its partitions."""
+    """The periodic work on a broker's logs; `logs` returns those of its partitions."""
 
     def __init__(self, runtime: NodeRuntime, config: NodeConfig, directories: LogDirectories, logs: Logs) -> None:
         self._runtime = runtime
@@ -27,14 +27,14 @@ class Housekeeping:
         self.cleaner = LogCleaner(runtime, config, logs, self._delete_later, directories.checkpoint_cleaned)
 
     def start(self) -> None:
-        """Begin; as in Kafka everything waits `log.initial.task.delay.ms` first, except the cleaner."""
+        """Start; as in Kafka, all work but the cleaner waits for `log.initial.task.delay.ms` first."""
         self._every("log.retention.check.interval.ms", self.apply_retention)
         self._every("log.flush.offset.checkpoint.interval.ms", self._directories.checkpoint_offsets)
         if self._config.get_bool("log.cleaner.enable"):
             self.cleaner.start()
 
     def apply_retention(self) -> None:
-        """Retire every segment that is too old, too much or below its log's start."""
+        """Retire segments by age, size, and log start offset."""
         now_ms = self._runtime.now_ms()
         for log in self._logs():
             self._directories.guarded(log, partial(self._retire, log, now_ms))

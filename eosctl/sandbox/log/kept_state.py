@@ -1,4 +1,4 @@
-"""What a log knows of producers and leader epochs, between memory and its files."""
+"""Conversion of a log's producer state and leader epochs to and from files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, write_snapsh
 
 
 def restore_producers(entries: list[ProducerSnapshotEntry]) -> ProducerStateManager:
-    """Return the producers of a recovered log."""
+    """Return the producer state of a recovered log."""
     producers = ProducerStateManager()
     for entry in sorted(entries, key=lambda found: found.current_txn_first_offset):
         restored = ProducerEntry(entry.producer_id)
@@ -32,7 +32,7 @@ def restore_producers(entries: list[ProducerSnapshotEntry]) -> ProducerStateMana
 
 
 def snapshot_entries(producers: ProducerStateManager) -> list[ProducerSnapshotEntry]:
-    """Return producer state as a `.snapshot` file keeps it: only the last batch of each producer."""
+    """Return producer state as `.snapshot` entries: only the last batch of each producer."""
     entries = []
     for entry in producers.producers.values():
         last = entry.batches[-1] if entry.batches else RetainedBatch(-1, -1, 0, entry.last_timestamp)
@@ -59,7 +59,7 @@ def write_producer_snapshot(log: PartitionLog, offset: int) -> None:
 
 
 def restore_epochs(directory: Path, recovered: Iterable[EpochStart], end_offset: int) -> LeaderEpochs:
-    """Return the epochs of a log: those of its checkpoint that it still reaches, and what its batches tell beyond."""
+    """Return the epochs of a log: those of its checkpoint within the log, and those of the recovered batches."""
     try:
         entries = read_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT)
     except DamagedFile:

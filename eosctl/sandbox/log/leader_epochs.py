@@ -1,4 +1,4 @@
-"""Which leader epoch began at which offset (Kafka's LeaderEpochFileCache)."""
+"""The start offset of each leader epoch (Kafka's `LeaderEpochFileCache`)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["EpochStart", "LeaderEpochs"]
 
 
 class LeaderEpochs:
-    """The epochs of one log in ascending order of epoch and offset.
+    """The epochs of a log in ascending order of epoch and offset.
 
     Attributes:
-        entries: Changed by this object alone.
-        latest: The newest epoch with data, -1 when there is none; asked several times for every fetch of a follower.
+        entries: Modified by this object only.
+        latest: The newest epoch with data, -1 without one; read several times per fetch of a follower.
         dirty: Whether they have changed since they were written.
     """
 
@@ -30,7 +30,7 @@ class LeaderEpochs:
         self.latest = self.entries[-1].epoch if self.entries else -1
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """Note that `epoch` writes from `start_offset` on; known and older epochs change nothing."""
+        """Record that `epoch` starts at `start_offset`; known and older epochs are ignored."""
         if epoch <= self.latest:
             return
         while self.entries and self.entries[-1].start_offset >= start_offset:
@@ -40,13 +40,13 @@ class LeaderEpochs:
         self.dirty = True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """Return (epoch, end offset) of the largest epoch not above `epoch` (KIP-101), (-1, -1) when unknown."""
+        """Return (epoch, end offset) of the largest epoch at or below `epoch` (KIP-101); (-1, -1) if unknown."""
         if epoch < 0 or epoch > self.latest:
             return -1, -1
         if epoch == self.latest:
             return epoch, log_end_offset
         index = bisect_right(self.entries, epoch, key=lambda entry: entry.epoch) - 1
-        if index < 0:  # older than all that is known: the log begins after that epoch
+        if index < 0:  # Older than the first known epoch: the log starts after it.
             return epoch, self.entries[0].start_offset
         return self.entries[index].epoch, self.entries[index + 1].start_offset
 
@@ -56,20 +56,20 @@ class LeaderEpochs:
         return self.entries[index].epoch if index >= 0 else -1
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Forget the epochs that began at or after `end_offset`."""
+        """Remove the epochs that start at or after `end_offset`."""
         while self.entries and self.entries[-1].start_offset >= end_offset:
             self.entries.pop()
             self.dirty = True
         self._find_latest()
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Remove all epochs."""
         self.entries.clear()
         self.latest = -1
         self.dirty = True
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Forget what lies before `start_offset`; the epoch that covers it now begins there."""
+        """Remove the epochs before `start_offset`; the epoch that contains it now starts there."""
         index = bisect_right(self.entries, start_offset, key=lambda entry: entry.start_offset) - 1
         if index > 0 or (index == 0 and self.entries[0].start_offset < start_offset):
             first = EpochStart(self.entries[index].epoch, start_offset)

@@ -1,8 +1,8 @@
-"""Moves replicas from one log directory of a broker to another (AlterReplicaLogDirs, KIP-113).
+"""Move replicas between a broker's log directories (AlterReplicaLogDirs, KIP-113).
 
-A *future* log in the other directory copies the current one, batch by batch, while that goes on; when it has caught up
-it takes its place, in one turn of the cluster. A move that the broker's end interrupts goes on
-when the broker is back: the future log is still there.
+A *future* log in the target directory copies the current one, batch by batch. Once it has caught up, it replaces the
+current log within one turn. A move that is interrupted by a stop of the broker continues after a restart, since the
+future log still exists.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.runtime import NodeRuntime
 
-CHUNK_BYTES = 1 << 20  # what one turn copies at most
+CHUNK_BYTES = 1 << 20  # Maximum number of bytes copied per turn.
 
 
 class ReplicaMoves:
-    """The moves of one broker; `moved` hears of each that is done."""
+    """The moves of a broker; `moved` is called for each completed move."""
 
     def __init__(
         self, runtime: NodeRuntime, directories: LogDirectories, moved: Callable[[Partition, LogDirectory], None]
@@ -32,7 +32,7 @@ class ReplicaMoves:
         self.under_way: dict[TopicPartition, ReplicaMove] = {}
 
     def move(self, partition: Partition, target: LogDirectory) -> None:
-        """Begin to move a replica; to where it is already: end a move that goes elsewhere."""
+        """Start to move a replica; moving it to its current directory cancels a pending move."""
         name = partition.partition
         present = self.under_way.get(name)
         if present is not None and present.target is target:
@@ -43,7 +43,7 @@ class ReplicaMoves:
             self._step(move)
 
     def resume(self, hosted: Mapping[TopicPartition, Partition]) -> None:
-        """Go on with the moves that the last end of this broker interrupted; what is not hosted any more is dropped."""
+        """Continue the moves that the broker's stop interrupted; drop those of replicas no longer hosted."""
         for target in self._directories.live:
             for name in target.interrupted_moves:
                 partition = hosted.get(name)
@@ -53,11 +53,11 @@ class ReplicaMoves:
                     target.guarded(partial(target.forget_move, name))
 
     def _unique(self) -> str:
-        """Return the part of a directory's name that no other one has."""
+        """Return a unique suffix for a directory's name."""
         return self._runtime.random.randbytes(16).hex()
 
     def cancel(self, name: TopicPartition) -> None:
-        """Give up a move and what it has copied."""
+        """Cancel a move and delete its copy."""
         move = self.under_way.pop(name, None)
         if move is not None:
             move.give_up()
@@ -79,7 +79,7 @@ class ReplicaMoves:
         self._replace(move)
 
     def _replace(self, move: ReplicaMove) -> None:
-        """Let the future log take the current one's place: both hold the same batches now."""
+        """Replace the current log by the future log; both have the same batches now."""
         partition, old = move.partition, move.current
         name = partition.partition
         home = self._directories.home_of(name)
@@ -98,7 +98,7 @@ class ReplicaMoves:
 
 
 class ReplicaMove:
-    """One replica on its way into another directory."""
+    """A replica that is moving to another directory."""
 
     def __init__(self, partition: Partition, target: LogDirectory, unique: str) -> None:
         self.partition = partition
@@ -108,11 +108,11 @@ class ReplicaMove:
 
     @property
     def lag(self) -> int:
-        """Return how many offsets the copy is behind."""
+        """Return the number of offsets that the copy is behind."""
         return max(0, self.current.end_offset - self.future.end_offset)
 
     def copy(self, now_ms: int) -> bool:
-        """Copy a piece; returns whether the future log holds all that the current one does."""
+        """Copy one chunk; return whether the future log has caught up."""
         current, future = self.current, self.future
         if current.start_offset > future.end_offset or self._has_diverged():
             future.restart_at(current.start_offset)
@@ -123,7 +123,7 @@ class ReplicaMove:
         return future.end_offset >= current.end_offset
 
     def _has_diverged(self) -> bool:
-        """Return whether the current log was cut off below what is copied already; its leader epochs tell."""
+        """Return whether the current log was truncated below the copied part, determined by leader epochs."""
         current, future = self.current, self.future
         if future.end_offset > current.end_offset:
             return True

@@ -1,4 +1,4 @@
-"""One replica's log: batches in segments, with the producer state, leader epochs and offsets that go with them."""
+"""A replica's log: batches in segments, with producer state, leader epochs, and offsets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers,
 from eosctl.wire.records.control import MARKER_BATCH_BYTES, ControlType, EndTxnMarker, decode_control
 from eosctl.wire.records.header import CODEC_MASK, CONTROL, TRANSACTIONAL
 
-_MARKER_BODY: Final = struct.Struct(">hxhi")  # control type, value length, value version, coordinator epoch
+_MARKER_BODY: Final = struct.Struct(">hxhi")  # Control type, value length, value version, coordinator epoch.
 _MARKER_TYPE_POSITION: Final = 68
 _ABORT: Final = int(ControlType.ABORT)
 _COMMIT: Final = int(ControlType.COMMIT)
@@ -29,13 +29,13 @@ _BASE_OFFSET: Final = attrgetter("base_offset")
 
 
 class PartitionLog:
-    """The log of one replica.
+    """The log of a replica.
 
-    Appends change segments and producer state together; whoever appends has checked the batch before. The high
-    watermark is the caller's to advance, the last stable offset follows from it.
+    Appends update segments and producer state together; the caller has validated the batch. The caller advances the
+    high watermark; the last stable offset follows from it.
 
     Attributes:
-        is_dirty: Whether somebody was told that bytes wait, and has not flushed since.
+        is_dirty: Whether a flush was requested and has not run yet.
     """
 
     __slots__ = (
@@ -69,46 +69,46 @@ class PartitionLog:
         self.high_watermark = min(max(high_watermark, store.log_start_offset), store.log_end_offset)
         self.closed = False
         self.is_dirty = False
-        self.cleaned_until = -1  # everything below was compacted; -1: nothing ever was
-        self.dirty: Callable[[PartitionLog], None] = _nothing  # told when bytes wait to be flushed
-        self.snapshot: Callable[[PartitionLog, int], None] = _no_snapshot  # writes producer state as of an offset
+        self.cleaned_until = -1  # Everything below was compacted; -1 if nothing was.
+        self.dirty: Callable[[PartitionLog], None] = _nothing  # Called when there are bytes to flush.
+        self.snapshot: Callable[[PartitionLog, int], None] = _no_snapshot  # Writes producer state as of an offset.
 
     @property
     def start_offset(self) -> int:
-        """First offset that may be read."""
+        """Return the first offset that may be read."""
         return self.store.log_start_offset
 
     @property
     def end_offset(self) -> int:
-        """Offset of the next batch (LEO)."""
+        """Return the log end offset (LEO): the offset of the next batch."""
         return self.store.log_end_offset
 
     def last_stable_offset(self) -> int:
-        """Return where a read_committed reader stops: the oldest unfinished transaction, or the high watermark."""
+        """Return the last stable offset: the start of the oldest unfinished transaction, or the high watermark."""
         producers = self.producers
         if not producers.ongoing and not producers.unreplicated:
             return self.high_watermark
         first = producers.first_unstable_offset()
         if first is None or first > self.high_watermark:
             return self.high_watermark
-        return max(first, self.store.log_start_offset)  # what was deleted under an open transaction is stable
+        return max(first, self.store.log_start_offset)  # Deleted records of an open transaction count as stable.
 
     def apply_settings(self, settings: TopicSettings) -> None:
-        """Take over changed topic settings."""
+        """Apply changed topic settings."""
         self.settings = settings
         self.store.config = log_config(settings)
 
     # --- appending ----------------------------------------------------------------------------------------------
 
     def append_as_leader(self, batch: bytes, header: BatchHeader, leader_epoch: int, now_ms: int) -> int:
-        """Append a checked batch at the end of the log; returns its base offset."""
+        """Append a validated batch at the log end; return its base offset."""
         base_offset = self.store.log_end_offset
         placed = with_offset(batch, base_offset, leader_epoch)
         self.append_placed(placed, header.placed(base_offset, leader_epoch), now_ms)
         return base_offset
 
     def append_placed(self, batch: bytes, header: BatchHeader, now_ms: int) -> None:
-        """Append a checked batch that was made for the end of the log: it has its offset and leader epoch."""
+        """Append a validated batch that already has its offset and leader epoch."""
         if self.closed:
             raise LogClosed(f"the log of {self.partition} is closed")
         leader_epoch = header.partition_leader_epoch
@@ -124,7 +124,7 @@ class PartitionLog:
             self._follow_producer(batch, header)
 
     def append_as_follower(self, records: bytes, now_ms: int) -> int:
-        """Append what a leader sent, as it is; batches that the log already has are skipped. Returns their count."""
+        """Append a leader's batches unchanged; skip batches that the log already has. Return the number appended."""
         if self.closed:
             raise LogClosed(f"the log of {self.partition} is closed")
         count = 0
@@ -146,11 +146,11 @@ class PartitionLog:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def batches(self) -> Iterator[tuple[BatchHeader, bytes]]:
-        """Iterate header and bytes of every batch."""
+        """Yield header and bytes of every batch."""
         return self.store.batches(self.store.log_start_offset)
 
     def read(self, offset: int, max_bytes: int, upper_bound: int) -> bytes:
-        """Read whole batches below `upper_bound`; as in Kafka one read stays within one segment."""
+        """Read whole batches below `upper_bound`; as in Kafka, a read stays within one segment."""
         segments = self.store.segments
         if len(segments) > 1 and offset < segments[-1].base_offset:
             following = bisect_right(segments, offset, key=_BASE_OFFSET)
@@ -158,25 +158,27 @@ class PartitionLog:
                 data = self.store.read(offset, max_bytes, min(upper_bound, segment.base_offset))
                 if data or upper_bound <= segment.base_offset:
                     return data
-                offset = segment.base_offset  # compaction left nothing from the offset to the end of its segment
+                # Compaction has removed everything from the offset to the end of its segment.
+                offset = segment.base_offset
         return self.store.read(offset, max_bytes, upper_bound)
 
     def aborted_transactions(self, fetch_offset: int, upper_bound: int) -> list[AbortedTxn]:
-        """Return the aborted transactions that a read_committed reader of this range must know."""
+        """Return the aborted transactions that a read_committed consumer of this range must know."""
         return self.store.aborted_txns(fetch_offset, upper_bound)
 
     # --- ends ---------------------------------------------------------------------------------------------------
 
     def advance_high_watermark(self, high_watermark: int) -> None:
-        """Raise the high watermark; completed transactions below it no longer hold back the last stable offset."""
+        """Raise the high watermark; completed transactions below it no longer limit the last stable offset."""
         self.high_watermark = high_watermark
         if self.producers.unreplicated:
             self.producers.high_watermark_reached(high_watermark)
 
     def truncate_to(self, offset: int) -> None:
-        """Drop everything from `offset` on and go back to the producer state of that point."""
+        """Remove everything from `offset` on and restore the producer state of that offset."""
         if offset >= self.store.log_end_offset:
-            # A leader that was replaced before it wrote has an epoch without records, which the new leader disputes.
+            # A leader that was replaced before its first append has an epoch without records; the new leader does not
+            # have it.
             self.epochs.truncate_from_end(self.store.log_end_offset)
             return
         self.store.truncate_to(offset)
@@ -186,7 +188,7 @@ class PartitionLog:
         self.rebuild_producers()
 
     def rebuild_producers(self) -> None:
-        """Replay the log into fresh producer state."""
+        """Rebuild producer state from the log."""
         producers = ProducerStateManager()
         for header, batch in self.batches():
             if header.producer_id >= 0:
@@ -203,12 +205,12 @@ class PartitionLog:
         self.high_watermark = offset
 
     def advance_start_offset(self, offset: int) -> None:
-        """Raise the log start offset (DeleteRecords, or the leader's); files below it go with the next retention."""
+        """Raise the log start offset (DeleteRecords, or the leader's); retention deletes the files below it."""
         self.store.advance_log_start_offset(offset)
         self._start_was_raised()
 
     def retire_segments(self, count: int, now_ms: int) -> list[Path]:
-        """Take the oldest segments out; returns their files, to be deleted after `file.delete.delay.ms`."""
+        """Remove the oldest segments; return their files, to be deleted after `file.delete.delay.ms`."""
         if count >= len(self.store.segments):
             self.store.flush()
             self.snapshot(self, self.store.log_end_offset)
@@ -221,13 +223,13 @@ class PartitionLog:
         self.high_watermark = max(self.high_watermark, self.store.log_start_offset)
 
     def flush(self) -> None:
-        """Hand appended bytes to the operating system."""
+        """Write appended bytes to the operating system."""
         self.is_dirty = False
         if not self.closed:
             self.store.flush()
 
     def close(self, *, clean: bool) -> None:
-        """Let go of the files; `clean` leaves them as an orderly shutdown does."""
+        """Close the files; `clean` writes them as in a clean shutdown."""
         if not self.closed:
             self.closed = True
             if clean:
@@ -236,18 +238,18 @@ class PartitionLog:
 
 
 def _nothing(_: PartitionLog) -> None:
-    """Take a notice that nobody waits for."""
+    """Ignore a notification without a receiver."""
 
 
 def _no_snapshot(_: PartitionLog, __: int) -> None:
-    """Take a notice that nobody waits for."""
+    """Ignore a request for a snapshot."""
 
 
 def log_config(settings: TopicSettings) -> LogConfig:
-    """Translate topic settings into what the storage room needs."""
+    """Convert topic settings to the settings of the storage package."""
     return LogConfig(
         segment_bytes=settings.segment_bytes,
-        # What may wait for compaction only so long must be in a closed segment by then (LogConfig.maxSegmentMs).
+        # Roll early enough that records are compacted within their maximum lag (LogConfig.maxSegmentMs).
         segment_ms=min(settings.segment_ms, settings.max_compaction_lag_ms or settings.segment_ms)
         if settings.is_compacted
         else settings.segment_ms,
@@ -257,7 +259,7 @@ def log_config(settings: TopicSettings) -> LogConfig:
 
 
 def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch: bytes) -> AbortedTransaction | None:
-    """Take a batch of the log over into producer state; returns the transaction that it aborts."""
+    """Apply a batch of the log to producer state; return the transaction that it aborts."""
     attributes, base_offset = header.attributes, header.base_offset
     if attributes & CONTROL:
         if len(batch) == MARKER_BATCH_BYTES and not attributes & CODEC_MASK:
@@ -288,7 +290,7 @@ def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch:
 
 
 def _decode_marker(header: BatchHeader, batch: bytes) -> tuple[int, int]:
-    """Return the type and coordinator epoch of a control batch that was not made as ours are; (-1, -1) for others."""
+    """Return the type and coordinator epoch of a control batch with any layout; (-1, -1) if it is not a marker."""
     records = decode_records(batch, header)
     control = decode_control(records[0]) if records else None
     if not isinstance(control, EndTxnMarker):

@@ -1,4 +1,4 @@
-"""What a partition knows of its producers: sequences, epochs, open transactions (Kafka's ProducerStateManager)."""
+"""A partition's producer state: sequences, epochs, and open transactions (Kafka's `ProducerStateManager`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_SEQUENCE: Final = 0x7FFF_FFFF
 
 
 class RetainedBatch(msgspec.Struct, frozen=True, gc=False):
-    """One of the last five batches of a producer, kept to recognise a duplicate."""
+    """One of the last five batches of a producer, kept to detect duplicates."""
 
     last_sequence: int
     last_offset: int
@@ -26,17 +26,17 @@ class RetainedBatch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def first_sequence(self) -> int:
-        """Sequence of the first record (wraps below 0)."""
+        """Return the sequence of the first record (wraps below 0)."""
         return (self.last_sequence - self.offset_delta) & MAX_SEQUENCE
 
     @property
     def first_offset(self) -> int:
-        """Offset of the first record."""
+        """Return the offset of the first record."""
         return self.last_offset - self.offset_delta
 
 
 class ProducerEntry:
-    """State of one producer id in one partition."""
+    """The state of a producer id in a partition."""
 
     __slots__ = ("batches", "coordinator_epoch", "last_timestamp", "producer_epoch", "producer_id", "txn_first_offset")
 
@@ -50,7 +50,7 @@ class ProducerEntry:
 
     @property
     def last_sequence(self) -> int:
-        """Sequence of the newest batch, -1 without one in this epoch."""
+        """Return the sequence of the newest batch, -1 without one in this epoch."""
         return self.batches[-1].last_sequence if self.batches else -1
 
     def duplicate_of(self, producer_epoch: int, first_sequence: int, last_sequence: int) -> RetainedBatch | None:
@@ -63,7 +63,7 @@ class ProducerEntry:
 
 
 class AbortedTransaction(msgspec.Struct, frozen=True, gc=False):
-    """A transaction whose marker is in the log; `last_offset` is the marker's."""
+    """A transaction with its marker in the log; `last_offset` is the marker's."""
 
     producer_id: int
     first_offset: int
@@ -71,7 +71,7 @@ class AbortedTransaction(msgspec.Struct, frozen=True, gc=False):
 
 
 class VerificationGuard:
-    """A token of one verification round trip; only its identity counts."""
+    """A token of a verification, compared by identity."""
 
     __slots__ = ()
 
@@ -84,23 +84,24 @@ class _Verification(msgspec.Struct, frozen=True, gc=False):
 
 
 class ProducerStateManager:
-    """The producers of one partition.
+    """The producers of a partition.
 
-    `check_*` methods answer without changing anything, `apply_*` methods change state after the bytes are in the log,
-    so a refused batch leaves no trace.
+    `check_*` methods change nothing. `apply_*` methods change state after the bytes are in the log, so a rejected batch
+    has no effect.
     """
 
     def __init__(self) -> None:
         self.producers: dict[int, ProducerEntry] = {}
-        self.ongoing: dict[int, int] = {}  # first offset -> producer id; first offsets only grow
-        self.unreplicated: dict[int, int] = {}  # first offset -> marker offset, marker not yet below the high watermark
+        self.ongoing: dict[int, int] = {}  # First offset -> producer id; first offsets only increase.
+        # First offset -> marker offset, for markers at or above the high watermark.
+        self.unreplicated: dict[int, int] = {}
         self._ongoing_order: deque[int] = deque()
         self._verifications: dict[int, _Verification] = {}
 
     # --- verification (KIP-890) ---------------------------------------------------------------------------------
 
     def has_open_transaction(self, producer_id: int, producer_epoch: int | None = None) -> bool:
-        """Return whether this producer (at this epoch, if given) has an open transaction here."""
+        """Return whether this producer (in this epoch, if given) has an open transaction here."""
         entry = self.producers.get(producer_id)
         return (
             entry is not None
@@ -109,16 +110,16 @@ class ProducerStateManager:
         )
 
     def is_fenced(self, producer_id: int, producer_epoch: int) -> bool:
-        """Return whether the epoch is known to be old."""
+        """Return whether a newer epoch is known."""
         entry = self.producers.get(producer_id)
         return entry is not None and producer_epoch < entry.producer_epoch
 
     def begin_verification(
         self, producer_id: int, producer_epoch: int, sequence: int, *, adds_partition: bool = False
     ) -> VerificationGuard:
-        """Return the guard that an append after verification must show; remembers the lowest sequence of the epoch.
+        """Return the guard that the append after the verification needs; record the lowest sequence of the epoch.
 
-        `adds_partition`: the client leaves it to the broker to add the partition (Produce 12 and up).
+        `adds_partition`: the client relies on the broker to add the partition (Produce 12 and later).
         """
         known = self._verifications.get(producer_id)
         if known is None:
@@ -131,7 +132,7 @@ class ProducerStateManager:
         return known.guard
 
     def is_verified(self, producer_id: int, guard: object | None) -> bool:
-        """Return whether `guard` is the one of the verification still pending for this producer."""
+        """Return whether `guard` belongs to the producer's pending verification."""
         known = self._verifications.get(producer_id)
         return known is not None and known.guard is guard
 
@@ -146,7 +147,7 @@ class ProducerStateManager:
         transactional: bool,
         check_sequence: bool,
     ) -> ErrorCode:
-        """Return why a data batch cannot be appended by a client or coordinator, or NONE."""
+        """Return why a data batch cannot be appended, or NONE."""
         entry = self.producers.get(producer_id)
         if entry is not None:
             if producer_epoch < entry.producer_epoch:
@@ -158,7 +159,7 @@ class ProducerStateManager:
         if check_sequence and self._verifications:
             known = self._verifications.get(producer_id)
             if known is not None:
-                # A client of transactions v2 begins with 0 where the partition knows nothing of it (KAFKA-18202).
+                # A client of transactions v2 starts with 0 when the partition has no state for it (KAFKA-18202).
                 first = 0 if known.adds_partition and entry is None else known.lowest_sequence
                 if first_sequence > first:
                     return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -169,8 +170,8 @@ class ProducerStateManager:
     ) -> ErrorCode:
         """Return why a transaction marker cannot be appended, or NONE.
 
-        From transaction version 2 on, the marker of an open transaction must carry a higher epoch (KIP-1228); a marker
-        sent again after its transaction ended may repeat the epoch (KAFKA-19999).
+        From transaction version 2 on, the marker of an open transaction must have a higher epoch (KIP-1228). A repeated
+        marker after the end of its transaction may have the same epoch (KAFKA-19999).
         """
         entry = self.producers.get(producer_id)
         if entry is None:
@@ -195,7 +196,7 @@ class ProducerStateManager:
         timestamp: int,
         transactional: bool,
     ) -> None:
-        """Take over a data batch that is in the log now."""
+        """Apply an appended data batch."""
         entry = self.producers.get(producer_id)
         if entry is None:
             entry = self.producers[producer_id] = ProducerEntry(producer_id)
@@ -222,7 +223,7 @@ class ProducerStateManager:
         *,
         committed: bool,
     ) -> AbortedTransaction | None:
-        """Take over a marker that is in the log now; returns the transaction that it aborts, if one was open."""
+        """Apply an appended marker; return the transaction that it aborts, if one was open."""
         entry = self.producers.get(producer_id)
         if entry is None:
             entry = self.producers[producer_id] = ProducerEntry(producer_id)
@@ -242,17 +243,17 @@ class ProducerStateManager:
         return None if committed else AbortedTransaction(producer_id, first_offset, offset)
 
     def restore(self, entry: ProducerEntry) -> None:
-        """Put back an entry of a snapshot; entries with open transactions must come in order of first offset."""
+        """Restore a snapshot entry; entries with open transactions must come in order of first offset."""
         self.producers[entry.producer_id] = entry
         if entry.txn_first_offset >= 0:
             self._open(entry, entry.txn_first_offset)
 
     def high_watermark_reached(self, high_watermark: int) -> None:
-        """Forget the completed transactions whose marker is replicated now."""
+        """Drop the completed transactions with a marker below the high watermark."""
         self.unreplicated = {first: last for first, last in self.unreplicated.items() if last >= high_watermark}
 
     def expire(self, now_ms: int, expiration_ms: int) -> int:
-        """Forget the producers that were idle for `producer.id.expiration.ms`, never one with an open transaction."""
+        """Remove producers that were idle for `producer.id.expiration.ms`, except those with an open transaction."""
         idle = [
             entry.producer_id
             for entry in self.producers.values()
@@ -265,7 +266,7 @@ class ProducerStateManager:
     # --- the last stable offset ---------------------------------------------------------------------------------
 
     def first_unstable_offset(self) -> int | None:
-        """Return the first offset of the oldest transaction without a replicated marker, None when all are stable."""
+        """Return the first offset of the oldest transaction without a replicated marker; None if all are stable."""
         first = self._first_ongoing()
         if self.unreplicated:
             oldest = min(self.unreplicated)
@@ -273,12 +274,12 @@ class ProducerStateManager:
         return first
 
     def last_stable_offset_after(self, aborted: AbortedTransaction) -> int:
-        """Return the last stable offset once `aborted` is replicated: what `.txnindex` records."""
+        """Return the last stable offset after `aborted` is replicated, as recorded in `.txnindex`."""
         first = self._first_ongoing()
         return aborted.last_offset + 1 if first is None else first
 
     def in_order(self) -> Iterator[ProducerEntry]:
-        """Iterate the entries, those with open transactions in order of their first offset."""
+        """Yield the entries; those with open transactions in order of their first offset."""
         return iter(sorted(self.producers.values(), key=lambda entry: entry.txn_first_offset))
 
     def _first_ongoing(self) -> int | None:

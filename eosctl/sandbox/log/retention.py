@@ -1,4 +1,4 @@
-"""Which segments of a log may go: by log start offset, size and age (Kafka's UnifiedLog.deleteOldSegments)."""
+"""Retention of segments by log start offset, size, and age (Kafka's `UnifiedLog.deleteOldSegments`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 
 
 class SegmentFacts(NamedTuple):
-    """A segment as retention sees it; `end_offset` is the base offset of the next one, or the log's end."""
+    """A segment's data for retention; `end_offset` is the base offset of the next one, or the log end offset."""
 
     base_offset: int
     end_offset: int
@@ -19,7 +19,7 @@ class SegmentFacts(NamedTuple):
 
 
 def segment_facts(log: PartitionLog) -> list[SegmentFacts]:
-    """Collect what retention needs of every segment, oldest first."""
+    """Return the data of every segment for retention, oldest first."""
     segments = log.store.segments
     ends = [*(segment.base_offset for segment in segments[1:]), log.end_offset]
     return [
@@ -36,18 +36,18 @@ def count_deletable(
     settings: TopicSettings,
     now_ms: int,
 ) -> int:
-    """Count the oldest segments that are to go.
+    """Return the number of oldest segments to delete.
 
-    Never one with records at or above the high watermark, and not an active segment without records. An open
-    transaction protects nothing, as in Kafka. Only what lies below the log start offset goes from topics without
-    `delete` in their `cleanup.policy`.
+    Segments with records at or above the high watermark and an active segment without records are kept. As in Kafka, an
+    open transaction does not protect a segment. For topics without `delete` in their `cleanup.policy`, only segments
+    below the log start offset are deleted.
 
     Args:
         segments: All segments, oldest first, the active one last.
         log_start_offset: First offset that may be read.
         high_watermark: Everything below is replicated.
-        settings: `retention.bytes`, `retention.ms` and the policy.
-        now_ms: Now, in ms since the epoch.
+        settings: `retention.bytes`, `retention.ms`, and the policy.
+        now_ms: Now, in milliseconds since the epoch.
     """
     count = _count_while(segments, high_watermark, lambda found: found.end_offset <= log_start_offset, keep_active=True)
     if not settings.is_deleted:

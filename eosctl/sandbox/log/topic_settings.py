@@ -1,4 +1,4 @@
-"""The settings of one topic that its logs act upon, read once per change."""
+"""The settings of a topic that affect its logs, read once per change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class TopicConfigSource(Protocol):
-    """Gives the effective value of a topic setting."""
+    """A source of effective topic settings."""
 
     def topic_value(self, overrides: Mapping[str, str], name: str) -> str:
         """Return the value of `name` for a topic with these overrides."""

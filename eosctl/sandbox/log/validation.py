@@ -1,7 +1,7 @@
-"""What a leader checks in a batch before it looks at the producer (Kafka's LogValidator and UnifiedLog).
+"""Validation of a batch by the leader, before the producer checks (Kafka's `LogValidator` and `UnifiedLog`).
 
-Only header and checksum are read for a plain batch; records are decoded where a rule is about them: compacted topics,
-timestamps out of bounds, compressed batches.
+For a plain batch, only header and checksum are read. Records are decoded only for rules about records: compacted
+topics, timestamps out of bounds, and compressed batches.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from eosctl.wire.records.batch import BatchHeader, check_crc, decode_header, dec
 
 
 class RecordError(NamedTuple):
-    """Why one record of a batch was refused."""
+    """The reason why a record of a batch was rejected."""
 
     batch_index: int
     message: str
 
 
 class Refusal(NamedTuple):
-    """Why a batch is not appended.
+    """The reason why a batch is not appended.
 
-    `knows_log` is whether the answer carries the log start offset: checks that come before Kafka opens the log do not.
+    `knows_log` is whether the response contains the log start offset; checks before Kafka opens the log do not.
     """
 
     error: ErrorCode
@@ -42,7 +42,7 @@ _ZSTD_MIN_PRODUCE_VERSION: Final = 7
 
 
 def check_request_batch(records: bytes, produce_version: int) -> BatchHeader | Refusal:
-    """Check what a Produce request of version 3 or later may carry for one partition: exactly one v2 batch."""
+    """Check the batch of a partition in a Produce request of version 3 or later: exactly one v2 batch."""
     if not records:
         return _INVALID
     if len(records) >= 17 and records[16] not in (0, 1, 2):
@@ -67,7 +67,7 @@ def check_request_batch(records: bytes, produce_version: int) -> BatchHeader | R
 def check_client_batch(
     batch: bytes, header: BatchHeader, settings: TopicSettings, now_ms: int, partition: object
 ) -> Refusal | None:
-    """Check a client's batch against checksum, size, header consistency and the topic's settings."""
+    """Check a client's batch: checksum, size, header consistency, and the topic's settings."""
     if len(batch) > settings.max_message_bytes:
         return Refusal(
             ErrorCode.MESSAGE_TOO_LARGE,

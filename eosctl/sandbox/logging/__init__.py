@@ -1,1 +1,1 @@
-"""What the sandbox's nodes say: Kafka's log files in its layout and, for each release, its words."""
+"""Log lines of the sandbox's nodes, in the file layout and wording of each Kafka release."""

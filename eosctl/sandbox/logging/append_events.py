@@ -1,4 +1,4 @@
-"""What a leader says about batches that it does not append (`kafka.server.ReplicaManager`), with Kafka's reasons."""
+"""Log lines about rejected batches (`kafka.server.ReplicaManager`), with Kafka's reasons."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SILENT: Final = frozenset(
         ErrorCode.KAFKA_STORAGE_ERROR,
     }
 )
-"""Errors that ReplicaManager passes on without a line."""
+"""Errors that ReplicaManager returns without a log line."""
 
 
 class Refused(NamedTuple):
-    """The producer fields of a batch (or marker) that was refused; `message` is a reason that is known already."""
+    """The producer fields of a rejected batch or marker; `message` is the reason, if known."""
 
     producer_id: int = -1
     producer_epoch: int = -1
@@ -39,7 +39,7 @@ class Refused(NamedTuple):
 
 
 class AppendEvents:
-    """The words of one broker's ReplicaManager."""
+    """Log lines of a broker's ReplicaManager."""
 
     def __init__(self, log: EventLog, broker_id: int, *, is_3_9: bool) -> None:
         self._log = log
@@ -47,7 +47,7 @@ class AppendEvents:
         self._prefix = f"[ReplicaManager broker={broker_id}]"
 
     def refused(self, partition: Partition, error: ErrorCode, batch: Refused) -> None:
-        """A batch or marker was not appended; an old epoch is no error of the broker's, so it is told at INFO."""
+        """Log that a batch or marker was rejected; an old epoch is logged at INFO."""
         if error in _SILENT:
             return
         name = str(partition.partition)

@@ -1,4 +1,4 @@
-"""What the active controller says (`org.apache.kafka.controller`)."""
+"""Log lines of the active controller (`org.apache.kafka.controller`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_ACTIVE_OFFSET: Final = 0x7FFF_FFFF_FFFF_FFFF
 
 
 class ControllerEvents:
-    """The words of one controller."""
+    """Log lines of a controller."""
 
     def __init__(self, log: EventLog, node_id: int, *, is_3_9: bool) -> None:
         self._log = log
@@ -27,18 +27,18 @@ class ControllerEvents:
         self._prefix = f"[QuorumController id={node_id}]"
 
     def becomes_active(self, epoch: int, next_offset: int) -> None:
-        """This controller leads from now on."""
+        """Log that this controller has become active."""
         text = f"Becoming the active controller at epoch {epoch}, next write offset {next_offset}."
         self._write(QUORUM, text)
 
     def fences(self, broker_id: int, broker_epoch: int, changed_count: int) -> None:
-        """A broker's heartbeats stopped."""
+        """Log that a broker is fenced because its heartbeats have stopped."""
         at = "" if self._is_3_9 else f" at epoch {broker_epoch}"
         self._write(REPLICATION, f"Fencing broker {broker_id}{at} because its session has timed out.")
         self._write(REPLICATION, f"handleBrokerFenced: changing {changed_count} partition(s)")
 
     def unfences(self, broker_id: int, broker_epoch: int) -> None:
-        """A registered broker has caught up with the metadata and may serve."""
+        """Log that a registered broker has caught up with the metadata and is unfenced."""
         self._write(
             HEARTBEATS,
             f"The request from broker {broker_id} to unfence has been granted because it has caught up with the offset "
@@ -46,12 +46,12 @@ class ControllerEvents:
         )
 
     def lets_leave(self, broker_id: int) -> None:
-        """A broker may begin its controlled shutdown."""
+        """Log that a broker enters controlled shutdown."""
         text = f"Unfenced broker {broker_id} has requested and been granted a controlled shutdown."
         self._write(HEARTBEATS, text)
 
     def lets_stop(self, broker_id: int, offset: int) -> None:
-        """A broker that leads nothing any more may end."""
+        """Log that a broker without leaderships may shut down."""
         self._write(
             HEARTBEATS,
             f"The request from broker {broker_id} to shut down has been granted since the lowest active offset "
@@ -59,7 +59,7 @@ class ControllerEvents:
         )
 
     def changes(self, image: ClusterImage, records: Iterable[Any]) -> None:
-        """Records are about to be written: a leader that was not in sync is chosen at the price of data."""
+        """Log unclean leader elections among records about to be written."""
         for record in records:
             if not isinstance(record, PartitionChangeRecord) or record.leader <= NO_LEADER:
                 continue
@@ -80,7 +80,7 @@ class ControllerEvents:
 
 
 def _registration(state: PartitionState) -> str:
-    """Render a partition as Kafka's PartitionRegistration does."""
+    """Render a partition as Kafka's `PartitionRegistration` does."""
     return (
         f"PartitionRegistration(replicas={list(state.replicas)}, "
         f"directories=[{', '.join(map(render_uuid, state.directories))}], isr={list(state.isr)}, "
@@ -92,7 +92,7 @@ def _registration(state: PartitionState) -> str:
 
 
 def _empty_change(record: PartitionChangeRecord) -> str:
-    """Render the change as it is at that moment: Kafka tells before it fills in what changes."""
+    """Render the change without its values, as Kafka logs it before it sets them."""
     return (
         f"PartitionChangeRecord(partitionId={record.partition_id}, topicId={render_uuid(record.topic_id)}, isr=null, "
         "leader=-2, replicas=null, removingReplicas=null, addingReplicas=null, leaderRecoveryState=-1, "

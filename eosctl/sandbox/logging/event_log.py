@@ -1,4 +1,4 @@
-"""Where a node's log lines go: nowhere, or to files."""
+"""The destination of a node's log lines: none, or files."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ ERROR: Final = "ERROR"
 
 
 class EventLog(Protocol):
-    """Takes log events of one node."""
+    """Receives the log events of a node."""
 
     def write(self, logger: str, message: str, *, level: str = INFO, throwable: str = "") -> None:
-        """Note an event.
+        """Write an event.
 
         Args:
-            logger: The class that says it, under the name that it has in Kafka.
-            message: What it says.
-            level: INFO, WARN or ERROR.
+            logger: Kafka's name of the logging class.
+            message: The message.
+            level: INFO, WARN, or ERROR.
             throwable: The exception as Java prints it, without a stack: `class: message`.
         """
 
     def close(self) -> None:
-        """Write what waits, and let go of the files."""
+        """Write buffered lines and close the files."""
 
 
 class NoLog:
-    """The log of a node that keeps none (simulation, tests)."""
+    """The log of a node without log files (simulation, tests)."""
 
     def write(self, logger: str, message: str, *, level: str = INFO, throwable: str = "") -> None:
         """Drop the event."""

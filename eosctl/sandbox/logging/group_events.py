@@ -1,6 +1,6 @@
-"""What a group coordinator says: Scala's words up to 3.9, those of the new coordinator from 4.0 on.
+"""Log lines of a group coordinator: the Scala coordinator up to 3.9, the new coordinator from 4.0 on.
 
-The lines about a classic group are read off the group before and after a step, so the rules need not speak.
+Lines about a classic group are derived from the group before and after a step, so the rules do not log.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _JAVA: Final = "org.apache.kafka.coordinator"
 
 
 class GroupEvents:
-    """The words of one broker's group coordinator."""
+    """Log lines of a broker's group coordinator."""
 
     def __init__(self, log: EventLog, broker_id: int, *, is_3_9: bool) -> None:
         self._log = log
@@ -27,7 +27,7 @@ class GroupEvents:
     # --- partitions of __consumer_offsets -----------------------------------------------------------------------
 
     def elected(self, index: int, epoch: int) -> None:
-        """This broker coordinates a partition from now on."""
+        """Log that this broker has become the coordinator of a partition."""
         partition = f"{CONSUMER_OFFSETS_TOPIC}-{index}"
         if self._is_3_9:
             self._scala(f"Elected as the group coordinator for partition {index} in epoch {epoch}")
@@ -36,7 +36,7 @@ class GroupEvents:
             self._runtime(f"Scheduling loading of metadata from {partition} with epoch {epoch}")
 
     def loaded(self, index: int, epoch: int, record_count: int, size_bytes: int, took_ms: int) -> None:
-        """A partition was read."""
+        """Log that a partition was loaded."""
         partition = f"{CONSUMER_OFFSETS_TOPIC}-{index}"
         if self._is_3_9:
             self._manager(
@@ -50,7 +50,7 @@ class GroupEvents:
             )
 
     def resigned(self, index: int, epoch: int, offset_count: int, group_count: int) -> None:
-        """This broker no longer coordinates a partition."""
+        """Log that this broker no longer coordinates a partition."""
         partition = f"{CONSUMER_OFFSETS_TOPIC}-{index}"
         if self._is_3_9:
             self._scala(f"Resigned as the group coordinator for partition {index} in epoch OptionalInt[{epoch}]")
@@ -65,7 +65,7 @@ class GroupEvents:
             self._runtime(f"Finished unloading metadata for {partition} with epoch OptionalInt[{epoch}].")
 
     def completion_failed(self, producer_id: int, group_id: str) -> None:
-        """Offsets were to be committed whose own record is not appended yet (KAFKA-17507)."""
+        """Log that offsets could not be committed because their record is not appended yet (KAFKA-17507)."""
         self._log.write(
             "org.apache.kafka.server.util.KafkaScheduler",
             f"Uncaught exception in scheduled task 'handleTxnCompletion-{producer_id}'",
@@ -78,11 +78,11 @@ class GroupEvents:
     # --- classic groups -----------------------------------------------------------------------------------------
 
     def member_failed(self, index: int, group_id: str, member_id: str) -> None:
-        """A member's session ended without a heartbeat."""
+        """Log that a member's session expired."""
         self._about(index, f"Member {member_id} in group {group_id} has failed, removing it from the group")
 
     def members_left(self, index: int, group_id: str, members: Sequence[Member]) -> None:
-        """Members sent LeaveGroup."""
+        """Log that members sent LeaveGroup."""
         for member in members:
             if self._is_3_9:
                 text = f"Member {_metadata(member)} has left group {group_id} through explicit `LeaveGroup`"
@@ -92,7 +92,7 @@ class GroupEvents:
             self._about(index, f"{text}; client reason: not provided", stop="")
 
     def changed(self, index: int, before: ClassicGroup, after: ClassicGroup) -> None:
-        """A step moved a group: say what became of its rebalance."""
+        """Log the rebalance steps between two states of a group."""
         if not self._is_3_9:
             for member_id in sorted(before.pending_members & after.members.keys()):
                 self._about(
@@ -160,11 +160,11 @@ class GroupEvents:
     # --- consumer groups (KIP-848) ------------------------------------------------------------------------------
 
     def member_fenced(self, index: int, group_id: str, member_id: str, reason: str) -> None:
-        """A member of a consumer group was removed by the coordinator."""
+        """Log that the coordinator removed a member of a consumer group."""
         self._about(index, f"[GroupId {group_id}] Member {member_id} fenced from the group because {reason}", stop="")
 
     def downgraded(self, index: int, group: ClassicGroup, rebalances: bool) -> None:
-        """A consumer group became a classic one when its last member of the new protocol left."""
+        """Log that a consumer group became classic after its last member of the consumer protocol left."""
         if rebalances:
             self._about(
                 index,
@@ -175,7 +175,7 @@ class GroupEvents:
         self._about(index, f"[GroupId {group.group_id}] Converted the consumer group to a classic group.", stop="")
 
     def upgraded(self, index: int, group_id: str) -> None:
-        """A classic group became a consumer group when a member of the new protocol joined."""
+        """Log that a classic group became a consumer group when a member of the consumer protocol joined."""
         self._about(index, f"[GroupId {group_id}] Converted the classic group to a consumer group.", stop="")
 
     # --- loggers ------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class GroupEvents:
 
 
 def _metadata(member: Member) -> str:
-    """Print a member as Scala prints its `MemberMetadata`."""
+    """Render a member as Scala prints its `MemberMetadata`."""
     instance = "None" if member.group_instance_id is None else f"Some({member.group_instance_id})"
     protocols = ", ".join(protocol.name for protocol in member.protocols)
     return (

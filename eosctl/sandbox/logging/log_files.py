@@ -1,7 +1,7 @@
-"""Log files in Kafka's layout: `[date] LEVEL message (logger)`, a file for each kind of logger, rotated by size.
+"""Log files in Kafka's layout: `[date] LEVEL message (logger)`, one file per group of loggers, rotated by size.
 
-Which logger goes to which file is that of Kafka's own `log4j` configuration. Times are UTC. Lines of one turn of the
-event loop are written together at its end; files are opened when they get their first line.
+The mapping of loggers to files is that of Kafka's `log4j` configuration. Times are UTC. The lines of a turn of the
+event loop are written together at its end; a file is created with its first line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FILE_BY_LOGGER: Final = (
 )
 MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 KEPT_FILE_COUNT: Final = 5
-"""Rotated files beside the current one: ``server.log.1`` is the newest of them."""
+"""Rotated files; `server.log.1` is the newest of them."""
 
 
 class LogFiles:
@@ -43,7 +43,7 @@ class LogFiles:
         self._sizes: dict[str, int] = {}
 
     def write(self, logger: str, message: str, *, level: str = INFO, throwable: str = "") -> None:
-        """Note an event; it is in its file at the end of this turn."""
+        """Buffer an event, which is written at the end of this turn."""
         if not self._waiting:
             self._ticks.at_flush(self.flush)
         lines = self._waiting.setdefault(_file_of(logger), [])
@@ -52,7 +52,7 @@ class LogFiles:
             lines.append(f"{throwable}\n")
 
     def flush(self) -> None:
-        """Write what waits; lines that cannot be written are lost, as with Kafka's own appenders."""
+        """Write the buffered lines; lines that cannot be written are lost, as with Kafka's appenders."""
         waiting, self._waiting = self._waiting, {}
         for name, lines in waiting.items():
             try:
@@ -61,7 +61,7 @@ class LogFiles:
                 self._forget(name)
 
     def close(self) -> None:
-        """Write what waits, and let go of the files."""
+        """Write the buffered lines and close the files."""
         self.flush()
         for name in tuple(self._descriptors):
             self._forget(name)

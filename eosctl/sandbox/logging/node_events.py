@@ -1,4 +1,4 @@
-"""What a server process says of its own life: start, registration, unfencing, shutdown."""
+"""Log lines about a server process: start, registration, unfencing, and shutdown."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CONTROLLER_SERVER: Final = "kafka.server.ControllerServer"
 RAFT_SERVER: Final = "kafka.server.KafkaRaftServer"
 APP_INFO: Final = "org.apache.kafka.common.utils.AppInfoParser"
 FULL_RELEASE: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
-"""The patch releases whose behaviour and words the sandbox has."""
+"""The patch releases that the sandbox emulates."""
 
 
 class NodeEvents:
-    """The words of one server process, whatever its roles."""
+    """Log lines of a server process, in any role."""
 
     def __init__(self, log: EventLog, node_id: int, release: str) -> None:
         self._log = log
@@ -27,7 +27,7 @@ class NodeEvents:
         self._lifecycle = f"{package}.BrokerLifecycleManager"
 
     def starting(self, *, is_broker: bool, is_controller: bool) -> None:
-        """Return the process begins."""
+        """Log that the process starts."""
         self._log.write(SIGNALS, "Registered signal handlers for TERM, INT, HUP")
         if is_controller:
             self._log.write(CONTROLLER_SERVER, f"[ControllerServer id={self._node_id}] Starting controller")
@@ -38,29 +38,29 @@ class NodeEvents:
             self._started()
 
     def registered(self, broker_epoch: int) -> None:
-        """Return the controller took the broker in, fenced at first."""
+        """Log that the controller has registered the broker, initially fenced."""
         self._life(f"Successfully registered broker {self._node_id} with broker epoch {broker_epoch}")
 
     def unfenced(self) -> None:
-        """Return the broker may serve."""
+        """Log that the broker was unfenced."""
         self._life("The broker has been unfenced. Transitioning from RECOVERY to RUNNING.")
         self._broker("Transition from STARTING to STARTED")
         self._started()
 
     def wrote_metadata_snapshot(self, name: str, reason: str) -> None:
-        """Return the node wrote a snapshot of the metadata log."""
+        """Log that the node wrote a snapshot of the metadata log."""
         publisher, who = "org.apache.kafka.image.publisher.Snapshot", f"id={self._node_id}]"
         begins = f"[SnapshotGenerator {who} Creating new KRaft snapshot file snapshot {name} because {reason}."
         self._log.write(f"{publisher}Generator", begins)
         self._log.write(f"{publisher}Emitter", f"[SnapshotEmitter {who} Successfully wrote snapshot {name}")
 
     def hands_over(self) -> None:
-        """Return the broker was asked to end, and hands over what it leads."""
+        """Log the start of a controlled shutdown."""
         self._signalled(is_broker=True)
         self._life("Beginning controlled shutdown.")
 
     def stopped(self, *, is_broker: bool, is_controller: bool) -> None:
-        """Return the process ends in order."""
+        """Log the clean end of the process."""
         self._signalled(is_broker=is_broker)
         if is_broker:
             self._broker("shut down completed")

@@ -1,4 +1,4 @@
-"""What a broker says of its replicas: roles (`state.change.logger`) and ISRs (`kafka.cluster.Partition`)."""
+"""Log lines about replicas: roles (`state.change.logger`) and ISRs (`kafka.cluster.Partition`)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ FETCHER: Final = "kafka.server.ReplicaFetcherThread"
 
 
 class FormerRole(NamedTuple):
-    """Who led a partition before a change, as this broker knew it; -1 for nobody."""
+    """A partition's leader before a change, as this broker knew it; -1 for none."""
 
     leader_id: int
     leader_epoch: int
 
 
 class ReplicaEvents:
-    """The words of one broker about the partitions that it hosts."""
+    """Log lines of a broker about the partitions that it hosts."""
 
     def __init__(self, log: EventLog, broker_id: int) -> None:
         self._log = log
         self._broker_id = broker_id
 
     def hosted(self, partition: Partition) -> None:
-        """A partition's log is open."""
+        """Log that a partition's log was opened."""
         name = partition.partition
         self._log.write(
             PARTITION,
@@ -38,14 +38,14 @@ class ReplicaEvents:
         )
 
     def changed_role(self, partition: Partition, former: FormerRole) -> None:
-        """A partition has a new leader epoch; this broker leads or follows in it."""
+        """Log that this broker leads or follows a partition in a new leader epoch."""
         if partition.is_leader:
             self._leads(partition, former)
         elif partition.leader_id >= 0:
             self._follows(partition, former)
 
     def recovered(self, partition: Partition) -> None:
-        """This broker begins to lead although it may lack records; there is nothing that it could do about it."""
+        """Log that this broker leads a partition although it may lack records, and finishes the recovery state."""
         self._log.write(
             STATE_CHANGE,
             f"[Broker id={self._broker_id}] The topic partition {partition.partition} was marked as RECOVERING. "
@@ -72,7 +72,7 @@ class ReplicaEvents:
         )
 
     def truncates(self, partition: Partition, offset: int, leader_epoch: int) -> None:
-        """This follower cuts its log where it parts from its leader's."""
+        """Log that this follower truncates its log where it diverges from its leader's."""
         place = partition.partition
         self._fetcher(
             partition,
@@ -82,7 +82,7 @@ class ReplicaEvents:
         )
 
     def resets(self, partition: Partition, offset: int) -> None:
-        """This follower has more than its leader, and drops it."""
+        """Log that this follower drops records that its leader does not have."""
         self._fetcher(
             partition,
             f"Reset fetch offset for partition {partition.partition} from {partition.log.end_offset} to current "
@@ -91,7 +91,7 @@ class ReplicaEvents:
         )
 
     def shrinks_isr(self, partition: Partition, isr: Sequence[int]) -> None:
-        """This leader asks to take followers out of the ISR that lag behind."""
+        """Log that this leader requests to remove lagging followers from the ISR."""
         late = []
         for broker_id in partition.isr:
             follower = partition.followers.get(broker_id)
@@ -108,7 +108,7 @@ class ReplicaEvents:
         )
 
     def changed_isr(self, partition: Partition) -> None:
-        """Return the controller agreed to a new ISR."""
+        """Log that the controller accepted a new ISR."""
         is_short = len(partition.isr) < partition.min_isr
         self._isr(
             partition,

@@ -1,4 +1,4 @@
-"""What a node's log layer says: segments, producer snapshots, recovery."""
+"""Log lines of a node's log layer: segments, producer snapshots, and recovery."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.sandbox.logging.event_log import ERROR, NO_LOG, WARN, EventLog
 
 
 class StorageEvents:
-    """The words of one node's log layer; the loggers moved to `org.apache.kafka.storage` in 4.0."""
+    """Log lines of a node's log layer; the loggers moved to `org.apache.kafka.storage` in 4.0."""
 
     def __init__(self, log: EventLog, directory: str, *, is_3_9: bool) -> None:
         self._log = log
@@ -19,13 +19,13 @@ class StorageEvents:
         self._is_3_9 = is_3_9
 
     def rolled(self, partition: TopicPartition, offset: int) -> None:
-        """A new segment begins."""
+        """Log that a new segment was created."""
         logger = "kafka.log.LocalLog" if self._is_3_9 else "org.apache.kafka.storage.internals.log.LocalLog"
         where = self._place("LocalLog", partition)
         self._log.write(logger, f"{where} Rolled new log segment at offset {offset} in 0 ms.")
 
     def wrote_snapshot(self, partition: TopicPartition, offset: int, producer_count: int) -> None:
-        """Producer state was written beside the log."""
+        """Log that a producer snapshot was written."""
         self._log.write(
             "org.apache.kafka.storage.internals.log.ProducerStateManager",
             f"[ProducerStateManager partition={partition}] Wrote producer snapshot at offset {offset} with "
@@ -33,7 +33,7 @@ class StorageEvents:
         )
 
     def loaded(self, partition: TopicPartition, recovered: Sequence[int], end_offset: int) -> None:
-        """A log that has records was opened; `recovered` are the segments that had to be read again."""
+        """Log that a log with records was opened; `recovered` are the segments that were read again."""
         where = self._place("LogLoader", partition)
         loader = "kafka.log.LogLoader" if self._is_3_9 else "org.apache.kafka.storage.internals.log.LogLoader"
         for number, base_offset in enumerate(recovered):
@@ -45,13 +45,13 @@ class StorageEvents:
         self._log.write(unified, f"{where} Loading producer state till offset {end_offset}{version}")
 
     def failed(self, error: OSError, what: str) -> None:
-        """Return the disk refused: what is in this directory is served no more."""
+        """Log that a directory went offline because of an I/O error."""
         channel = "org.apache.kafka.storage.internals.log.LogDirFailureChannel"
         self._log.write(channel, what, level=ERROR, throwable=f"java.io.IOException: {error.strerror or error}")
         self._log.write("kafka.log.LogManager", f"Stopping serving logs in dir {self._directory}", level=WARN)
 
     def all_failed(self, directories: Sequence[Path]) -> None:
-        """Return the broker ends with its last log directory."""
+        """Log that the broker halts because its last log directory failed."""
         text = f"Shutdown broker because all log dirs in {', '.join(map(str, directories))} have failed"
         self._log.write("kafka.log.LogManager", text, level=ERROR)
 

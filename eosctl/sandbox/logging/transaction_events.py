@@ -1,4 +1,4 @@
-"""What a transaction coordinator says (`kafka.coordinator.transaction`); the words are the same from 2.5 to 4.3."""
+"""Log lines of a transaction coordinator (`kafka.coordinator.transaction`); the same from 2.5 to 4.3."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _CANCELLED: Final = frozenset(
         ErrorCode.CONCURRENT_TRANSACTIONS,
     }
 )
-"""Answers to a rollback that mean that somebody else ended the transaction; Kafka says so at DEBUG only."""
+"""Errors of a rollback that another client has ended already; Kafka logs them only at DEBUG."""
 
 
 class TransactionEvents:
-    """The words of one broker's transaction coordinator."""
+    """Log lines of a broker's transaction coordinator."""
 
     def __init__(self, log: EventLog, broker_id: int, *, is_3_9: bool) -> None:
         self._log = log
@@ -45,7 +45,7 @@ class TransactionEvents:
     def initialised(
         self, transactional_id: str, producer_id: int, producer_epoch: int, partition_index: int, error: ErrorCode
     ) -> None:
-        """An InitProducerId was written to the state log, or could not be."""
+        """Log that an InitProducerId was written to the state log, or failed."""
         if error:
             text = f"Returning {error.name} error code to client for {transactional_id}'s InitProducerId request"
         else:
@@ -56,7 +56,7 @@ class TransactionEvents:
         self._log.write(COORDINATOR, f"{self._coordinator} {text}")
 
     def rolled_back(self, transactional_id: str, error: ErrorCode) -> None:
-        """A transaction was aborted for its age, or could not be."""
+        """Log that a transaction was aborted after its timeout, or that the abort failed."""
         rollback = f"ollback of ongoing transaction for transactionalId {transactional_id}"
         if not error:
             self._log.write(COORDINATOR, f"{self._coordinator} Completed r{rollback} due to timeout")
@@ -66,7 +66,7 @@ class TransactionEvents:
             )
 
     def end_refused(self, transactional_id: str, state: TransactionState, committed: bool) -> None:
-        """A client asked to end what has another end already; only 4.x says so."""
+        """Log that a client requested another outcome than the prepared one; only 4.x logs it."""
         if not self._is_3_9:
             self._log.write(
                 COORDINATOR,
@@ -76,7 +76,7 @@ class TransactionEvents:
             )
 
     def end_not_written(self, following: TransactionMetadata, coordinator_epoch: int, error: ErrorCode) -> None:
-        """Return the outcome of a transaction could not be written, so no markers are sent."""
+        """Log that the outcome of a transaction could not be written, so no markers are sent."""
         result = "COMMIT" if following.state is TransactionState.PREPARE_COMMIT else "ABORT"
         self._log.write(
             COORDINATOR,
@@ -89,7 +89,7 @@ class TransactionEvents:
     # --- the state log ------------------------------------------------------------------------------------------
 
     def elected(self, partition_index: int, coordinator_epoch: int) -> None:
-        """This broker coordinates a partition from now on."""
+        """Log that this broker has become the coordinator of a partition."""
         self._log.write(
             COORDINATOR,
             f"{self._coordinator} Elected as the txn coordinator for partition {partition_index} at epoch "
@@ -102,7 +102,7 @@ class TransactionEvents:
         )
 
     def loaded(self, partition_index: int, coordinator_epoch: int, id_count: int, took_ms: int) -> None:
-        """A partition of the state log was read."""
+        """Log that a partition of the state log was loaded."""
         partition = f"{TRANSACTION_STATE_TOPIC}-{partition_index}"
         self._log.write(
             STATE_MANAGER,
@@ -116,7 +116,7 @@ class TransactionEvents:
         )
 
     def resigned(self, partition_index: int, leader_epoch: int | None, coordinator_epoch: int, id_count: int) -> None:
-        """This broker no longer coordinates a partition, of which it forgot `id_count` ids."""
+        """Log that this broker no longer coordinates a partition and unloaded `id_count` ids."""
         epoch = "None" if leader_epoch is None else f"Some({leader_epoch})"
         self._log.write(
             COORDINATOR,
@@ -131,7 +131,7 @@ class TransactionEvents:
         )
 
     def not_written(self, following: TransactionMetadata, error: ErrorCode) -> None:
-        """A transition could not be written; the id is as it was."""
+        """Log that a transition could not be written; the id is unchanged."""
         state = state_name(following.state, is_3_9=self._is_3_9)
         pending = f"Some({state})" if self._is_3_9 else f"Optional[{state}]"
         self._log.write(
@@ -144,7 +144,7 @@ class TransactionEvents:
     # --- markers ------------------------------------------------------------------------------------------------
 
     def markers_skipped(self, transactional_id: str, partitions: Iterable[TopicPartition]) -> None:
-        """Markers are left out because their partitions have no leader."""
+        """Log that markers are skipped because their partitions have no leader."""
         self._log.write(
             MARKER_CHANNEL,
             f"{self._channel} Couldn't find leader endpoint for partitions {scala_set(partitions)} while trying to "
@@ -155,7 +155,7 @@ class TransactionEvents:
     def marker_retried(
         self, transactional_id: str, partition: TopicPartition, error: ErrorCode, coordinator_epoch: int
     ) -> None:
-        """A leader did not take a marker; it is sent again."""
+        """Log that a leader did not accept a marker and it is sent again."""
         self._log.write(
             MARKER_HANDLER,
             f"{self._handler} Sending {transactional_id}'s transaction marker for partition {partition} has failed "
@@ -165,7 +165,7 @@ class TransactionEvents:
     def marker_refused(
         self, transactional_id: str, partition: TopicPartition, error: ErrorCode, coordinator_epoch: int
     ) -> None:
-        """A leader refused a marker for good: another coordinator, or another producer, is in charge."""
+        """Log that a leader rejected a marker permanently because another coordinator or producer is in charge."""
         self._log.write(
             MARKER_HANDLER,
             f"{self._handler} Sending {transactional_id}'s transaction marker for partition {partition} has "

@@ -1,4 +1,4 @@
-"""How Scala (3.9) and Java (4.x) print what log lines hold: sets, options, states, exceptions."""
+"""Text forms of values in log lines, as Scala (3.9) and Java (4.x) print them: sets, options, states, exceptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.sandbox.coordinator.transaction.metadata import TransactionMetadata
 from eosctl.wire.error_codes import ErrorCode
 
 _LARGEST_PLAIN_SET: Final = 4
-"""Scala prints its sets of up to four elements as ``Set``, larger ones as ``HashSet``."""
+"""Scala prints sets of up to four elements as `Set`, larger ones as `HashSet`."""
 
 _EXCEPTIONS: Final = {
     ErrorCode.CORRUPT_MESSAGE: "CorruptRecordException",
@@ -47,7 +47,7 @@ def partition_set(partitions: Iterable[TopicPartition], *, is_3_9: bool) -> str:
 
 
 def transition(following: TransactionMetadata, *, is_3_9: bool) -> str:
-    """Print the value that a transaction moves to (`TxnTransitMetadata`)."""
+    """Render a transaction's next value (`TxnTransitMetadata`)."""
     state = state_name(following.state, is_3_9=is_3_9)
     partitions = partition_set(following.partitions, is_3_9=is_3_9)
     times = f"txnStartTimestamp={following.start_ms}, txnLastUpdateTimestamp={following.last_update_ms}"

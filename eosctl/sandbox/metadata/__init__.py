@@ -1,1 +1,1 @@
-"""The metadata log: real KRaft records, the image that they replay into, and each node's copy."""
+"""The metadata log: KRaft records, the image that they are replayed into, and each node's copy."""

@@ -1,4 +1,4 @@
-"""A node follows the metadata log: Fetch from the active controller, append, replay what is committed."""
+"""Follow the metadata log: fetch from the active controller, append, and replay committed records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_BYTES = 8_388_608
 
 
 class MetadataFetcher:
-    """Keeps one node's copy of the metadata log up to date; without a known leader it asks voters who leads."""
+    """Keeps a node's copy of the metadata log up to date; without a known leader, it queries voters."""
 
     def __init__(
         self,
@@ -50,16 +50,16 @@ class MetadataFetcher:
         self._max_wait_ms = max_wait_ms
         self._request_timeout_ms = request_timeout_ms
         self._download: SnapshotDownload | None = None
-        self._number = 0  # the request whose answer counts; a stop or a new start forgets the one under way
+        self._number = 0  # The request in progress; a stop or restart invalidates its response.
 
     def start(self) -> None:
-        """Fetch from now on."""
+        """Start to fetch."""
         self._number += 1
         self._download = None
         self._send()
 
     def stop(self) -> None:
-        """Fetch no more: this node leads."""
+        """Stop fetching, because this node leads."""
         self._number += 1
 
     def _send(self) -> None:
@@ -99,7 +99,7 @@ class MetadataFetcher:
             return
         self._view.heard_of(data.current_leader.leader_id, data.current_leader.leader_epoch, target)
         if number != self._number:
-            return  # the news made this node a voter without a leader, or start anew
+            return  # The response has stopped or restarted this fetcher.
         is_of_leader = (target, data.current_leader.leader_epoch) == (self._view.leader_id, self._view.epoch)
         if data.error_code or not is_of_leader:
             self._download = None
@@ -116,7 +116,7 @@ class MetadataFetcher:
 
     def _take_piece(self, download: SnapshotDownload, data: ResponsePartitionSnapshot) -> None:
         if not download.take(data):
-            self._download = None  # the leader has another one by now, and will say so
+            self._download = None  # The leader has a newer snapshot by now; its next response names it.
         elif download.is_complete:
             self._download = None
             self._log.take_snapshot(download.end_offset, download.epoch, bytes(download.data))
@@ -135,7 +135,7 @@ class MetadataFetcher:
 
 
 def _metadata_part(response: FetchResponse | FetchSnapshotResponse | None) -> Any | None:
-    """Return what an answer says of the metadata log, None when it says nothing."""
+    """Return the partition of the metadata log in a response; None without one."""
     if response is None or response.error_code:
         return None
     topics = response.responses if isinstance(response, FetchResponse) else response.topics

@@ -1,4 +1,4 @@
-"""The cluster's state: what the metadata records replay into, on the controller and on every broker."""
+"""The cluster metadata: the image into which records are replayed, on the controller and on every broker."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from eosctl.wire.internal import metadata as records
 
 NO_LEADER: Final = -1
 NO_LEADER_CHANGE: Final = -2
-RECOVERED, RECOVERING = 0, 1  # a leader that was in sync, and one that was not and may have lost records (KIP-704)
+RECOVERED, RECOVERING = 0, 1  # Elected from the ISR, or uncleanly with possible data loss (KIP-704).
 TOPIC_RESOURCE: Final = 2
 BROKER_RESOURCE: Final = 4
 GROUP_RESOURCE: Final = 32
 
 QuotaEntity = frozenset[tuple[str, str | None]]
-"""Whom a quota is for: types (``user``, ``client-id``, ``ip``) with names, None for the default."""
+"""The entity of a quota: types (`user`, `client-id`, `ip`) with names, None for the default."""
 
 
-MIGRATING_DIRECTORY: Final = bytes(16)  # Kafka's DirectoryId: nobody said where it is, and it is there
-UNASSIGNED_DIRECTORY: Final = bytes(15) + b"\x01"  # its broker will say
+# Kafka's DirectoryId: the directory is unknown because none was assigned (MIGRATING) ...
+MIGRATING_DIRECTORY: Final = bytes(16)
+UNASSIGNED_DIRECTORY: Final = bytes(15) + b"\x01"  # ... or the broker has not reported it yet (UNASSIGNED).
 
 
 class PartitionState(NamedTuple):
-    """One partition as the controller decided it (Kafka's PartitionRegistration)."""
+    """The controller's state of a partition (Kafka's `PartitionRegistration`)."""
 
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
@@ -42,14 +43,14 @@ class PartitionState(NamedTuple):
 
 
 def directory_of(state: PartitionState, broker_id: int) -> bytes:
-    """Return the directory that holds a broker's replica, MIGRATING where nobody said."""
+    """Return the directory of a broker's replica; MIGRATING if none was assigned."""
     if broker_id in state.replicas and state.directories:
         return state.directories[state.replicas.index(broker_id)]
     return MIGRATING_DIRECTORY
 
 
 class TopicState(NamedTuple):
-    """A topic; `partitions` is keyed by index and changes in place."""
+    """A topic; `partitions` is keyed by index and modified in place."""
 
     name: str
     topic_id: bytes
@@ -57,7 +58,7 @@ class TopicState(NamedTuple):
 
 
 class ListenerEndpoint(NamedTuple):
-    """Where a broker listens."""
+    """The address of a broker's listener."""
 
     name: str
     host: str
@@ -76,11 +77,11 @@ class BrokerState(NamedTuple):
     fenced: bool
     in_controlled_shutdown: bool
     log_dirs: tuple[bytes, ...] = ()
-    features: Mapping[str, tuple[int, int]] = {}  # the levels that it supports, from and to
-    cordoned_log_dirs: tuple[bytes, ...] | None = None  # None: it does not know of such
+    features: Mapping[str, tuple[int, int]] = {}  # The supported levels, minimum and maximum.
+    cordoned_log_dirs: tuple[bytes, ...] | None = None  # None: the registration has no directories.
 
     def has_directory(self, directory_id: bytes) -> bool:
-        """Return whether a replica that is assigned to this directory can be served (Kafka's DirectoryId.isOnline)."""
+        """Return whether the broker can serve a replica in this directory (Kafka's `DirectoryId.isOnline`)."""
         if directory_id in (UNASSIGNED_DIRECTORY, MIGRATING_DIRECTORY) or not self.log_dirs:
             return True
         return directory_id in self.log_dirs
@@ -92,7 +93,7 @@ class BrokerState(NamedTuple):
 
 
 class RemovedTopic(NamedTuple):
-    """A topic that a batch of records deleted."""
+    """A topic that a batch of records has deleted."""
 
     name: str
     topic_id: bytes
@@ -100,7 +101,7 @@ class RemovedTopic(NamedTuple):
 
 
 class ImageDelta:
-    """What a run of records changed."""
+    """The changes of a batch of records."""
 
     __slots__ = ("acls", "brokers", "configs", "features", "partitions", "removed_topics")
 
@@ -114,7 +115,7 @@ class ImageDelta:
 
 
 class ClusterImage:
-    """Everything that the metadata log says, up to `last_offset`."""
+    """The content of the metadata log, up to `last_offset`."""
 
     def __init__(self) -> None:
         self.topics: dict[str, TopicState] = {}
@@ -124,25 +125,25 @@ class ClusterImage:
         self.features_offset = -1
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.acls: dict[bytes, records.AccessControlEntryRecord] = {}
-        self.scram: dict[tuple[str, str], ScramCredential] = {}  # by user and mechanism
+        self.scram: dict[tuple[str, str], ScramCredential] = {}  # By user and mechanism.
         self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.next_producer_id = 0
         self.controllers: dict[int, records.RegisterControllerRecord] = {}
         self.delegation_tokens: dict[str, records.DelegationTokenRecord] = {}
         self.zk_migration: records.ZkMigrationStateRecord | None = None
-        self._leaderships: dict[TopicPartition, PartitionLeadership] = {}  # made when asked for: requests ask often
+        self._leaderships: dict[TopicPartition, PartitionLeadership] = {}  # Derived views, built on demand and cached.
         self.last_offset = -1
         self.last_epoch = -1
 
     def changed(self) -> None:
-        """Forget what was made of the records before."""
+        """Drop the views derived from earlier records."""
         if self._leaderships:
             self._leaderships.clear()
 
     # --- views (MetadataView of the ports) ----------------------------------------------------------------------
 
     def leadership(self, partition: TopicPartition) -> PartitionLeadership | None:
-        """Return leader and epoch, or None when the partition does not exist."""
+        """Return leader and epoch, or None for an unknown partition."""
         found = self._leaderships.get(partition)
         if found is None:
             state = self.partition(partition)
@@ -157,12 +158,12 @@ class ClusterImage:
         return topic.partitions.get(partition.partition) if topic is not None else None
 
     def partition_count(self, topic: str) -> int:
-        """Return the number of partitions, 0 when the topic does not exist."""
+        """Return the number of partitions, 0 for an unknown topic."""
         state = self.topics.get(topic)
         return len(state.partitions) if state is not None else 0
 
     def topic_id(self, topic: str) -> bytes | None:
-        """Return the 16 bytes of the topic's id, or None."""
+        """Return the topic's id (16 bytes), or None for an unknown topic."""
         state = self.topics.get(topic)
         return state.topic_id if state is not None else None
 
@@ -183,7 +184,7 @@ class ClusterImage:
         ]
 
     def finalized_feature(self, name: str) -> int:
-        """Return the finalized level of a feature, 0 when absent."""
+        """Return the finalized level of a feature; 0 if absent."""
         return self.features.get(name, 0)
 
     def config(self, resource_type: int, name: str) -> dict[str, str]:
@@ -195,5 +196,5 @@ class ClusterImage:
         return self.config(GROUP_RESOURCE, group_id)
 
     def active_brokers(self) -> list[BrokerState]:
-        """Return the unfenced brokers in order of id."""
+        """Return the unfenced brokers in id order."""
         return [broker for _, broker in sorted(self.brokers.items()) if not broker.fenced]

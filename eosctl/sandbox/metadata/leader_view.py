@@ -1,4 +1,4 @@
-"""Who leads the metadata log, as far as a node knows."""
+"""A node's view of the metadata log's leader."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NO_LEADER = -1
 
 
 class LeaderView:
-    """The leader of the newest epoch that this node has heard of; `on_change` is told the one that leads no more."""
+    """The leader of the newest known epoch; `on_change` receives the previous leader."""
 
     def __init__(self, voters: Sequence[int]) -> None:
         self.voters = tuple(voters)
@@ -17,17 +17,17 @@ class LeaderView:
         self.on_change: Callable[[int], None] = _nobody
 
     def heard_of(self, leader_id: int, epoch: int, source: int) -> None:
-        """Take over what the node `source` says; older news change nothing."""
+        """Update the leader from a response of node `source`; ignore older epochs."""
         if epoch > self.epoch or (epoch == self.epoch and leader_id != NO_LEADER):
             self._follow(leader_id, epoch)
 
     def unreachable(self, node_id: int) -> None:
-        """Note that a node did not answer: another voter may know who leads now."""
+        """Record that a node did not respond; another voter may know the current leader."""
         if node_id == self.leader_id:
             self._follow(NO_LEADER, self.epoch)
 
     def fetched(self) -> None:
-        """Note that the leader answered a fetch."""
+        """Record that the leader responded to a fetch."""
 
     def _follow(self, leader_id: int, epoch: int) -> None:
         former, self.leader_id, self.epoch = self.leader_id, leader_id, epoch
@@ -36,4 +36,4 @@ class LeaderView:
 
 
 def _nobody(former: int) -> None:
-    """Let a change of the leader go unnoticed."""
+    """Ignore a change of the leader."""

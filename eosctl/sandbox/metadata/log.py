@@ -26,10 +26,10 @@ METADATA_TOPIC_ID = bytes(15) + b"\x01"
 
 
 class MetadataLog:
-    """The metadata log of one node: appended by the active controller, fetched by everybody else.
+    """The metadata log of a node, appended by the active controller and fetched by all other nodes.
 
-    `committed` listeners hear of every batch once, in order, as the high watermark passes it; a snapshot is one batch
-    to them. `snapshots` are those beside the log, oldest first.
+    `committed` listeners receive every batch once, in order, as the high watermark passes it; a snapshot is one batch
+    for them. `snapshots` are those next to the log, oldest first.
     """
 
     def __init__(self, log: PartitionLog, release: str) -> None:
@@ -39,49 +39,49 @@ class MetadataLog:
         self._listeners: list[Callable[[ReplayedBatch], None]] = []
         self.snapshots = find_snapshots(self.directory, log.start_offset)
         if self.snapshots and self.snapshots[-1].end_offset > log.end_offset:
-            # This node went down between the two steps of taking a snapshot over from the leader.
+            # The node stopped between the two steps of installing a snapshot from the leader.
             log.restart_at(self.snapshots[-1].end_offset)
         self._delivered = 0
 
     @property
     def end_offset(self) -> int:
-        """Offset of the next record."""
+        """Return the offset of the next record."""
         return self.log.end_offset
 
     @property
     def high_watermark(self) -> int:
-        """Everything below is committed."""
+        """Return the high watermark: everything below is committed."""
         return self.log.high_watermark
 
     @property
     def last_epoch(self) -> int:
-        """Leader epoch of the last record, of a snapshot's when the log begins with it; -1 in an empty log."""
+        """Return the leader epoch of the last record, or of the snapshot if the log starts with one; -1 if empty."""
         latest = self.log.epochs.latest
         return self.snapshots[-1].epoch if latest < 0 and self.snapshots else latest
 
     def listen(self, committed: Callable[[ReplayedBatch], None]) -> None:
-        """Deliver committed batches to `committed`, those from now on."""
+        """Deliver batches committed from now on to `committed`."""
         self._listeners.append(committed)
 
     def append(self, records: Sequence[Any], epoch: int, now_ms: int, metadata_version: int) -> int:
-        """Append records as one batch; returns the offset of the last one.
+        """Append records as one batch; return the offset of the last one.
 
-        They are written as `metadata_version` has them, so that nodes that are not upgraded yet can read them; 0 before
-        any is finalized.
+        Records are encoded for `metadata_version`, so that nodes not upgraded yet can read them; 0 before one is
+        finalized.
         """
         batch = encode_metadata_batch(records, self._writes(metadata_version), self.end_offset, epoch, now_ms)
         return self._append(batch, epoch, now_ms)
 
     def append_leader_change(self, leader_id: int, voters: Sequence[int], epoch: int, now_ms: int) -> int:
-        """Open a leader epoch."""
+        """Append the leader change of a new epoch."""
         return self._append(encode_leader_change(leader_id, voters, self.end_offset, epoch, now_ms), epoch, now_ms)
 
     def append_fetched(self, data: bytes, now_ms: int) -> None:
-        """Take over batches of the leader."""
+        """Append batches of the leader."""
         self.log.append_as_follower(data, now_ms)
 
     def commit(self, high_watermark: int) -> None:
-        """Raise the high watermark and deliver what is committed now."""
+        """Raise the high watermark and deliver the newly committed batches."""
         if high_watermark > self.log.high_watermark:
             self.log.advance_high_watermark(min(high_watermark, self.end_offset))
         if not self._delivered and self.snapshots and self.snapshots[-1].end_offset <= self.log.high_watermark:
@@ -104,7 +104,7 @@ class MetadataLog:
             listener(batch)
 
     def batches(self, end_offset: int | None = None) -> Iterator[ReplayedBatch]:
-        """Iterate the log below an offset, or all of it, committed or not; a snapshot stands for what it contains."""
+        """Yield the batches below an offset, or all, committed or not; a snapshot replaces those that it covers."""
         end_offset = self.end_offset if end_offset is None else end_offset
         start_offset = 0
         within = [snapshot for snapshot in self.snapshots if snapshot.end_offset <= end_offset]
@@ -118,7 +118,7 @@ class MetadataLog:
     # --- snapshots ----------------------------------------------------------------------------------------------
 
     def write_snapshot(self, image: ClusterImage, last: ReplayedBatch, now_ms: int) -> MetadataSnapshot | None:
-        """Write a snapshot of what was committed up to a batch; None when it is there.
+        """Write a snapshot up to a committed batch; return None if it exists.
 
         Raises:
             OSError: It cannot be written.
@@ -134,9 +134,9 @@ class MetadataLog:
         return snapshot
 
     def take_snapshot(self, end_offset: int, epoch: int, data: bytes) -> None:
-        """Begin anew with a snapshot of the leader, which has removed what this log would need next.
+        """Replace the log by a snapshot of the leader, which no longer has the next offset of this log.
 
-        Listeners are told of it as of one batch that also takes away what they know and the snapshot has not.
+        Listeners receive it as one batch, which also removes everything that the snapshot does not contain.
 
         Raises:
             OSError: It cannot be written.
@@ -153,7 +153,7 @@ class MetadataLog:
         self._tell(batch._replace(records=[*gone, *batch.records]))
 
     def find_snapshot(self, end_offset: int, epoch: int) -> MetadataSnapshot | None:
-        """Return the snapshot of this id, None when there is none."""
+        """Return the snapshot with this id, or None."""
         return next((one for one in self.snapshots if (one.end_offset, one.epoch) == (end_offset, epoch)), None)
 
     def _append(self, batch: bytes, epoch: int, now_ms: int) -> int:

@@ -1,4 +1,4 @@
-"""Batches of the metadata log: which record versions a release writes, and how batches are built and read."""
+"""Batches of the metadata log: record versions of each release, encoding, and decoding."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from eosctl.wire.records.batch import decode_records, encode_batch, iter_headers
 from eosctl.wire.records.control import ControlType
 from eosctl.wire.records.record import Record
 
-#: The metadata.version of the last release that writes the records of 3.9 (MetadataVersion.IBP_3_9_IV0).
+#: metadata.version of the last release with the records of 3.9 (MetadataVersion.IBP_3_9_IV0).
 METADATA_3_9 = 21
-#: Record versions other than 0, by the release whose metadata.version is finalized (MetadataVersion).
+#: Record versions other than 0, by the first release that writes them (MetadataVersion).
 _VERSIONS: dict[str, dict[str, int]] = {
     "3.9": {
         "RegisterBrokerRecord": 3,
@@ -32,13 +32,13 @@ _VERSIONS: dict[str, dict[str, int]] = {
     },
 }
 _CONTROL_KEY = struct.Struct(">hh")
-MAX_BATCH_RECORDS = 10_000  # Kafka bounds the records of one atomic append likewise
+MAX_BATCH_RECORDS = 10_000  # Kafka limits the records of an atomic append in the same way.
 
 
 class ReplayedBatch(NamedTuple):
-    """One batch of the metadata log, decoded; control batches have no records.
+    """A decoded batch of the metadata log; control batches have no records.
 
-    `timestamp` is its latest (ms), and `is_whole` says whether all of its records are known here.
+    `timestamp` is its max timestamp (ms). `is_whole` is whether all of its records are known.
     """
 
     base_offset: int
@@ -61,7 +61,7 @@ def encode_metadata_batch(records: Sequence[Any], release: str, base_offset: int
 
 
 def encode_leader_change(leader_id: int, voters: Sequence[int], base_offset: int, epoch: int, now_ms: int) -> bytes:
-    """Encode the control batch with which a new leader opens its epoch."""
+    """Encode the control batch that starts a leader's epoch."""
     message = LeaderChangeMessage(0, leader_id, [Voter(voter) for voter in voters], [Voter(leader_id)])
     return encode_control(ControlType.LEADER_CHANGE, message, base_offset, epoch, now_ms)
 
@@ -73,7 +73,7 @@ def encode_control(kind: ControlType, value: object, base_offset: int, epoch: in
 
 
 def replay_batches(data: bytes) -> Iterator[ReplayedBatch]:
-    """Decode the batches of a stretch of the metadata log; records of unknown types are left out."""
+    """Decode consecutive batches of the metadata log; skip records of unknown types."""
     for position, header in iter_headers(data):
         records: list[Any] = []
         is_whole = True
@@ -81,7 +81,7 @@ def replay_batches(data: bytes) -> Iterator[ReplayedBatch]:
             for record in decode_records(data, header, position):
                 try:
                     records.append(decode_record(record.value or b""))
-                except WireError:  # of a newer release: nothing here depends on it
+                except WireError:  # A record of a newer release, which nothing here depends on.
                     is_whole = False
         yield ReplayedBatch(
             header.base_offset,

@@ -1,4 +1,4 @@
-"""How a record of the metadata log changes the cluster's image."""
+"""Application of metadata records to the cluster image."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from eosctl.wire.internal import metadata as records
 
 
 def replay(image: ClusterImage, record: Any, delta: ImageDelta) -> None:
-    """Apply one record; unknown kinds change nothing."""
+    """Apply a record; ignore unknown types."""
     handler = _HANDLERS.get(type(record).__name__)
     if handler is not None:
         handler(image, record, delta)
@@ -75,7 +75,7 @@ def _change_registration(
     broker = image.brokers.get(record.broker_id)
     if broker is None:
         return
-    if record.fenced:  # 1 fences, -1 unfences, 0 says nothing
+    if record.fenced:  # 1 fences, -1 unfences, 0 leaves it unchanged.
         broker = broker._replace(fenced=record.fenced > 0)
     if record.in_controlled_shutdown:
         broker = broker._replace(in_controlled_shutdown=record.in_controlled_shutdown > 0)
@@ -133,7 +133,7 @@ def _partition_change(image: ClusterImage, record: records.PartitionChangeRecord
 
 
 def merge_change(state: PartitionState, record: records.PartitionChangeRecord) -> PartitionState:
-    """Apply a change; naming a leader, even the same one, starts a new leader epoch."""
+    """Apply a change; setting a leader, even the same one, starts a new leader epoch."""
     changes: dict[str, Any] = {"partition_epoch": state.partition_epoch + 1}
     if record.leader != NO_LEADER_CHANGE:
         changes |= {"leader": record.leader, "leader_epoch": state.leader_epoch + 1}
@@ -232,7 +232,7 @@ def _zk_migration(image: ClusterImage, record: records.ZkMigrationStateRecord, d
 
 
 def _clear_elr(image: ClusterImage, record: records.ClearElrRecord, delta: ImageDelta) -> None:
-    """Forget who was eligible in a topic, or in all when it names none (ReplicationControlManager.replay)."""
+    """Clear the eligible replicas of a topic, or of all topics (`ReplicationControlManager.replay`)."""
     if record.topic_name:
         named = image.topics.get(record.topic_name)
         topics = [] if named is None else [named]

@@ -1,4 +1,4 @@
-"""Snapshots of the metadata log (KIP-630): files that stand for the log below an offset."""
+"""Snapshots of the metadata log (KIP-630): files that replace the log below an offset."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from eosctl.wire.records.batch import decode_records, iter_headers
 from eosctl.wire.records.control import ControlType
 
 _NAME: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint", re.ASCII)
-_HEADER_BYTES: Final = 4096  # its first batch, which has one small record, is much shorter
-PART: Final = ".part"  # what is being written (Kafka's Snapshots.PARTIAL_SUFFIX) ...
-DELETED: Final = ".deleted"  # ... and what is about to be deleted
+_HEADER_BYTES: Final = 4096  # Upper bound of its first batch, which has one small record.
+PART: Final = ".part"  # Suffix of a snapshot that is being written (Kafka's Snapshots.PARTIAL_SUFFIX) ...
+DELETED: Final = ".deleted"  # ... and of one to be deleted.
 
 
 class MetadataSnapshot(NamedTuple):
-    """A `.checkpoint` file: what the log says below `end_offset`, whose last record is of `epoch`."""
+    """A `.checkpoint` file: the content of the log below `end_offset`; `epoch` is that of its last record."""
 
     path: Path
     end_offset: int
@@ -29,7 +29,7 @@ class MetadataSnapshot(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How Kafka's logs call it."""
+        """Return the snapshot id as Kafka logs it."""
         return self.path.stem
 
     @property
@@ -38,7 +38,7 @@ class MetadataSnapshot(NamedTuple):
         return self.path.stat().st_size
 
     def batch(self) -> ReplayedBatch:
-        """Return all it holds as one batch; its records have the offset of the log's last one that it stands for.
+        """Return the content as one batch; its records have the last offset that the snapshot covers.
 
         Raises:
             OSError: It cannot be read.
@@ -51,10 +51,10 @@ class MetadataSnapshot(NamedTuple):
         return ReplayedBatch(last_offset, last_offset, self.epoch, records, is_whole=is_whole)
 
     def last_log_ms(self) -> int:
-        """Return the latest timestamp of the log that it contains (ms since the epoch), which its header tells.
+        """Return the latest timestamp of the covered log (ms since the epoch), from the header.
 
         Raises:
-            DamagedFile: It does not begin with a header.
+            DamagedFile: It does not start with a header.
         """
         with self.path.open("rb") as file:
             data = file.read(_HEADER_BYTES)
@@ -70,7 +70,7 @@ class MetadataSnapshot(NamedTuple):
 
 
 def write_snapshot(directory: Path, end_offset: int, epoch: int, data: bytes) -> MetadataSnapshot:
-    """Write a snapshot so that it is there as a whole or not at all; nobody may change it then, as in Kafka.
+    """Write a snapshot atomically and make it read-only, as Kafka does.
 
     Raises:
         OSError: It cannot be written.
@@ -86,10 +86,10 @@ def write_snapshot(directory: Path, end_offset: int, epoch: int, data: bytes) ->
 
 
 def find_snapshots(directory: Path, log_start_offset: int) -> list[MetadataSnapshot]:
-    """Find the snapshots beside a log, oldest first, and remove what an interrupted write or deletion left.
+    """Return the snapshots next to a log, oldest first; remove the files of interrupted writes and deletions.
 
     Raises:
-        DamagedFile: The log's beginning was removed and no snapshot stands for it.
+        DamagedFile: The start of the log was removed and no snapshot covers it.
     """
     found: list[MetadataSnapshot] = []
     for path in directory.iterdir() if directory.is_dir() else ():

@@ -1,4 +1,4 @@
-"""A snapshot on its way from the leader, piece after piece (KIP-630)."""
+"""Download of a snapshot from the leader, in chunks (KIP-630)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from eosctl.wire.messages.fetch_snapshot import (
 )
 
 VERSION: Final = 1
-PIECE_BYTES: Final = 1 << 20  # controller.quorum.fetch.snapshot.max.bytes of 4.x
+PIECE_BYTES: Final = 1 << 20  # controller.quorum.fetch.snapshot.max.bytes of 4.x.
 
 
 class SnapshotDownload:
-    """What is there of a snapshot; `end_offset` and `epoch` name it."""
+    """A partly downloaded snapshot, identified by `end_offset` and `epoch`."""
 
     def __init__(self, end_offset: int, epoch: int) -> None:
         self.end_offset = end_offset
@@ -26,13 +26,13 @@ class SnapshotDownload:
         self.is_complete = False
 
     def request(self, cluster_id: str | None, node_id: int, leader_epoch: int) -> FetchSnapshotRequest:
-        """Ask for the next piece."""
+        """Build the request for the next chunk."""
         name = SnapshotId(self.end_offset, self.epoch)
         asked = RequestPartitionSnapshot(0, leader_epoch, name, len(self.data))
         return FetchSnapshotRequest(cluster_id, node_id, PIECE_BYTES, [RequestTopicSnapshot(METADATA_TOPIC, [asked])])
 
     def take(self, answer: Any) -> bool:
-        """Add the piece of an answer; False when it is not what was asked for, so that the download is in vain."""
+        """Add the chunk of a response; return False if it does not match the request, so that the download failed."""
         named = (answer.snapshot_id.end_offset, answer.snapshot_id.epoch)
         if answer.error_code or named != (self.end_offset, self.epoch) or answer.position != len(self.data):
             return False

@@ -1,4 +1,4 @@
-"""When a node writes a snapshot of the metadata log, and what goes when it has (KIP-630)."""
+"""Generation of metadata snapshots, and removal of old snapshots and log segments (KIP-630)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from eosctl.sandbox.ports import BrokerConfig
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.timing_wheel import WheelTimer
 
-CLEAN_INTERVAL_MS: Final = 60_000  # how often Kafka looks for what may go (KafkaRaftClient's log cleaner)
-DELETE_DELAY_MS: Final = 60_000  # the metadata log's file.delete.delay.ms
+CLEAN_INTERVAL_MS: Final = 60_000  # Kafka's cleaning interval (KafkaRaftClient).
+DELETE_DELAY_MS: Final = 60_000  # file.delete.delay.ms of the metadata log.
 MINUTE_MS: Final = 60_000
 
 
 class SnapshotGenerator:
-    """Writes the snapshots of one node, voter or observer, and removes the log behind them.
+    """Writes the snapshots of a voter or observer, and removes the log that they replace.
 
-    - After `metadata.log.max.record.bytes.between.snapshots`, or `metadata.log.max.snapshot.interval.ms` after the
-      last one when there is anything new. What a node finds when it starts does not count, as in Kafka.
-    - A snapshot goes when a later one is there and it is older than `metadata.max.retention.ms`, or all that is kept
-      is larger than `metadata.max.retention.bytes`; the log then begins with that later one.
-    - A log with records of unknown kinds gets none: they would be lost.
+    - A snapshot is written after `metadata.log.max.record.bytes.between.snapshots`, or
+      `metadata.log.max.snapshot.interval.ms` after the last one if there are new records. As in Kafka, records found at
+      start-up do not count.
+    - A snapshot is removed if a later one exists and it is older than `metadata.max.retention.ms`, or if the total size
+      exceeds `metadata.max.retention.bytes`. The log then starts with the later one.
+    - A log with records of unknown types gets no snapshot, since it would lose them.
     """
 
     def __init__(
@@ -38,14 +39,14 @@ class SnapshotGenerator:
         guarded: Callable[[Callable[[], None]], None],
         wrote: Callable[[str, str], None],
     ) -> None:
-        """Describe the generator.
+        """Create the generator.
 
         Args:
             log: The node's copy of the metadata log.
             runtime: Time and timers.
             config: The node's settings.
-            guarded: Runs work on the files and takes the disk's errors.
-            wrote: Told the name of each snapshot, and why it was written.
+            guarded: Runs work on the files and handles I/O errors.
+            wrote: Called with the name of each snapshot, and the reason for writing it.
         """
         self._log = log
         self._runtime = runtime
@@ -62,7 +63,7 @@ class SnapshotGenerator:
         self._timer: WheelTimer | None = None
 
     def start(self) -> None:
-        """Follow the log from here on."""
+        """Start to follow the log."""
         self._log.listen(self._committed)
         self._since_ms = self._runtime.now_ms()
         self._runtime.call_later(CLEAN_INTERVAL_MS, self._clean)
@@ -133,7 +134,7 @@ class SnapshotGenerator:
         return 0 <= retention_bytes < kept_bytes or 0 <= retention_ms < age_ms
 
     def _drop_before(self, offset: int) -> bool:
-        """Let the log begin with the snapshot of this offset; False when it does not reach so far yet."""
+        """Start the log at the snapshot of this offset; return False if the log does not reach it yet."""
         log = self._log.log
         if not log.start_offset < offset <= log.high_watermark:
             return False

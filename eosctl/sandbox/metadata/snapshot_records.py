@@ -1,4 +1,4 @@
-"""A cluster's image as the records of a snapshot, and what a follower must forget when it takes one."""
+"""Conversion of a cluster image to the records of a snapshot, and the records that a follower must remove."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from eosctl.wire.messages.internal.metadata.client_quota_record import EntityDat
 from eosctl.wire.messages.internal.metadata.register_broker_record import BrokerEndpoint, BrokerFeature
 from eosctl.wire.records.control import ControlType
 
-BATCH_RECORDS: Final = 1024  # as many as Kafka puts in one batch of a snapshot (RaftSnapshotWriter)
+BATCH_RECORDS: Final = 1024  # Kafka's number of records per batch of a snapshot (RaftSnapshotWriter).
 METADATA_VERSION: Final = "metadata.version"
 
 _MECHANISMS: Final = {name: number for number, name in SCRAM_TYPES.items()}
 
 
 def encode_snapshot(image: ClusterImage, release: str, epoch: int, last_log_ms: int, now_ms: int) -> bytes:
-    """Encode an image as a `.checkpoint` file: a header, records, a footer (Kafka's RecordsSnapshotWriter).
+    """Encode an image as a `.checkpoint` file: header, records, and footer (Kafka's `RecordsSnapshotWriter`).
 
     Args:
-        image: What is committed.
-        release: The release in whose versions the records are written.
-        epoch: Leader epoch of the last record that it contains.
-        last_log_ms: The latest timestamp that it contains (ms since the epoch).
+        image: The committed image.
+        release: The release that determines the record versions.
+        epoch: Leader epoch of the last covered record.
+        last_log_ms: The latest covered timestamp (ms since the epoch).
         now_ms: Now (ms since the epoch), the timestamp of all records.
     """
     parts = [encode_control(ControlType.SNAPSHOT_HEADER, SnapshotHeaderRecord(0, last_log_ms), 0, epoch, now_ms)]
@@ -44,7 +44,7 @@ def encode_snapshot(image: ClusterImage, release: str, epoch: int, last_log_ms: 
 
 
 def snapshot_records(image: ClusterImage) -> Iterator[Any]:
-    """Yield the records that replay into an image, in Kafka's order (MetadataImage.write): the version comes first."""
+    """Yield the records that replay into an image, in Kafka's order (`MetadataImage.write`): version first."""
     for name in sorted(image.features, key=lambda name: (name != METADATA_VERSION, name)):
         yield records.FeatureLevelRecord(name, image.features[name])
     if image.zk_migration is not None:
@@ -78,7 +78,7 @@ def snapshot_records(image: ClusterImage) -> Iterator[Any]:
 
 
 def records_gone(old: ClusterImage, new: ClusterImage) -> Iterator[Any]:
-    """Yield the records that take out of an image what a later one no longer has (Kafka's finishSnapshot)."""
+    """Yield the records that remove from an image what a later one does not have (Kafka's `finishSnapshot`)."""
     for topic_id in old.topics_by_id.keys() - new.topics_by_id.keys():
         yield records.RemoveTopicRecord(topic_id)
     for broker_id in old.brokers.keys() - new.brokers.keys():
@@ -100,7 +100,7 @@ def records_gone(old: ClusterImage, new: ClusterImage) -> Iterator[Any]:
 
 
 def image_of(contents: Iterable[Any]) -> ClusterImage:
-    """Replay records into a fresh image."""
+    """Replay records into a new image."""
     image, delta = ClusterImage(), ImageDelta()
     for record in contents:
         replay(image, record, delta)

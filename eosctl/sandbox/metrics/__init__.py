@@ -1,1 +1,1 @@
-"""What the sandbox's nodes measure, under the names of Kafka's beans, for Prometheus."""
+"""Metrics of the sandbox's nodes for Prometheus, under the names of Kafka's MBeans."""

@@ -1,4 +1,4 @@
-"""One small HTTP endpoint per node, on loopback: `GET /metrics` as jmx_exporter would answer beside a broker."""
+"""An HTTP endpoint per node on loopback: `GET /metrics` responds as jmx_exporter does."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ REQUEST_TIMEOUT_S: Final = 10.0
 
 
 class MetricsEndpoints:
-    """The endpoints of all nodes: broker N on the first port + N - 1, controllers of their own behind the brokers.
+    """The endpoints of all nodes.
 
-    A node that is down takes no requests: its connections are closed, as its process would not be there.
+    Broker N listens on the first port + N - 1, separate controllers on the ports after the brokers. Connections to a
+    stopped node are closed, as for a stopped process.
     """
 
     def __init__(self, core: ClusterCore, first_port: int) -> None:
@@ -30,7 +31,7 @@ class MetricsEndpoints:
         self._servers: list[asyncio.Server] = []
 
     async def open(self) -> None:
-        """Listen.
+        """Start to listen.
 
         Raises:
             EosctlError: A port is in use.
@@ -57,7 +58,7 @@ class MetricsEndpoints:
 
     def _answerer(self, node_id: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            # A client that says nothing, too much or nonsense is left alone; it cannot hold up the brokers.
+            # A client that sends nothing, too much, or an invalid request is disconnected and cannot delay the brokers.
             with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
                 node = self._core.nodes.get(node_id)
@@ -70,7 +71,7 @@ class MetricsEndpoints:
 
 
 def respond(head: bytes, node: Node) -> bytes:
-    """Answer a request: the metrics to `GET` (or `HEAD`) of `/metrics` or `/`, else an error."""
+    """Respond to a request: metrics for `GET` (or `HEAD`) of `/metrics` or `/`, else an error."""
     words = head.split(b"\r\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _response("400 Bad Request", b"This is an HTTP endpoint: GET /metrics\n")

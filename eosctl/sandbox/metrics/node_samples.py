@@ -1,4 +1,4 @@
-"""Read the metrics off a node when somebody asks; beside counting requests, nothing is kept for them."""
+"""Read the metrics of a node on request. Only request counts are maintained continuously."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONSUMER_GROUP_STATES: Final = ("Assigning", "Dead", "Empty", "Reconciling", "S
 
 
 def node_samples(node: Node) -> Iterator[Sample]:
-    """Yield what a node measures, each role its own."""
+    """Yield the metrics of a node's roles."""
     if node.broker is not None:
         broker = node.broker
         yield sample("kafka_server_KafkaServer_Value", RUNNING if broker.is_ready else STARTING, name="BrokerState")
@@ -91,7 +91,7 @@ def _counts(traffic: TopicTraffic) -> tuple[tuple[str, int], ...]:
 
 
 def request_name(api_key: int, *, from_broker: bool) -> str:
-    """Return how Kafka's request metrics call a request; fetches of brokers and of consumers are told apart."""
+    """Return the name of a request in Kafka's request metrics; fetches of brokers and consumers differ."""
     name = "".join(word.capitalize() for word in ApiKey(api_key).name.split("_"))
     if api_key == ApiKey.FETCH:
         return name + ("Follower" if from_broker else "Consumer")
@@ -148,9 +148,9 @@ def _partition(partition: Partition) -> Iterator[Sample]:
 
 
 def _has_late_transaction(partition: Partition, broker: Broker) -> bool:
-    """Return whether the producer of the oldest open transaction last wrote longer ago than any transaction may last.
+    """Return whether the oldest open transaction's producer has exceeded the maximum transaction timeout.
 
-    By the time stamp of its batch, as in `ProducerStateManager.hasLateTransaction`.
+    Uses the timestamp of its last batch, as `ProducerStateManager.hasLateTransaction` does.
     """
     state = partition.log.producers
     if not state.ongoing:

@@ -1,4 +1,4 @@
-"""A measured value, and the text format in which Prometheus reads many of them (exposition format 0.0.4)."""
+"""A metric value, and the text format of Prometheus (exposition format 0.0.4)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Sample(NamedTuple):
-    """One attribute of one bean as jmx_exporter names it without rules: `domain_type_Attribute{key="value",…}`.
+    """An attribute of an MBean, named as by jmx_exporter without rules: `domain_type_Attribute{key="value",…}`.
 
-    `labels` are the bean's other keys.
+    `labels` are the MBean's other keys.
     """
 
     name: str
@@ -20,12 +20,12 @@ class Sample(NamedTuple):
 
 
 def sample(metric: str, value: float, /, **labels: str) -> Sample:
-    """Build a sample with its labels in order of their names, as jmx_exporter prints them."""
+    """Build a sample with its labels sorted by name, as jmx_exporter prints them."""
     return Sample(metric, tuple(sorted(labels.items())), value)
 
 
 def render_samples(samples: Iterable[Sample]) -> str:
-    """Render a scrape: the samples of a name stand together below its type."""
+    """Render a scrape, with the samples of a name grouped below its type."""
     by_name: dict[str, list[Sample]] = {}
     for found in samples:
         by_name.setdefault(found.name, []).append(found)

@@ -1,1 +1,1 @@
-"""The sandbox as a detached process: specification, state file, control socket, life and death."""
+"""The sandbox as a detached process: specification, state file, control socket, start, and stop."""

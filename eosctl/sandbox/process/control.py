@@ -1,4 +1,4 @@
-"""The control socket: one line of JSON in, one line of JSON out."""
+"""The control socket: a request is a line of JSON, and so is its response."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from eosctl.errors import EosctlError, UsageError
 
 Command = Callable[[dict[str, Any]], Awaitable[Any]]
 LONGEST_LINE: Final = 1 << 22
-# An answer takes milliseconds; a busy machine takes many times as long.
+# A response takes milliseconds; a busy machine takes many times as long.
 ANSWER_TIMEOUT_S: Final = 120.0
 
 
 class ControlError(EosctlError):
-    """The sandbox process answered with an error, or did not answer."""
+    """The sandbox process returned an error or did not respond."""
 
 
 async def serve_control(path: Path, commands: Mapping[str, Command]) -> asyncio.Server:
-    """Listen on a unix socket that only this user can open.
+    """Listen on a Unix socket that only this user can open.
 
     Args:
-        path: The socket's path; a stale one is replaced.
-        commands: What can be asked, by name; a command takes the arguments object and returns a JSON value.
+        path: The socket's path; a stale socket is replaced.
+        commands: Commands by name; a command receives the arguments object and returns a JSON value.
 
     Raises:
-        UsageError: The path is a file's.
+        UsageError: The path is a regular file.
     """
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -75,10 +75,10 @@ async def _carry_out(line: bytes, commands: Mapping[str, Command]) -> dict[str, 
 def call_control(
     path: Path, command: str, arguments: Mapping[str, Any] | None = None, timeout_s: float = ANSWER_TIMEOUT_S
 ) -> Any:
-    """Ask a running sandbox and return its answer.
+    """Send a command to a running sandbox and return its response.
 
     Raises:
-        ControlError: It answered an error, nobody listens, or the time is up.
+        ControlError: It returned an error, does not listen, or did not respond in time.
     """
     request = json.dumps({"command": command, "arguments": dict(arguments or {})}).encode() + b"\n"
     try:

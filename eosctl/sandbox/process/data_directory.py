@@ -1,8 +1,8 @@
-"""The data directory of a sandbox: used by one process at a time, and never cleared of files that eosctl did not make.
+"""The data directory of a sandbox. One process uses it at a time, and files of other programs are never deleted.
 
-A marker says that eosctl started with a new or an empty directory, and which nodes and users it wrote files for. Only
-files of a marked directory are removed, each because a recorded node or user has it; all else stays, and so do the
-directories around it.
+A marker file shows that eosctl started with a new or an empty directory, and records the nodes and users that it wrote
+files for. In a marked directory, only files of a recorded node or user are deleted. All other files and their
+directories stay.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ MARKER_NAME: Final = ".eosctl-sandbox"
 
 
 def check_data_directory(path: Path, *, ephemeral: bool) -> None:
-    """Refuse a directory with files that are not a sandbox's.
+    """Reject a directory with files that do not belong to a sandbox.
 
-    A kept sandbox may also start on files of a release without markers: its lock, or Kafka's meta.properties of a
-    node, is there. An ephemeral one, which removes the files, needs the marker.
+    A kept sandbox may also start on files of a release without markers, identified by its lock or by Kafka's
+    `meta.properties` of a node. An ephemeral sandbox, which deletes the files, needs the marker.
 
     Raises:
-        UsageError: The directory holds something, and is not known to be a sandbox's.
+        UsageError: The directory is not empty, and not known to belong to a sandbox.
     """
     try:
         is_used = any(path.iterdir())
     except OSError:
-        return  # Not there yet; or the start will report why it cannot be used.
+        return  # The directory does not exist yet; or the start reports why it cannot be used.
     if not is_used or (path / MARKER_NAME).is_file():
         return
     is_older = (path / LOCK_NAME).is_file() or any(path.glob("*/meta.properties"))
@@ -62,12 +62,12 @@ class DataDirectory:
         """Create, mark, and lock the directory.
 
         Args:
-            path: Where it is.
-            ephemeral: Whether the sandbox removes what it wrote when it stops.
-            planned: What the sandbox is about to write.
+            path: The directory.
+            ephemeral: Whether the sandbox deletes its files when it stops.
+            planned: The nodes and users that the sandbox will write files for.
 
         Raises:
-            UsageError: It holds files that are not a sandbox's.
+            UsageError: It contains files that do not belong to a sandbox.
             EosctlError: It cannot be written, or another sandbox uses it.
         """
         self.path = path
@@ -99,14 +99,17 @@ class DataDirectory:
             _write_marker(path, {**marker, **_recorded(path, _written(marker), planned)})
 
     def release(self, *, remove: bool) -> None:
-        """Unlock the directory, and first remove the sandbox's files when asked."""
+        """Unlock the directory; first delete the sandbox's files if `remove` is set."""
         if remove:
             _remove_marked(self.path)
         os.close(self._lock)
 
 
 def remove_data(path: Path) -> None:
-    """Remove the files of a sandbox whose process is gone; without the marker, or while another uses them, none."""
+    """Delete the files of a sandbox with a stopped process.
+
+    Deletes nothing without the marker, or while another sandbox uses the files.
+    """
     try:
         lock = os.open(path / LOCK_NAME, os.O_RDWR)
     except OSError:
@@ -121,7 +124,7 @@ def remove_data(path: Path) -> None:
 
 
 def files_left(path: Path) -> list[str]:
-    """Return the files that are in a directory after its sandbox's are removed, by their names in it."""
+    """Return the paths, relative to the directory, that remain after the sandbox's files are deleted."""
     return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_symlink() or not file.is_dir())
 
 
@@ -138,7 +141,7 @@ def _write_marker(path: Path, marker: dict[str, Any]) -> None:
 
 
 def _written(marker: dict[str, Any]) -> Written:
-    # A name that leads elsewhere is none that this program wrote.
+    # This program creates no links that lead outside of the directory.
     nodes, users = (
         frozenset(name for name in marker.get(key, ()) if isinstance(name, str) and "/" not in name and name != "..")
         for key in ("nodes", "users")
@@ -147,7 +150,7 @@ def _written(marker: dict[str, Any]) -> Written:
 
 
 def _recorded(path: Path, before: Written, planned: Written) -> dict[str, list[str]]:
-    """Return what is recorded from now on: a node's directory only if it is not there yet, as it is another's then."""
+    """Return the new record: a node's directory that already exists belongs to another program."""
     new = {name for name in planned.nodes if not os.path.lexists(path / name)}
     return {"nodes": sorted(before.nodes | new), "users": sorted(before.users | planned.users)}
 
@@ -163,7 +166,7 @@ def _remove_marked(path: Path) -> None:
         folders |= set(file.relative_to(path).parents)
     for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
         if folder.parts:
-            with suppress(OSError):  # Not empty: it holds files of others.
+            with suppress(OSError):  # Not empty: it contains files of other programs.
                 (path / folder).rmdir()
     for name in (MARKER_NAME, LOCK_NAME):
         (path / name).unlink(missing_ok=True)

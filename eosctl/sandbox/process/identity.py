@@ -1,4 +1,4 @@
-"""Telling one process from another that got its id later."""
+"""Distinguish a process from a later one with the same id."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pathlib import Path
 
 
 def start_ticks(pid: int) -> int | None:
-    """Return when the process started, in clock ticks since boot; None when there is none, or only a zombie."""
+    """Return the start time of a process in clock ticks since boot; None if it does not run or is a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    # The command's name, in parentheses, may hold spaces and parentheses itself.
+    # The command's name, in parentheses, may contain spaces and parentheses.
     fields = stat[stat.rindex(")") + 2 :].split()
     return None if fields[0] == "Z" else int(fields[19])
 
 
 def is_same_process(pid: int, ticks: int) -> bool:
-    """Return whether the process that had this id and start time still runs."""
+    """Return whether the process with this id and start time is still running."""
     return start_ticks(pid) == ticks
 
 
 def wait_for_exit(pid: int, ticks: int, timeout_s: float) -> bool:
-    """Wait until the process has ended; False when it still runs after `timeout_s`."""
+    """Wait until the process has ended; return False if it still runs after `timeout_s`."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -33,22 +33,22 @@ def wait_for_exit(pid: int, ticks: int, timeout_s: float) -> bool:
     try:
         if not is_same_process(pid, ticks):
             return True
-        # A child of ours that nobody has waited for would stay a zombie; a pidfd becomes readable all the same.
+        # A child process stays a zombie until it is waited for, but its pidfd becomes readable.
         return is_readable_within(handle, timeout_s)
     finally:
         os.close(handle)
 
 
 def is_readable_within(descriptor: int, timeout_s: float) -> bool:
-    """Wait until a descriptor can be read; False when `timeout_s` pass before."""
-    # Not select(): it refuses descriptors from 1,024 on.
+    """Wait until a descriptor is readable; return False after `timeout_s`."""
+    # select() rejects descriptors from 1,024 on.
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     return bool(waiting.poll(timeout_s * 1000))
 
 
 def send_signal(pid: int, ticks: int, number: signal.Signals) -> None:
-    """Signal exactly this process; nothing happens when it has ended."""
+    """Send a signal to exactly this process; do nothing if it has ended."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:

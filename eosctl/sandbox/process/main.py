@@ -1,4 +1,4 @@
-"""The process of a sandbox whose brokers are eosctl's own: one cluster in one loop."""
+"""The process of a sandbox with eosctl's own brokers: a cluster in an event loop."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from eosctl.sandbox.process.spec import SandboxSpec
 
 
 class _ProcessCluster(Cluster):
-    """A cluster that has its process to itself: it says when Python's cyclic collector looks at what.
+    """A cluster in a process of its own, which controls when Python's garbage collector runs.
 
-    What is alive after a start stays, and little of the rest is cyclic: a full pass over 100,000 live objects takes
-    some 30 ms, in which nobody is answered. A broker that has ended is the exception. It is a great cycle, so each
-    start of another lets go of it.
+    Objects of a started broker live long, and a full collection would block all responses. After a broker has stopped,
+    its object graph is a large cycle, which is collected when a broker starts.
     """
 
     async def start(self) -> None:
-        """Start it, and spare the loop the frequent rounds of the collector."""
+        """Start the cluster, and disable frequent garbage collections."""
         await super().start()
         _keep_what_lives()
         gc.set_threshold(50_000, 20, 20)
 
     async def start_broker(self, broker_id: int) -> None:
-        """Start a broker that has ended, and let go of what it was."""
+        """Start a stopped broker, and collect the objects of its previous run."""
         await super().start_broker(broker_id)
         _keep_what_lives()
 
@@ -46,7 +45,7 @@ def _make(spec: SandboxSpec) -> Cluster:
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """An event loop that tells the time without a call of Python's: a transaction asks eight times."""
+    """An event loop with a C-implemented clock, which every transaction reads several times."""
 
     time = staticmethod(time.monotonic)
 

@@ -1,4 +1,4 @@
-"""The caller's side of a detached sandbox: start, find, ask, stop."""
+"""The client of a detached sandbox: start, find, query, and stop."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from eosctl.sandbox.process.data_directory import check_data_directory, remove_d
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 
-#: Sandboxes that this process started. Whoever lives longer than they do must collect their exit status.
+#: Sandboxes started by this process, which must collect their exit status.
 _children: Final[dict[int, subprocess.Popen[bytes]]] = {}
 
-# Longer than the cluster's own limit, whose message is better.
+# Longer than the cluster's own limit, so that its message is reported.
 START_TIMEOUT_S: Final = 330.0
 OWN_PROGRAM: Final = "eosctl.sandbox.process.main"
 STOP_TIMEOUT_S: Final = 10.0
@@ -32,28 +32,28 @@ KILL_TIMEOUT_S: Final = 60.0
 
 
 class SandboxFailed(EosctlError):  # noqa: N818
-    """The sandbox process could not start, or ended while it started."""
+    """The sandbox process could not start, or ended during its start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A sandbox of the state folder; `running` False means that its process is gone and only the state is left."""
+    """A sandbox of the state folder; `running` is False if its process has ended."""
 
     sandbox: RunningSandbox
     running: bool
 
 
 def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = START_TIMEOUT_S) -> RunningSandbox:
-    """Start a detached sandbox and return when it answers clients.
+    """Start a detached sandbox and return once it serves clients.
 
     Args:
-        spec: What it shall be.
-        program: The module whose process serves it.
-        timeout_s: How long it may take.
+        spec: The sandbox's specification.
+        program: The module of its process.
+        timeout_s: Maximum time to start, in seconds.
 
     Raises:
-        UsageError: One of this name runs already, or the data directory holds files of others.
-        SandboxFailed: It could not start; the reason is the process's own.
+        UsageError: A sandbox of this name is running, or the data directory contains files of other programs.
+        SandboxFailed: It could not start; the reason comes from the process.
     """
     found = find(spec.name)
     if found is not None and found.running:
@@ -136,10 +136,10 @@ def _last_line(path: Path) -> str:
 
 
 def find(name: str) -> Found | None:
-    """Return what the state folder knows of this name, or None; an unreadable state file is stale and removed.
+    """Return the sandbox of this name, or None; an unreadable state file is deleted as stale.
 
     Raises:
-        UsageError: The name cannot be a sandbox's.
+        UsageError: The name is not a valid sandbox name.
     """
     path = places.state_file(name)
     try:
@@ -164,7 +164,7 @@ def require(name: str) -> RunningSandbox:
     """Return the running sandbox of this name.
 
     Raises:
-        UsageError: None runs.
+        UsageError: No such sandbox is running.
     """
     found = find(name)
     if found is None:
@@ -185,14 +185,18 @@ def _data_left(sandbox: RunningSandbox) -> str:
 
 
 def ask(sandbox: RunningSandbox, command: str, timeout_s: float = ANSWER_TIMEOUT_S, **arguments: Any) -> Any:
-    """Send a command to a running sandbox; raises `ControlError` as `call_control` does."""
+    """Send a command to a running sandbox and return its response.
+
+    Raises:
+        ControlError: As for `call_control`.
+    """
     return call_control(Path(sandbox.control_socket), command, arguments, timeout_s)
 
 
 def stop(sandbox: RunningSandbox, *, timeout_s: float = STOP_TIMEOUT_S) -> str:
-    """Stop exactly this process and clear up; returns `stopped`, `terminated`, `killed` or `gone`.
+    """Stop exactly this process and clean up; return `stopped`, `terminated`, `killed`, or `gone`.
 
-    It may take `timeout_s` to stop by itself.
+    The process has `timeout_s` seconds to stop by itself.
     """
     pid, ticks = sandbox.pid, sandbox.process_start_ticks
     how = _end(sandbox, timeout_s) if is_same_process(pid, ticks) else "gone"
@@ -223,9 +227,9 @@ def _end(sandbox: RunningSandbox, timeout_s: float) -> str:
 
 
 def forget(sandbox: RunningSandbox) -> None:
-    """Remove the state file and socket; of an ephemeral sandbox its data and log too.
+    """Delete the state file and socket, and the data and log of an ephemeral sandbox.
 
-    Data that an earlier sandbox of this name kept stays.
+    Data kept by an earlier sandbox of this name stays.
     """
     Path(sandbox.control_socket).unlink(missing_ok=True)
     places.state_file(sandbox.name).unlink(missing_ok=True)

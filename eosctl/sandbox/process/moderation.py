@@ -1,12 +1,12 @@
-"""Looking at sockets less often when many clients are busy, as network cards moderate their interrupts.
+"""Poll sockets less often when many clients are busy, similar to interrupt moderation of network cards.
 
-What a turn costs by itself (a look at the sockets, a write to each log, cold caches) is shared by the requests that it
-serves. The more clients speak at once, the longer the next look waits after the last, so that more requests share a
-turn; a few clients, or many that come slowly, are looked at as soon as they stir.
+The fixed cost of a turn (polling sockets, a write to each log, cold caches) is shared by all requests of the turn. The
+more clients are active, the longer the next poll waits, so that more requests share a turn. With few or slow clients,
+sockets are polled immediately.
 
-Among brokers that replicate a turn has rounds of fetches too, which cost the same for one request and for many. All
-answers of a turn leave at its end; what clients ask next is given a moment to arrive, so that the next turn serves all
-of them and not first the quicker half.
+With replication, a turn also includes rounds of fetches, which cost the same for one request and for many. All
+responses of a turn are sent at its end. The selector then waits briefly, so that the next turn serves the next requests
+of all clients instead of the fastest half.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-FEW: Final = 12  # sockets that never wait: their clients would wait longer than they are served (librdkafka has two)
-SHARE_S: Final = 30e-6  # each more lets all wait so much longer, about what its request costs
+# Sockets that are always polled immediately; waiting would cost their clients more than it saves (librdkafka has two).
+FEW: Final = 12
+SHARE_S: Final = 30e-6  # Each additional client extends the wait by about the cost of a request.
 LONGEST_S: Final = 1e-3
-GATHERING_S: Final = 200e-6  # the longest moment after a turn: clients near by have answered by then
+GATHERING_S: Final = 200e-6  # The longest wait after a turn; local clients have responded by then.
 
 
 class Moderation(NamedTuple):
-    """What suits a cluster.
+    """The parameters for a cluster.
 
     Attributes:
-        window_s: For how long clients are counted; where turns last longer than that, each counts but a part of them.
-        gathering: The moment after a turn that is left to a crowd to ask again, as a share of the turn.
+        window_s: Time window in which clients are counted; with longer turns, each client counts only in part.
+        gathering: The wait after a turn with many clients, as a share of the turn's duration.
     """
 
     window_s: float
@@ -39,17 +40,17 @@ REPLICATING: Final = Moderation(5e-3, 0.06)
 
 
 def pause_s(client_count: int, since_last_s: float) -> float:
-    """Return for how many seconds sockets are better left alone; 0 or less: look now.
+    """Return how many seconds to wait before the next poll; 0 or less for an immediate poll.
 
     Args:
-        client_count: How many clients stirred within about a millisecond.
-        since_last_s: How long ago the last look was.
+        client_count: Number of clients that were active within about a millisecond.
+        since_last_s: Seconds since the last poll.
     """
     return min((client_count - FEW) * SHARE_S, LONGEST_S) - since_last_s
 
 
 class ModeratedSelector(selectors.DefaultSelector):
-    """The platform's best selector, moderated; `clock` and `sleep` count seconds."""
+    """The platform's best selector with moderation; `clock` and `sleep` use seconds."""
 
     def __init__(
         self,
@@ -62,12 +63,12 @@ class ModeratedSelector(selectors.DefaultSelector):
         self._clock = clock
         self._sleep = sleep
         self._last_look = clock()
-        self._client_count = 0  # of the last window
-        self._stirred: set[int] = set()  # descriptors, of this window
+        self._client_count = 0  # Clients of the last window.
+        self._stirred: set[int] = set()  # Descriptors of this window.
         self._window_ends_at = self._last_look
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Return what is ready; a caller with other work (`timeout` 0) is told nothing until the moment is over."""
+        """Return the ready sockets; with `timeout` 0 (other work is pending), none until the wait is over."""
         since_last_s = self._clock() - self._last_look
         pause = pause_s(self._client_count, since_last_s)
         if self._gathering and timeout != 0 and self._client_count > FEW:

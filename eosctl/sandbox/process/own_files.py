@@ -1,4 +1,4 @@
-"""Which files of a data directory a sandbox has written, by what it recorded and what its metadata log names."""
+"""The files of a data directory that a sandbox has written, derived from its record and its metadata log."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _LOG_FILE: Final = re.compile(
 
 
 class Written(NamedTuple):
-    """What a sandbox recorded of itself before it wrote.
+    """The record that a sandbox writes before any other file.
 
     Attributes:
         nodes: The names of its nodes' directories.
-        users: The users that it writes client files for.
+        users: The users with client files.
     """
 
     nodes: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class _Topics(NamedTuple):
 
 
 def planned(spec: SandboxSpec) -> Written:
-    """Return what a sandbox of this specification writes."""
+    """Return the record for a sandbox of this specification."""
     brokers = range(1, spec.brokers + 1)
     if spec.kafka is not None:
         return Written(frozenset(f"node-{broker}" for broker in brokers))
@@ -75,7 +75,7 @@ def planned(spec: SandboxSpec) -> Written:
 
 
 def own_files(path: Path, written: Written) -> Iterator[Path]:
-    """Yield the files, and the links to logs, of a data directory that its sandbox has written."""
+    """Yield the files, and the links to logs, that the sandbox has written in a data directory."""
     homes = [path / name for name in sorted(written.nodes)]
     log_dirs = [home / "data" if home.name.startswith("node-") else home for home in homes]
     topics = _topics(log_dirs)
@@ -121,7 +121,7 @@ def _partition_files(folder: Path) -> Iterator[Path]:
 
 
 def _is_own_partition(folder: Path, topics: _Topics) -> bool:
-    """Whether a folder is a partition of the cluster: by its topic's id, or by its name before the id is written."""
+    """Return whether a folder is a partition of the cluster: by topic id, or by name without one."""
     partition = parse_partition_directory(folder.name)
     if partition is None:
         return False
@@ -136,7 +136,7 @@ def _is_own_partition(folder: Path, topics: _Topics) -> bool:
 
 
 def _topics(log_dirs: Sequence[Path]) -> _Topics:
-    """Return the topics that the metadata logs and their snapshots name, deleted ones too."""
+    """Return the topics in the metadata logs and their snapshots, including deleted ones."""
     names: set[str] = set()
     ids: set[bytes] = set()
     for log_dir in log_dirs:
@@ -180,7 +180,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    # A symbolic link leads to files of somebody else.
+    # A symbolic link leads to files of another owner.
     if folder.is_symlink():
         return []
     try:

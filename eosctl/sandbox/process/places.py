@@ -1,4 +1,4 @@
-"""Where a named sandbox keeps its state, socket and log."""
+"""The paths of a named sandbox's state, socket, and log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from eosctl.errors import UsageError
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-# sun_path of a unix socket address holds 108 bytes with its final NUL.
+# sun_path of a Unix socket address has 108 bytes including its final NUL.
 _LONGEST_SOCKET_PATH: Final = 107
 
 
@@ -23,10 +23,10 @@ def state_root() -> Path:
 
 
 def sandbox_dir(name: str) -> Path:
-    """Return the folder of one sandbox.
+    """Return the folder of a sandbox.
 
     Raises:
-        UsageError: The name could not be a folder's.
+        UsageError: The name is not a valid folder name.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -43,31 +43,31 @@ def state_file(name: str) -> Path:
 
 
 def log_file(name: str) -> Path:
-    """Return the file that takes the sandbox process's output."""
+    """Return the output file of the sandbox process."""
     return sandbox_dir(name) / "sandbox.log"
 
 
 def default_data_dir(name: str) -> Path:
-    """Return where a sandbox keeps its brokers' files unless told otherwise."""
+    """Return the default folder of a sandbox's data."""
     return sandbox_dir(name) / "data"
 
 
 def logs_dir(data_dir: Path) -> Path:
-    """Return where the nodes of a sandbox write their logs.
+    """Return the folder of the nodes' logs.
 
-    Beside their data, not in it: Kafka takes every folder of a data directory for a partition.
+    It lies next to the data, since Kafka treats every folder of a data directory as a partition.
     """
     return data_dir / "logs"
 
 
 def control_socket(name: str) -> Path:
-    """Return the path of the control socket; a short one elsewhere where the state folder's path is too long."""
+    """Return the path of the control socket; a short path elsewhere if the state folder's is too long."""
     path = sandbox_dir(name) / "control.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
         return path
     short = Path(tempfile.gettempdir()) / f"eosctl-{os.getuid()}"
     short.mkdir(mode=0o700, exist_ok=True)
-    # Sandboxes of one name in several state folders are several sandboxes: each has a socket of its own.
+    # The socket name depends on the state folder, so that equal names in several folders do not collide.
     return short / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.sock"
 
 

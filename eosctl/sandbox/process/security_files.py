@@ -1,7 +1,7 @@
-"""What secures a sandbox's listener, in files: passwords, certificates, and client files that are ready to use.
+"""The security files of a sandbox: passwords, certificates, and client configurations.
 
-Everything lives in the folder `security` of the data directory, made on first use and kept with the data. The folder is
-for its owner alone, and so is every file with a secret in it.
+The folder `security` of the data directory is created on first use and kept with the data. Only its owner can access
+the folder and the files with secrets.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _LOGIN_MODULES = "org.apache.kafka.common.security"
 
 
 class SecurityMaterial(NamedTuple):
-    """What the listeners of a cluster need."""
+    """The passwords and certificates of a cluster's listeners."""
 
     passwords: Mapping[str, Secret]
     tls: ssl.SSLContext | None
 
 
 def client_file(data_dir: Path, user: str | None = None) -> Path:
-    """Return the client file of a user; of the first one when left out."""
+    """Return the client file of a user; by default of the first user."""
     return data_dir / FOLDER / ("client.properties" if user is None else f"{user}.properties")
 
 
 def prepare_material(data_dir: Path, security: ListenerSecurity, users: Sequence[str]) -> SecurityMaterial:
-    """Make or find the passwords of the users and the brokers' certificate.
+    """Create or load the passwords of the users and the brokers' certificate.
 
     Raises:
         EosctlError: Certificates need a package that is not installed, or the files cannot be used.
@@ -94,7 +94,7 @@ def _make_certificates(identity: Path, authority: Path) -> None:
 
 
 def write_client_files(data_dir: Path, security: ListenerSecurity, users: Sequence[str], bootstrap: str) -> None:
-    """Write a Java client file for every user, the first one's also under the name of `client_file`."""
+    """Write a Java client file for every user; the first user's also as `client_file`."""
     material = _passwords(data_dir / FOLDER / _USERS_FILE, users) if security.mechanisms else {}
     folder = data_dir / FOLDER
     for user in users if security.mechanisms else ():
@@ -120,7 +120,7 @@ def _escaped(value: str) -> str:
 
 
 def client_variables(data_dir: Path, security: ListenerSecurity, users: Sequence[str]) -> dict[str, str]:
-    """Return what a program needs in its environment to be a client of the first user."""
+    """Return the environment variables for a program that connects as the first user."""
     if security == ListenerSecurity():
         return {}
     variables = {

@@ -1,7 +1,7 @@
-"""A detached process that serves one cluster: data directory, state file, control socket, until it is told to stop.
+"""A detached process that serves a cluster: data directory, state file, and control socket.
 
-Started by `manage.start` with the specification and the descriptor of a pipe; it writes one line to the pipe, either
-its state or the reason why it could not start.
+`manage.start` starts it with the specification and the descriptor of a pipe. It writes one line to the pipe: its state,
+or the reason why it could not start.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from eosctl.whole_file import whole_file
 
 
 class Served(Protocol):
-    """A cluster that a process of its own serves."""
+    """A cluster served by a process of its own."""
 
     @property
     def bootstrap(self) -> str:
-        """`host:port` of every broker, comma separated."""
+        """Return `host:port` of every broker, comma-separated."""
 
     async def start(self) -> None:
-        """Start every broker and return when clients are answered."""
+        """Start every broker and return once clients are served."""
 
     async def stop(self) -> None:
         """Stop every broker."""
 
     def commands(self) -> Mapping[str, Command]:
-        """Return what the control socket offers besides `stop`."""
+        """Return the commands of the control socket other than `stop`."""
 
 
 async def run(spec: SandboxSpec, make: Callable[[SandboxSpec], Served], ready: int) -> None:
-    """Start the cluster, report, and serve until stopped by the control socket, a signal or the time to live."""
+    """Start the cluster, report, and serve until stopped by the control socket, a signal, or the time to live."""
     directory = DataDirectory(Path(spec.data_dir), ephemeral=spec.ephemeral, planned=planned(spec))
-    # A start that fails leaves the files of earlier runs as they were.
+    # A failed start leaves the files of earlier runs unchanged.
     is_removed = spec.ephemeral and directory.is_new
     try:
         cluster = make(spec)
@@ -103,7 +103,7 @@ async def _serve(spec: SandboxSpec, cluster: Served, ready: int) -> None:
 
 
 def _report(ready: int, answer: dict[str, Any]) -> None:
-    # The caller may have gone away (Ctrl-C while it waited); the sandbox then has nobody to serve.
+    # The caller may have exited while it waited (Ctrl-C), and nothing else will stop the sandbox.
     os.write(ready, json.dumps(answer).encode() + b"\n")
     os.close(ready)
 
@@ -113,7 +113,7 @@ def serve(
     make: Callable[[SandboxSpec], Served],
     new_loop: Callable[[SandboxSpec], asyncio.AbstractEventLoop] | None = None,
 ) -> int:
-    """Run the process; returns its exit code."""
+    """Run the process and return its exit code."""
     spec = SandboxSpec.from_json(arguments[0])
     ready = int(arguments[1])
     os.set_inheritable(ready, False)

@@ -1,4 +1,4 @@
-"""What a sandbox is asked to be, and what it says of itself once it runs."""
+"""The specification of a sandbox, and its state while it runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """What `eosctl sandbox up` asks for.
+    """The specification of `eosctl sandbox up`.
 
-    `port_base` None means ephemeral ports; else broker N listens on `port_base + N - 1`. `transaction_version` None
-    means the default of the emulated release. `settings` are broker settings under Kafka's names. `metrics_port` None
-    means no metrics; else broker N answers Prometheus on `metrics_port + N - 1`. `ttl_ms` None means to run until told
-    to stop. An `ephemeral` sandbox removes its data directory when it stops. `sasl` names the mechanisms by which
-    `users` log in; their passwords are never part of it. One broker with one controller is a node with both roles; else
-    controllers are nodes of their own, from id 100.
+    `port_base` None means ephemeral ports, else broker N listens on `port_base + N - 1`. `transaction_version` None
+    means the default of the emulated release. `settings` are broker settings by Kafka's names. `metrics_port` None
+    disables metrics, else broker N serves them on `metrics_port + N - 1`. `ttl_ms` None means no time to live. An
+    `ephemeral` sandbox deletes its data directory when it stops. `sasl` lists the mechanisms by which `users`
+    authenticate; passwords are never included. One broker with one controller is a node with both roles, else
+    controllers are separate nodes from id 100.
     """
 
     name: str
@@ -36,14 +36,14 @@ class SandboxSpec:
     tls: bool = False
     users: tuple[str, ...] = (ADMIN_USER,)
     controllers: int = 1
-    log_dirs: int = 1  # of each broker
-    racks: tuple[str, ...] = ()  # of the brokers in turn
-    bugs: tuple[tuple[str, bool], ...] = ()  # switches of known bugs
-    kafka: str | None = None  # the release, where the brokers are real ones
+    log_dirs: int = 1  # Per broker.
+    racks: tuple[str, ...] = ()  # Assigned to brokers in turn.
+    bugs: tuple[tuple[str, bool], ...] = ()  # Switches of known bugs.
+    kafka: str | None = None  # The Kafka release, for real brokers.
 
     @property
     def security(self) -> ListenerSecurity:
-        """What clients have to bring."""
+        """Return the security of the client listener."""
         return ListenerSecurity(self.sasl, self.tls)
 
     def to_json(self) -> str:
@@ -63,10 +63,10 @@ class SandboxSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunningSandbox:
-    """The state file's content: how to find a running sandbox again, and how to be sure that it is the same process.
+    """The content of the state file, which identifies a running sandbox.
 
-    `process_start_ticks` is the start time of the process in clock ticks since boot (field 22 of `/proc/PID/stat`): a
-    process id alone may belong to somebody else by now.
+    `process_start_ticks` is the start time of the process in clock ticks since boot (field 22 of `/proc/PID/stat`),
+    since another process may have the same id later.
     """
 
     name: str
@@ -89,7 +89,7 @@ class RunningSandbox:
         """Read what `to_json` wrote.
 
         Raises:
-            ValueError: The text is no state file of this release.
+            ValueError: The text is not a state file of this release.
         """
         try:
             fields: dict[str, Any] = json.loads(text)

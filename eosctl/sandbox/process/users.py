@@ -1,4 +1,4 @@
-"""The users of a sandbox become users of its cluster: SCRAM credentials in the metadata log."""
+"""Register the sandbox's users in its cluster, as SCRAM credentials in the metadata log."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Known = Mapping[tuple[str, str], ScramCredential]
 
 
 async def register_users(core: ClusterCore, mechanisms: Sequence[str], passwords: Mapping[str, Secret]) -> None:
-    """Let the cluster keep what it lacks of the users' credentials; return when every broker knows them.
+    """Add the missing credentials of the users; return when every broker has them.
 
     Raises:
-        EosctlError: The controller did not take them.
+        EosctlError: The controller rejected them.
     """
     lacking = list(_lacking(core.brokers()[0].metadata.scram, mechanisms, passwords))
-    for kind in sorted({kind for _, kind, _ in lacking}):  # a user may appear once in a request
+    for kind in sorted({kind for _, kind, _ in lacking}):  # A user may appear once per request.
         await _upsert(core, [_upsertion(user, kind, word) for user, other, word in lacking if other == kind])
     while any(list(_lacking(broker.metadata.scram, mechanisms, passwords)) for broker in core.brokers()):
-        await asyncio.sleep(0.005)  # the metadata log is on its way to the other brokers
+        await asyncio.sleep(0.005)  # Wait until the other brokers have replayed the metadata log.
 
 
 async def _upsert(core: ClusterCore, upsertions: Sequence[ScramCredentialUpsertion]) -> None:

@@ -1,1 +1,1 @@
-"""Replicas of partitions: leaders, followers, in-sync replicas, the high watermark, waiting requests."""
+"""Replicas: leaders, followers, ISR, high watermark, and requests that wait for replication."""

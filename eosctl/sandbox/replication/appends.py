@@ -1,4 +1,4 @@
-"""Appends of a leader: client batches, coordinators' batches, transaction markers."""
+"""Appends by a leader: client batches, coordinators' batches, and transaction markers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Done = Callable[[AppendResult], None]
 
 
 class ClientBatch:
-    """One partition's batch of a Produce request, with what verification found."""
+    """A partition's batch of a Produce request, with its verification result."""
 
     __slots__ = ("batch", "guard", "header")
 
@@ -38,10 +38,10 @@ class ClientBatch:
 def append_client_batch(
     partition: Partition, given: ClientBatch, now_ms: int, verification: VerificationPolicy
 ) -> tuple[AppendResult, int] | Refusal:
-    """Append one client batch as leader, or recognise it as a duplicate.
+    """Append a client batch as leader, or detect a duplicate.
 
     Returns:
-        The result and the last offset that must be replicated for acks=all, or why nothing was appended.
+        The result and the last offset to be replicated for acks=all, or the reason for rejecting the batch.
     """
     log, header, batch = partition.log, given.header, given.batch
     settings = log.settings
@@ -91,7 +91,7 @@ def append_client_batch(
 
 
 class LeaderAppends:
-    """The appends that brokers make themselves, always with acks=all."""
+    """Appends made by the broker itself, always with acks=all."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class LeaderAppends:
     def internal(
         self, partition: Partition | None, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int
     ) -> None:
-        """Append a coordinator's batch made for the end of the log; producer state is checked without sequences."""
+        """Append a coordinator's batch at the log end; producer state is checked without sequences."""
         error = self._not_ready(partition)
         if error or partition is None:
             done(AppendResult(error))
@@ -134,7 +134,7 @@ class LeaderAppends:
         done: Done,
         timeout_ms: int,
     ) -> None:
-        """Append a coordinator's keys and values as one batch, which is made for the end of the log."""
+        """Append a coordinator's keys and values as one batch at the log end."""
         error = self._not_ready(partition)
         if error or partition is None:
             done(AppendResult(error))
@@ -211,7 +211,7 @@ class LeaderAppends:
 
 
 def refused_batch(header: BatchHeader, message: str | None = None) -> Refused:
-    """Return what the log line about a refused batch tells."""
+    """Return the fields of a rejected batch for its log line."""
     transactional = header.attributes & TRANSACTIONAL != 0
     return Refused(
         header.producer_id,

@@ -1,4 +1,4 @@
-"""A broker with several log directories tells the controller where its replicas are (AssignmentsManager, KIP-858)."""
+"""Report the directories of a broker's replicas to the controller (`AssignmentsManager`, KIP-858)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RETRY_MS = 50
 
 
 class DirectoryAssignments:
-    """Sends what changed together; what the controller did not take is sent again."""
+    """Sends changed assignments together; retries those that the controller rejected."""
 
     def __init__(
         self,
@@ -40,12 +40,12 @@ class DirectoryAssignments:
         self._channel = channel
         self._directories = directories
         self._broker_epoch = broker_epoch
-        self._waiting: dict[tuple[bytes, int], bytes] = {}  # (topic id, partition) to directory id
+        self._waiting: dict[tuple[bytes, int], bytes] = {}  # (Topic id, partition) to directory id.
         self._sent: dict[tuple[bytes, int], bytes] = {}
         self._scheduled = False
 
     def reconcile(self, image: ClusterImage, partitions: Iterable[TopicPartition]) -> None:
-        """Tell of replicas that are not where the metadata has them, as those of a disk that was replaced are."""
+        """Report replicas that are not where the metadata has them, e.g. after a disk was replaced."""
         for name in partitions:
             state, home = image.partition(name), self._directories.home_of(name)
             topic_id = image.topic_id(name.topic)
@@ -55,11 +55,11 @@ class DirectoryAssignments:
                 self.assign(topic_id, name.partition, home.directory_id)
 
     def moved(self, partition: Partition, directory: LogDirectory) -> None:
-        """Tell of a replica that was moved."""
+        """Report a replica that was moved."""
         self.assign(partition.topic_id, partition.partition.partition, directory.directory_id)
 
     def assign(self, topic_id: bytes, partition: int, directory_id: bytes) -> None:
-        """Tell of a replica's directory, unless that is on its way."""
+        """Report a replica's directory, unless the report is in progress."""
         key = topic_id, partition
         if self._waiting.get(key, self._sent.get(key)) != directory_id:
             self._waiting[key] = directory_id
@@ -90,7 +90,7 @@ class DirectoryAssignments:
 
     def _answered(self, response: Any | None) -> None:
         sent, self._sent = self._sent, {}
-        if response is None or response.error_code:  # no controller, or it does not know this broker yet
+        if response is None or response.error_code:  # There is no controller, or it does not know this broker yet.
             self._waiting = sent | self._waiting
             self._schedule(RETRY_MS)
         elif self._waiting:

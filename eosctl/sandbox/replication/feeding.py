@@ -1,15 +1,15 @@
-"""Followers of the same process get what they lack while their fetch waits, without an answer and another fetch.
+"""Push records to followers of the same process while their fetch waits, without a response and another fetch.
 
-A leader and a follower whose messages nobody could see or change agree on everything that these would say: the end of
-both logs, epochs, the high watermark. What happens to both is what a round of messages would have done, and in the same
-order: the follower appends the leader's bytes and takes the high watermark of before, then the leader notes how far it
-is and raises its own. The fetch goes on waiting; the follower's next one tells its session where it stands.
+When no fault can observe or change the messages between a leader and a follower, both already know their content: the
+end offsets of both logs, epochs, and the high watermark. A push has the effect of one round of messages, in the same
+order: the follower appends the leader's bytes and sets the previous high watermark; then the leader records the
+follower's offset and raises its own. The fetch keeps waiting. The follower's next fetch updates its session.
 
-Whatever differs from the course of every day (leader epochs, a log start that rose, replicas out of sync) is left to
-messages.
+Unusual cases (new leader epochs, a risen log start offset, replicas out of sync) are handled by messages.
 
-A turn of the event loop is one moment, in which no real follower fetches twice. A high watermark that rises in it
-reaches the follower with later records of the same partition, or else with the first records of a later turn.
+A turn of the event loop is one instant, in which a real follower fetches at most once. If the high watermark rises
+during the turn, the follower receives it with later records of the same partition, or with the first records of a later
+turn.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from eosctl.sandbox.replication.follower import ReplicaFetcher
 from eosctl.sandbox.replication.partition import Partition
 
 MAX_BYTES = 1 << 20
-"""A follower that lacks more of a partition asks for it."""
+"""A follower that is further behind in a partition fetches instead."""
 
 
 def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: int, now_ms: int) -> bool:
-    """Bring the unsettled partitions of a session to the end of the leader's log.
+    """Push records until the unsettled partitions of a session reach the leader's log end.
 
     Args:
-        session: The follower's, at the leader.
-        fetcher: The follower's side of it, whose fetch waits.
+        session: The follower's session at the leader.
+        fetcher: The follower's fetcher with a waiting fetch.
         replica_id: The follower.
         turn: The number of this turn of the event loop.
-        now_ms: When, in ms since the epoch.
+        now_ms: Now, in milliseconds since the epoch.
 
     Returns:
-        Whether that was all; otherwise the rest has to be answered.
+        Whether that was everything; otherwise the rest needs a response.
     """
     is_all, followed_at, changed, unsettled = True, fetcher.followed, fetcher.changed, session.unsettled
     session.used_ms = now_ms
@@ -45,7 +45,7 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: 
         partition, follower, followed = cached.watched, cached.follower, followed_at.get(cached.place)
         if (
             followed is None
-            or followed.sent is None  # the session does not know it
+            or followed.sent is None  # The session does not have the partition.
             or partition is None
             or follower is None
             or replica_id not in partition.isr
@@ -74,7 +74,7 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: 
                 continue
         if high_watermark > own.high_watermark:
             own.advance_high_watermark(high_watermark)
-            if replica.watchers:  # consumers that read from this follower
+            if replica.watchers:  # Consumers that read from this follower.
                 replica.poke_watchers()
         cached.high_watermark, cached.log_start_offset = high_watermark, start_offset
         del unsettled[cached]
@@ -85,7 +85,7 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: 
 
 
 def _append(partition: Partition, own: PartitionLog, offset: int, now_ms: int) -> None:
-    """Append to a follower's log, which ends at `offset`, what the leader's has more."""
+    """Append the leader's records from `offset`, the follower's log end, to the follower's log."""
     recent = partition.recent
     if recent and recent[0][1].base_offset <= offset:
         for batch, header in recent:

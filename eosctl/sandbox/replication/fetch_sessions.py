@@ -1,4 +1,4 @@
-"""Incremental fetch sessions (KIP-227): what a client asked for and what it was told last."""
+"""Incremental fetch sessions: the requested partitions, and the last values sent to the client (KIP-227)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST_TOPIC_ID_VERSION = 13
 
 
 class FetchKey(NamedTuple):
-    """A partition as a fetch names it: by name up to version 12, by id after it."""
+    """The key of a partition in a fetch: its name up to version 12, its topic id from 13."""
 
     topic: str
     topic_id: bytes
@@ -27,17 +27,17 @@ class FetchKey(NamedTuple):
 
 
 class Poked(ABC):
-    """A fetch that waits for its session's partitions; a base class, as compiled code calls its method directly."""
+    """A fetch that waits for its session's partitions; a base class, since compiled code calls its method directly."""
 
     __slots__ = ()
 
     @abstractmethod
     def poke(self) -> None:
-        """Look again soon: a partition has news."""
+        """Check the partitions again soon, since one has changed."""
 
 
 class CachedPartition(FetchWatcher):
-    """One partition of a session: what was asked and told last. It watches the partition that it stands for."""
+    """A partition of a session, with the last values requested and sent. It watches the hosted partition."""
 
     __slots__ = (
         "follower",
@@ -58,14 +58,14 @@ class CachedPartition(FetchWatcher):
         self.topic = (key.topic, key.topic_id)
         self.place = place_of(key.topic_id, key.partition)
         self.request = request
-        self.order = order  # of serving
+        self.order = order  # Position in the serving order.
         self.high_watermark = -1
         self.log_start_offset = -1
         self.watched: Partition | None = None
-        self.follower: Follower | None = None  # when the session is a follower's and this is how far it is
+        self.follower: Follower | None = None  # For a follower's session: whether its offset equals the log end offset.
 
     def watch(self, partition: Partition | None) -> None:
-        """Hear of a partition's news from now on, of no other's any more."""
+        """Watch a partition instead of the previous one."""
         if partition is not self.watched:
             if self.watched is not None:
                 self.watched.unwatch(self)
@@ -74,7 +74,7 @@ class CachedPartition(FetchWatcher):
             self.watched = partition
 
     def poke(self) -> None:
-        """Note that the partition has news of any kind."""
+        """Record any change of the partition."""
         session = self.session
         if self not in session.unsettled:
             self._unsettle()
@@ -82,7 +82,7 @@ class CachedPartition(FetchWatcher):
             fetch.poke()
 
     def appended(self) -> None:
-        """Note that there is more to read for a follower."""
+        """Record that a follower can read more."""
         session = self.session
         if session.is_follower:
             unsettled = session.unsettled
@@ -94,9 +94,9 @@ class CachedPartition(FetchWatcher):
                 fetch.poke()
 
     def high_watermark_moved(self) -> None:
-        """Note that there is more to read for a consumer.
+        """Record that a consumer can read more.
 
-        A follower hears of it with the next records, or when its wait is over (since KAFKA-9731).
+        A follower receives the high watermark with the next records, or when its wait is over (since KAFKA-9731).
         """
         session = self.session
         if session.is_follower:
@@ -111,20 +111,20 @@ class CachedPartition(FetchWatcher):
             follower.idled(session.used_ms)
 
     def lose(self) -> None:
-        """Note that the partition has gone from this broker; its log must not stay in memory for a session's sake."""
+        """Record that this broker no longer hosts the partition, and release its log."""
         self.watched = None
         self.poke()
 
     @property
     def is_told(self) -> bool:
-        """Return whether the client knows the current high watermark and log start offset."""
+        """Return whether the client has the current high watermark and log start offset."""
         if self.watched is None:
             return True
         log = self.watched.log
         return self.high_watermark == log.high_watermark and self.log_start_offset == log.start_offset
 
     def must_respond(self, data: PartitionData) -> bool:
-        """Return whether an incremental answer contains this partition; remembers what is sent."""
+        """Return whether an incremental response contains this partition; record the values that are sent."""
         high_watermark, log_start_offset = data.high_watermark, data.log_start_offset
         has_news = (
             high_watermark != self.high_watermark
@@ -140,14 +140,14 @@ class CachedPartition(FetchWatcher):
 
 
 class FetchSession:
-    """One session, or what a fetch without one asks for.
+    """A fetch session, or the partitions of a sessionless fetch.
 
-    A fetch looks at the `unsettled` partitions only: what the client has just asked for anew, what has news since, what
-    could not be told completely. The others cost nothing, however many there are.
+    A fetch checks only the `unsettled` partitions: those newly requested, changed, or not completely sent. The others
+    cost nothing.
 
     Attributes:
-        risen: Of a follower's session: what has a newer high watermark since, and perhaps nothing else to tell.
-        turn: The last turn of the event loop in which the follower was fed.
+        risen: In a follower's session, the partitions with a higher high watermark and possibly no other change.
+        turn: The last turn of the event loop in which records were pushed to the follower.
     """
 
     __slots__ = (
@@ -169,7 +169,7 @@ class FetchSession:
         self.is_follower = is_follower
         self.uses_topic_ids = uses_topic_ids
         self.epoch = 1
-        self.partitions: dict[tuple[str, bytes, int], CachedPartition] = {}  # by FetchKey
+        self.partitions: dict[tuple[str, bytes, int], CachedPartition] = {}  # By FetchKey.
         self.unsettled: dict[CachedPartition, None] = {}
         self.risen: dict[CachedPartition, None] = {}
         self.turn = 0
@@ -178,7 +178,7 @@ class FetchSession:
         self._order = 0
 
     def update(self, request: FetchRequest) -> None:
-        """Take over the partitions that an incremental fetch adds, changes or forgets."""
+        """Apply the added, changed, and forgotten partitions of an incremental fetch."""
         for topic in request.topics:
             for partition in topic.partitions:
                 cached = self.partitions.get((topic.topic, topic.topic_id, partition.partition))
@@ -198,23 +198,23 @@ class FetchSession:
                     self.risen.pop(cached, None)
 
     def to_serve(self) -> list[CachedPartition]:
-        """Return the unsettled partitions in the order in which they are served."""
+        """Return the unsettled partitions in serving order."""
         self.unsettle_risen()
         return sorted(self.unsettled, key=_ORDER)
 
     def unsettle_risen(self) -> None:
-        """Have those whose high watermark rose told of it, too."""
+        """Mark the partitions with a higher high watermark as unsettled."""
         if self.risen:
             self.unsettled.update(self.risen)
             self.risen.clear()
 
     def move_to_end(self, cached: CachedPartition) -> None:
-        """Serve the other partitions first the next time."""
+        """Move a partition to the end of the serving order."""
         self._order += 1
         cached.order = self._order
 
     def close(self) -> None:
-        """Let go of every partition."""
+        """Release every partition."""
         for cached in self.partitions.values():
             cached.watch(None)
         self.partitions.clear()
@@ -226,19 +226,19 @@ _ORDER = attrgetter("order")
 
 
 def replica_of(request: FetchRequest) -> int:
-    """Return which broker fetches as a follower, a negative number for a consumer (two fields, KIP-903)."""
+    """Return the broker id of a follower's fetch, a negative number for a consumer (two fields, KIP-903)."""
     return request.replica_id if request.replica_id >= 0 else request.replica_state.replica_id
 
 
 class FetchContext(NamedTuple):
-    """What one fetch is about; `incremental` is whether its answer is about news only."""
+    """The partitions of a fetch; `incremental` is whether the response contains only changes."""
 
     session: FetchSession
     incremental: bool
 
 
 class FetchSessions:
-    """The sessions of one broker, bounded by `max.incremental.fetch.session.cache.slots`."""
+    """The sessions of a broker, at most `max.incremental.fetch.session.cache.slots`."""
 
     def __init__(self, chance: random.Random, slots: int, eviction_ms: int) -> None:
         self._random = chance
@@ -247,7 +247,7 @@ class FetchSessions:
         self._sessions: dict[int, FetchSession] = {}
 
     def open(self, request: FetchRequest, version: int, now_ms: int) -> FetchContext | ErrorCode:
-        """Find what a fetch asks for; a whole-request error when its session does not allow it."""
+        """Return the partitions of a fetch, or a top-level error if its session is invalid."""
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if request.session_id:
                 self._close(request.session_id)
@@ -272,7 +272,7 @@ class FetchSessions:
         return FetchContext(found, True)
 
     def _reserve(self, now_ms: int) -> int:
-        """Return an id for a new session, or NO_SESSION_ID when no slot is to be had."""
+        """Return an id for a new session, or NO_SESSION_ID without a free slot."""
         if len(self._sessions) >= self._slots and not self._evict(now_ms):
             return NO_SESSION_ID
         session_id = NO_SESSION_ID

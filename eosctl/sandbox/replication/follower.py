@@ -1,4 +1,4 @@
-"""What fetches from one leader: an incremental session, truncation by leader epoch."""
+"""Fetch from a leader: an incremental session, and truncation by leader epoch."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ EARLIEST, LATEST = -2, -1
 
 
 class Followed:
-    """A partition that is fetched; `sent` is what the session was told of it last, None when that is to be told anew.
+    """A fetched partition. `sent` is the last state sent to the session, None to send it again.
 
-    `sent_in` is the request that told it, `is_known` whether the session has the partition in any way.
+    `sent_in` is the request that sent it, `is_known` whether the session has the partition.
     """
 
     __slots__ = ("is_known", "partition", "sent", "sent_in")
@@ -47,12 +47,12 @@ class Followed:
 
 
 class FetcherSettings:
-    """State of the fetcher manager that all its fetchers read.
+    """State of the fetcher manager that its fetchers share.
 
     Attributes:
         broker_epoch: The epoch of this broker, sent with each fetch (KIP-903).
-        trusts_high_watermark: Whether a new follower truncates its log to its own high watermark instead of asking
-            for the leader epoch, as before KIP-101 (0.11). That loses acknowledged records and lets replicas diverge.
+        trusts_high_watermark: Whether a new follower truncates its log to its own high watermark instead of asking for
+            the leader epoch, as before KIP-101 (0.11). That loses acknowledged records and lets replicas diverge.
     """
 
     def __init__(self) -> None:
@@ -61,14 +61,14 @@ class FetcherSettings:
 
 
 class ReplicaFetcher:
-    """Fetches everything that this broker follows from one leader.
+    """Fetches all partitions that this broker follows from one leader.
 
-    A change of partitions sends a request at once, in the same session, and leaves the one that still waits at the
-    leader to itself: its answer is taken, but does not cause another request.
+    A change of partitions immediately sends a request in the same session. The earlier request keeps waiting at the
+    leader: its response is applied, but does not trigger another request.
 
     Attributes:
-        changed: Of what the next request may have to tell the session.
-        followed: What is fetched, by its place (`place_of`).
+        changed: Partitions whose state the next request may have to send.
+        followed: Fetched partitions by key (`place_of`).
     """
 
     def __init__(
@@ -89,17 +89,17 @@ class ReplicaFetcher:
         self._by_name: dict[TopicPartition, Followed] = {}
         self.followed: dict[bytes, Followed] = {}
         self.changed: dict[Followed, None] = {}
-        self._forgotten: list[tuple[bytes, int]] = []  # topic id and partition, of what the session is to lose
+        self._forgotten: list[tuple[bytes, int]] = []  # Topic id and partition, to be removed from the session.
         self._paused: set[Followed] = set()
         self._session_id = 0
         self._session_epoch = 0
-        self._latest = 0  # the request whose answer goes on with the conversation; 0: none is under way
+        self._latest = 0  # The request whose response triggers the next one; 0 if none is in progress.
         self._count = 0
         self._sent_in_turn = 0
         self._waking = False
 
     def waits_with(self, session_id: int, session_epoch: int) -> bool:
-        """Return whether the fetch of this session that waits at the leader is the last word of this follower."""
+        """Return whether the waiting fetch of this session is the latest of this follower."""
         return (
             self._latest != 0
             and not self._waking
@@ -116,7 +116,7 @@ class ReplicaFetcher:
         return found if found is not None and found.partition is partition else None
 
     def add(self, partition: Partition) -> None:
-        """Fetch a partition from now on."""
+        """Start to fetch a partition."""
         followed = self._find(partition)
         if followed is None:
             self._let_go(partition.partition)
@@ -128,7 +128,7 @@ class ReplicaFetcher:
         self._wake()
 
     def remove(self, partition: Partition) -> None:
-        """Fetch a partition no more."""
+        """Stop fetching a partition."""
         self._let_go(partition.partition)
 
     def _let_go(self, name: TopicPartition) -> None:
@@ -140,7 +140,7 @@ class ReplicaFetcher:
             self.changed.pop(followed, None)
 
     def _forget(self, followed: Followed) -> None:
-        """Have the session forget a partition: it would tell of it for ever, and be answered at once for it."""
+        """Remove a partition from the session, which would otherwise report it repeatedly without waiting."""
         followed.sent = None
         if followed.is_known:
             followed.is_known = False
@@ -154,7 +154,7 @@ class ReplicaFetcher:
         self._forgotten.clear()
 
     def restart(self) -> None:
-        """Begin a new session in the place of this one."""
+        """Replace this session with a new one."""
         self._forget_session()
         self._wake()
 
@@ -168,11 +168,11 @@ class ReplicaFetcher:
     def _send(self) -> None:
         self._waking = False
         if len(self._paused) >= len(self._by_name):
-            self._latest = 0  # nothing to ask for now: a leader answers an empty fetch at once
+            self._latest = 0  # Nothing to fetch; a leader responds to an empty fetch immediately.
             return
         if not self._session_epoch:
             self._forget_session()
-            self.changed = dict.fromkeys(self._by_name.values())  # a new session begins with everything
+            self.changed = dict.fromkeys(self._by_name.values())  # A new session starts with all partitions.
         self._count += 1
         topics: dict[bytes, list[FetchPartition]] = {}
         count, paused = self._count, self._paused
@@ -193,7 +193,7 @@ class ReplicaFetcher:
         for topic_id, index in self._forgotten:
             again = self.followed.get(place_of(topic_id, index))
             if again is not None and again not in self._paused:
-                continue  # it came back before the leader was told to forget it
+                continue  # The partition was added again before its removal was sent.
             forgotten.setdefault(topic_id, []).append(index)
         self._forgotten.clear()
         request = FetchRequest(
@@ -242,12 +242,12 @@ class ReplicaFetcher:
         if is_latest:
             self._latest = 0
             if not is_news and self._runtime.ticks.turn == self._sent_in_turn:
-                self._runtime.call_later(RETRY_MS, self._retry)  # this turn would never end
+                self._runtime.call_later(RETRY_MS, self._retry)  # This turn would never end.
             else:
                 self._wake()
 
     def _hear(self, responses: Sequence[FetchableTopicResponse], number: int) -> bool:
-        """Take an answer over; returns whether anything in it is about what is fetched from this leader."""
+        """Apply a response; return whether it contains any partition that is fetched from this leader."""
         now_ms, leader_id, is_news = self._runtime.now_ms(), self._leader_id, False
         for topic in responses:
             for data in topic.partitions:
@@ -285,7 +285,7 @@ class ReplicaFetcher:
             high_watermark = end_offset
         if high_watermark > log.high_watermark:
             log.advance_high_watermark(high_watermark)
-            if partition.watchers:  # consumers that read from this follower
+            if partition.watchers:  # Consumers that read from this follower.
                 partition.poke_watchers()
         if start_offset > store.log_start_offset:
             log.advance_start_offset(start_offset)
@@ -293,7 +293,7 @@ class ReplicaFetcher:
 
     def _hear_refusal(self, followed: Followed, data: PartitionData, number: int) -> None:
         if followed.sent is None or number < followed.sent_in:
-            return  # about a position that this follower has left since (AbstractFetcherThread compares offsets, too)
+            return  # For an earlier offset of this follower (AbstractFetcherThread compares offsets, too).
         if data.error_code:
             self._handle_error(followed, ErrorCode(data.error_code))
             return
@@ -345,7 +345,7 @@ class ReplicaFetcher:
 
     def _have_latest(self, partition: Partition, response: Any | None) -> None:
         if not self._is_paused(partition):
-            return  # it follows another leader by now
+            return  # The partition has another leader by now.
         offset = _listed_offset(response)
         if offset is None:
             self._runtime.call_later(RETRY_MS, partial(self._resume, partition))

@@ -1,4 +1,4 @@
-"""What a broker follows: every partition goes to the fetcher of its leader."""
+"""The fetchers of a broker: every followed partition belongs to the fetcher of its leader."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.sandbox.runtime import NodeRuntime
 
 
 class FollowerManager(FetcherSettings):
-    """Assigns every followed partition to the fetcher of its leader (a RoleListener; Kafka's ReplicaFetcherManager)."""
+    """Assigns followed partitions to fetchers (a `RoleListener`; Kafka's `ReplicaFetcherManager`)."""
 
     def __init__(self, replicas: ReplicaManager, runtime: NodeRuntime, channel: Channel, max_wait_ms: int) -> None:
         super().__init__()
@@ -21,11 +21,11 @@ class FollowerManager(FetcherSettings):
         self._fetchers: dict[int, ReplicaFetcher] = {}
 
     def became_leader(self, partition: Partition) -> None:
-        """Stop fetching: the log is the truth now."""
+        """Stop fetching, since this broker leads."""
         self._remove(partition)
 
     def became_follower(self, partition: Partition) -> None:
-        """Fetch from the new leader, or stop when the partition is no longer hosted or has no leader."""
+        """Fetch from the new leader; stop if the partition is no longer hosted or has no leader."""
         leader = partition.leader_id
         hosted = self._replicas.partitions.get(partition.partition) is partition
         for leader_id, fetcher in self._fetchers.items():
@@ -38,16 +38,16 @@ class FollowerManager(FetcherSettings):
             fetcher.add(partition)
 
     def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """Nothing to do: followers see markers in what they fetch."""
+        """Do nothing: followers fetch markers as records."""
 
     def leader_changed_state(self, broker_id: int) -> None:
-        """Try a leader again that was unreachable."""
+        """Retry a leader that was unreachable."""
         fetcher = self._fetchers.get(broker_id)
         if fetcher is not None:
             fetcher.restart()
 
     def fetcher_of(self, leader_id: int) -> ReplicaFetcher | None:
-        """Return what fetches from a leader, for that leader to feed; None when there is nothing, or it must ask."""
+        """Return the fetcher for a leader that can push records to it; None if it has none or must fetch."""
         return None if self.trusts_high_watermark else self._fetchers.get(leader_id)
 
     def _make_fetcher(self, leader_id: int) -> ReplicaFetcher:

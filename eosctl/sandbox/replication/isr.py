@@ -1,4 +1,4 @@
-"""In-sync replicas: what leaders see of their followers, and what they ask of the controller (KIP-497)."""
+"""In-sync replicas: the followers' progress, and AlterPartition requests to the controller (KIP-497)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ RETRY_MS = 50
 
 
 class IsrManager:
-    """Follows the followers of every partition that this broker leads.
+    """Tracks the followers of every partition that this broker leads.
 
     `broker_epoch` returns this broker's epoch, `epoch_of` another broker's, `is_active` whether a broker may be in an
-    ISR at all. One AlterPartition is in flight at a time; it carries everything that waits.
+    ISR. One AlterPartition request is in flight at a time, with all pending changes.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class IsrManager:
     def follower_fetched(
         self, partition: Partition, replica_id: int, asked: FetchPartition, request: FetchRequest, now_ms: int
     ) -> Follower | None:
-        """Note a follower's fetch; returns the follower when the fetch says how far it is.
+        """Record a follower's fetch; return the follower if the fetch determines its offset.
 
-        One whose log parts from the leader's has not what lies before its offset (`Partition.fetchRecords`).
+        A follower with a diverging log does not have the records before its offset (`Partition.fetchRecords`).
         """
         follower = partition.followers.get(replica_id)
         if follower is None:
@@ -100,7 +100,7 @@ class IsrManager:
     # --- lag ----------------------------------------------------------------------------------------------------
 
     def shrink_lagging(self) -> None:
-        """Take followers out of ISRs that have not caught up for `replica.lag.time.max.ms`."""
+        """Remove followers from ISRs that have not caught up for `replica.lag.time.max.ms`."""
         now_ms, max_lag_ms = self._runtime.now_ms(), self._max_lag_ms()
         for partition in self._replicas.partitions.values():
             if not partition.is_leader or partition.pending_isr is not None or len(partition.isr) < 2:
@@ -192,4 +192,5 @@ class IsrManager:
                 self._replicas.events.changed_isr(partition)
                 partition.maybe_advance_high_watermark()
         else:
-            partition.pending_isr = None  # the truth arrives through the metadata log; lag is looked at again
+            # The controller's decision arrives through the metadata log; lag is checked again.
+            partition.pending_isr = None

@@ -1,4 +1,4 @@
-"""One partition on one broker: who leads it, how far its followers are, what waits for it."""
+"""A partition on a broker: its leader, its followers' progress, and its waiting requests."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from eosctl.wire.records.header import BatchHeader
 
 UNKNOWN_OFFSET: Final = -1
 MOST_RECENT: Final = 16
-"""So many batches are held for followers at most, beside what logs keep in memory."""
+"""Maximum number of batches kept for followers, in addition to the logs' memory."""
 
 
 def place_of(topic_id: bytes, index: int) -> bytes:
-    """Return a key of a partition that is hashed once: followers are looked up with every append."""
+    """Return a key of a partition with a cached hash; followers are looked up with every append."""
     return topic_id + index.to_bytes(4, "big", signed=True)
 
 
 class FetchWatcher(ABC):
-    """What a fetch session knows of one partition; a base class, as compiled code calls its methods directly."""
+    """A fetch session's view of a partition; a base class, since compiled code calls its methods directly."""
 
     __slots__ = ()
 
     @abstractmethod
     def poke(self) -> None:
-        """Note that the watched partition may have changed in any way: hands, replicas in sync, offsets."""
+        """Handle any change of the partition: leader, ISR, offsets."""
 
     @abstractmethod
     def appended(self) -> None:
-        """Note that the watched log has grown, whose high watermark stands where it was."""
+        """Handle an append that does not raise the high watermark."""
 
     @abstractmethod
     def high_watermark_moved(self) -> None:
-        """Note that more of the watched log is replicated."""
+        """Handle a higher high watermark."""
 
     @abstractmethod
     def lose(self) -> None:
-        """Note that the watched partition has gone from this broker, and hold it no longer."""
+        """Handle that this broker no longer hosts the partition, and release it."""
 
 
 class Follower:
-    """What a leader knows of one follower."""
+    """A leader's state of a follower."""
 
     __slots__ = ("broker_epoch", "caught_up_ms", "end_offset", "last_fetch_end_offset", "last_fetch_ms", "start_offset")
 
@@ -59,7 +59,7 @@ class Follower:
         self.broker_epoch = -1
 
     def fetched(self, offset: int, start_offset: int, now_ms: int, leader_end_offset: int, broker_epoch: int) -> None:
-        """Note a fetch: the follower holds everything below `offset` (Kafka's Replica.updateFetchState)."""
+        """Record a fetch: the follower has everything below `offset` (Kafka's `Replica.updateFetchState`)."""
         if offset >= leader_end_offset:
             self.caught_up_ms = now_ms
         elif offset >= self.last_fetch_end_offset:
@@ -71,46 +71,46 @@ class Follower:
         self.broker_epoch = broker_epoch
 
     def fed(self, end_offset: int, start_offset: int, now_ms: int) -> None:
-        """Note that the follower holds all that the leader has, as by a fetch from its end."""
+        """Record that the follower has all of the leader's records, as a fetch at the log end does."""
         self.caught_up_ms = self.last_fetch_ms = now_ms
         self.end_offset = self.last_fetch_end_offset = end_offset
         self.start_offset = start_offset
 
     def idled(self, last_fetch_ms: int) -> None:
-        """Note the last fetch of a time in which the leader had nothing that this follower lacked."""
+        """Record the last fetch of a period without new records for this follower."""
         if last_fetch_ms > self.caught_up_ms:
             self.caught_up_ms = last_fetch_ms
         if last_fetch_ms > self.last_fetch_ms:
             self.last_fetch_ms = last_fetch_ms
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, max_lag_ms: int) -> bool:
-        """Return whether the follower is in sync: at the end, or was there within `replica.lag.time.max.ms`."""
+        """Return whether the follower is at the log end, or was within `replica.lag.time.max.ms`."""
         return self.end_offset == leader_end_offset or now_ms - self.caught_up_ms <= max_lag_ms
 
 
 class TopicTraffic:
-    """What one broker took and gave of a topic as leader, since it started; `replica_count` it has of it now."""
+    """A broker's traffic of a topic as leader, since its start; `replica_count` is its number of hosted replicas."""
 
     __slots__ = ("bytes_in", "bytes_out", "record_count_in", "replica_count")
 
     def __init__(self) -> None:
         self.bytes_in = 0
-        self.bytes_out = 0  # to consumers
+        self.bytes_out = 0  # Bytes sent to consumers.
         self.record_count_in = 0
         self.replica_count = 0
 
     def add(self, other: TopicTraffic) -> None:
-        """Count another topic's traffic too."""
+        """Add another topic's traffic."""
         self.bytes_in += other.bytes_in
         self.bytes_out += other.bytes_out
         self.record_count_in += other.record_count_in
 
 
 class Partition:
-    """A replica with its role. Offsets of the log move only through this object.
+    """A replica with its role. Offsets of the log change only through this object.
 
     Attributes:
-        recent: The newest batches, with their headers, that this leader appended and some replica may lack.
+        recent: The leader's newest batches with headers, which a follower may lack.
     """
 
     __slots__ = (
@@ -147,21 +147,21 @@ class Partition:
         self.leader_start_offset = 0
         self.replicas: tuple[int, ...] = ()
         self.isr: tuple[int, ...] = ()
-        self.pending_isr: tuple[int, ...] | None = None  # asked of the controller, not answered yet
+        self.pending_isr: tuple[int, ...] | None = None  # Requested from the controller, without a response yet.
         self.followers: dict[int, Follower] = {}
-        self.in_sync: tuple[Follower, ...] | None = ()  # of the ISR; None: it has one of whom nothing is known yet
+        self.in_sync: tuple[Follower, ...] | None = ()  # Followers of the ISR; None if one of them has not fetched yet.
         self.recent: list[tuple[bytes, BatchHeader]] = []
         self.waits: deque[ReplicationWait] = deque()
         self.watchers: dict[FetchWatcher, None] = {}
 
     @property
     def min_isr(self) -> int:
-        """Return how many replicas must be in sync: `min.insync.replicas`, and never more than there are replicas."""
+        """Return the required number of in-sync replicas: `min.insync.replicas`, at most the number of replicas."""
         return min(self.log.settings.min_insync_replicas, max(1, len(self.replicas)))
 
     @property
     def is_below_min_isr(self) -> bool:
-        """Return whether fewer replicas are in sync than `min_isr`; asked several times for every append."""
+        """Return whether the ISR is smaller than `min_isr`."""
         count = len(self.isr)
         return count < self.log.settings.min_insync_replicas and count < max(1, len(self.replicas))
 
@@ -173,7 +173,7 @@ class Partition:
     # --- role ---------------------------------------------------------------------------------------------------
 
     def apply(self, state: PartitionState, now_ms: int) -> bool:
-        """Take over the controller's decision; returns whether the leader epoch is new to this broker."""
+        """Apply the controller's decision; return whether the leader epoch is new to this broker."""
         new_epoch = state.leader_epoch > self.leader_epoch
         was_leader = self.is_leader
         self.leader_id = state.leader
@@ -196,14 +196,14 @@ class Partition:
         return new_epoch
 
     def take_isr(self, isr: tuple[int, ...], partition_epoch: int) -> None:
-        """Take over the replicas in sync that the controller knows of."""
+        """Apply the controller's ISR."""
         has_lost_some = not set(self.isr) <= set(isr)
         self.isr = isr
         self.partition_epoch = partition_epoch
         self.pending_isr = None
         self._find_in_sync()
         if has_lost_some:
-            self.poke_watchers()  # a session at rest does not look at followers in sync; these have to come back
+            self.poke_watchers()  # Idle sessions do not check followers in the ISR; these followers have to rejoin.
 
     def _lead(self, now_ms: int) -> None:
         self.leader_start_offset = self.log.end_offset
@@ -224,7 +224,7 @@ class Partition:
         self._find_in_sync()
 
     def _find_in_sync(self) -> None:
-        """Have the followers of the ISR at hand: each of their fetches may raise the high watermark."""
+        """Return the followers of the ISR; each of their fetches may raise the high watermark."""
         others = [self.followers.get(broker_id) for broker_id in self.isr if broker_id != self.broker_id]
         known = tuple(follower for follower in others if follower is not None)
         self.in_sync = known if len(known) == len(others) else None
@@ -232,10 +232,10 @@ class Partition:
     # --- the high watermark -------------------------------------------------------------------------------------
 
     def maybe_advance_high_watermark(self) -> bool:
-        """Raise the high watermark to what every in-sync replica holds; returns whether it moved.
+        """Raise the high watermark to the offset that every in-sync replica has; return whether it moved.
 
-        It stands still while fewer replicas than `min.insync.replicas` are in sync (KAFKA-15583): a replica that left
-        the ISR since may lead again, and what readers saw must not be lost then.
+        It does not move while the ISR is smaller than `min.insync.replicas` (KAFKA-15583): a replica that has left the
+        ISR may lead again, and records that consumers have read must not be lost.
         """
         log, in_sync = self.log, self.in_sync
         if in_sync is None:
@@ -263,7 +263,7 @@ class Partition:
         return True
 
     def _least_of(self, isr: tuple[int, ...]) -> int:
-        """Return up to where all followers of an ISR that is asked for have the log."""
+        """Return the lowest log end offset of the followers in a requested ISR."""
         known = [self.followers.get(broker_id) for broker_id in isr if broker_id != self.broker_id]
         return min(
             (UNKNOWN_OFFSET if follower is None else follower.end_offset for follower in known),
@@ -271,7 +271,7 @@ class Partition:
         )
 
     def appended(self, batch: bytes, header: BatchHeader) -> None:
-        """Note that the leader's log has grown by a batch, which has its place."""
+        """Record a batch that was appended to the leader's log."""
         traffic = self.traffic
         traffic.bytes_in += len(batch)
         traffic.record_count_in += header.last_offset_delta + 1
@@ -293,7 +293,7 @@ class Partition:
             self.waits.append(wait)
 
     def fail_waits(self, error: ErrorCode) -> None:
-        """Tell every waiter that its append will not be acknowledged here."""
+        """Fail every wait with an error."""
         waits = self.waits
         self.waits = deque()
         for wait in waits:
@@ -302,20 +302,20 @@ class Partition:
     # --- fetches ------------------------------------------------------------------------------------------------
 
     def watch(self, watcher: FetchWatcher) -> None:
-        """Poke `watcher` whenever an offset moves."""
+        """Notify `watcher` of every change."""
         self.watchers[watcher] = None
 
     def unwatch(self, watcher: FetchWatcher) -> None:
-        """Stop poking `watcher`."""
+        """Stop notifying `watcher`."""
         self.watchers.pop(watcher, None)
 
     def poke_watchers(self) -> None:
-        """Tell every fetch session that there is something new."""
+        """Notify every fetch session of a change."""
         for watcher in self.watchers:
             watcher.poke()
 
     def lose_watchers(self) -> None:
-        """Tell every fetch session that this partition has gone: the sessions of clients that left stay for long."""
+        """Notify every fetch session that this partition is gone; sessions may outlive their clients."""
         watchers = self.watchers
         self.watchers = {}
         for watcher in watchers:

@@ -1,4 +1,4 @@
-"""Waiting for the high watermark: acks=all produce, coordinator appends, markers."""
+"""Wait for the high watermark: acks=all produce, coordinator appends, and markers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SWEEP_INTERVAL_MS: Final = 50
 
 
 class ReplicationWait:
-    """One append that waits until `offset` is below the high watermark."""
+    """An append that waits until its `offset` is below the high watermark."""
 
     __slots__ = ("_done", "deadline", "offset")
 
@@ -25,11 +25,11 @@ class ReplicationWait:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the waiter was told already."""
+        """Return whether the wait has completed."""
         return self._done is None
 
     def complete(self, error: ErrorCode) -> None:
-        """Tell the waiter once."""
+        """Complete the wait; only the first call has an effect."""
         done = self._done
         if done is not None:
             self._done = None
@@ -37,21 +37,21 @@ class ReplicationWait:
 
 
 class Deadlines:
-    """Expires waits with REQUEST_TIMED_OUT; one timer for all of them.
+    """Expires waits with REQUEST_TIMED_OUT, with a single timer.
 
-    Nearly every wait is over in the turn in which it began. Those are forgotten with the next one, so that they do not
-    fill memory that others need; what is left is put in order at the next sweep.
+    Most waits complete in the turn in which they start; they are dropped in the next turn to save memory. The others
+    are sorted at the next sweep.
     """
 
     def __init__(self, runtime: NodeRuntime) -> None:
         self._runtime = runtime
-        self._fresh: list[ReplicationWait] = []  # since the last sweep
+        self._fresh: list[ReplicationWait] = []  # Added since the last sweep.
         self._heap: list[tuple[float, int, ReplicationWait]] = []
         self._count = 0
         self._armed = False
 
     def add(self, wait: ReplicationWait) -> None:
-        """Watch a wait until it is over."""
+        """Expire a wait at its deadline unless it completes before."""
         fresh = self._fresh
         while fresh and fresh[-1].is_over:
             fresh.pop()

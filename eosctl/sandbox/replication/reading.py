@@ -1,4 +1,4 @@
-"""Reading one partition for a fetch: bounds by isolation level, aborted transactions, leader-epoch checks."""
+"""Read a partition for a fetch: bounds by isolation level, aborted transactions, and leader-epoch checks."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 CONSUMER = -1
 
 
-NO_EPOCH = -1  # the client does not say one; other negative epochs are old ones
+NO_EPOCH = -1  # The client does not send one; other negative epochs count as old.
 
 
 def check_leader_epoch(given: int, current: int) -> ErrorCode:
-    """Compare the leader epoch that a client believes in with the current one (KIP-320)."""
+    """Compare a client's leader epoch with the current one (KIP-320)."""
     if given in (NO_EPOCH, current):
         return ErrorCode.NONE
     return ErrorCode.FENCED_LEADER_EPOCH if given < current else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
 def fetch_error(index: int, error: ErrorCode) -> PartitionData:
-    """Answer a partition that the log was not asked for."""
+    """Return an error for a partition without a local log."""
     return PartitionData(index, error, high_watermark=-1, records=b"")
 
 
 def read_error(index: int, error: ErrorCode) -> PartitionData:
-    """Answer a partition whose log refused the read."""
+    """Return an error for a rejected read."""
     return PartitionData(index, error, high_watermark=-1, aborted_transactions=None, records=b"")
 
 
 def upper_bound(partition: Partition, isolation_level: int, replica_id: int) -> int:
-    """Return the offset that this reader must not pass."""
+    """Return the offset at which this reader must stop."""
     if replica_id >= 0:
         return partition.log.store.log_end_offset
     if isolation_level == READ_COMMITTED:
@@ -51,7 +51,7 @@ def upper_bound(partition: Partition, isolation_level: int, replica_id: int) -> 
 
 
 def has_answer(partition: Partition, request: FetchPartition, isolation_level: int, replica_id: int) -> bool:
-    """Return whether reading brings records, an error or where the logs part, rather than offsets alone."""
+    """Return whether a read returns records, an error, or a diverging epoch, not only offsets."""
     return (
         upper_bound(partition, isolation_level, replica_id) != request.fetch_offset
         or request.current_leader_epoch not in (-1, partition.leader_epoch)
@@ -60,7 +60,7 @@ def has_answer(partition: Partition, request: FetchPartition, isolation_level: i
 
 
 def diverges(partition: Partition, request: FetchPartition) -> bool:
-    """Return whether the log of who asks parts from this one before the offset that is asked for."""
+    """Return whether the reader's log diverges from this one before the requested offset."""
     return (
         request.last_fetched_epoch not in (NO_EPOCH, partition.log.epochs.latest)
         and _diverging_epoch(partition, request) is not None
@@ -68,7 +68,7 @@ def diverges(partition: Partition, request: FetchPartition) -> bool:
 
 
 def lacks_something(partition: Partition, request: FetchPartition) -> bool:
-    """Return whether a follower that asks so may get more than offsets."""
+    """Return whether a follower with this request may receive more than offsets."""
     log = partition.log
     return (
         request.fetch_offset != log.store.log_end_offset
@@ -85,15 +85,15 @@ def read_partition(
     max_bytes: int,
     at_least_one: bool,
 ) -> PartitionData:
-    """Read records from `fetch_offset` on.
+    """Read records from `fetch_offset`.
 
     Args:
         partition: A partition that this broker leads.
-        request: What the fetch says about it.
+        request: The partition's part of the fetch.
         isolation_level: 1 for read_committed.
-        replica_id: The follower that asks, negative for a consumer.
-        max_bytes: What is left of the whole fetch's limit.
-        at_least_one: Whether the first batch comes even when it is larger than the limits.
+        replica_id: The fetching follower, negative for a consumer.
+        max_bytes: The remaining bytes of the fetch's limit.
+        at_least_one: Whether the first batch is returned even if it exceeds the limits.
     """
     log = partition.log
     index = request.partition
@@ -120,10 +120,10 @@ def read_partition(
 def read_news(
     partition: Partition, cached: CachedPartition, replica_id: int, max_bytes: int, at_least_one: bool
 ) -> PartitionData | None:
-    """Read what the follower of a session lacks of one partition.
+    """Read the records that the follower of a session lacks.
 
     Returns:
-        What `read_partition` does; None when the follower has every record and knows the offsets.
+        The result of `read_partition`; None if the follower has every record and all offsets.
     """
     log, request = partition.log, cached.request
     store, offset, last_epoch = log.store, request.fetch_offset, request.last_fetched_epoch
@@ -151,7 +151,7 @@ def _read_records(log: PartitionLog, request: FetchPartition, bound: int, max_by
 
 
 def point_to_replica(partition: Partition, index: int, broker_id: int) -> PartitionData:
-    """Send a consumer to another replica, without records (KIP-392)."""
+    """Redirect a consumer to another replica, without records (KIP-392)."""
     log = partition.log
     return PartitionData(index, 0, log.high_watermark, log.last_stable_offset(), log.start_offset, None, broker_id, b"")
 
@@ -179,7 +179,7 @@ def _end_of(records: bytes) -> int:
 
 
 def _diverging_epoch(partition: Partition, request: FetchPartition) -> PartitionData | None:
-    """Tell a follower (or a consumer with a position of an older leader) where its log leaves this one (KIP-595)."""
+    """Return where the log of a follower, or of a consumer with an older epoch, diverges from this one (KIP-595)."""
     log = partition.log
     epoch, end_offset = log.epochs.end_offset_for(request.last_fetched_epoch, log.end_offset)
     if epoch < 0:
@@ -200,5 +200,5 @@ def _diverging_epoch(partition: Partition, request: FetchPartition) -> Partition
 
 
 def with_current_leader(data: PartitionData, leader_id: int, leader_epoch: int) -> PartitionData:
-    """Tell a client that asked the wrong broker where the leader is (KIP-951)."""
+    """Add the current leader to the response for a client that sent its fetch to another broker (KIP-951)."""
     return replace(data, current_leader=LeaderIdAndEpoch(leader_id, leader_epoch))

@@ -1,4 +1,4 @@
-"""The partitions that a broker hosts: roles from metadata, appends, what coordinators may ask."""
+"""The partitions that a broker hosts: roles from metadata, and appends."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from eosctl.wire.records.control import EndTxnMarker
 
 
 class LogOpener(Protocol):
-    """Opens and removes the logs of a node's data directory."""
+    """Opens and deletes the logs of a node's data directory."""
 
     def open(
         self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings, assigned: bytes
     ) -> PartitionLog:
-        """Open the log of a partition, recovering it when files are there; else in the directory `assigned`."""
+        """Open the log of a partition and recover existing files; without files, use the directory `assigned`."""
 
     def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
         """Delete a partition's files."""
 
 
 class RoleListener(Protocol):
-    """Hears of partitions that change hands on this broker."""
+    """Receives changes of the partitions that this broker hosts."""
 
     def became_leader(self, partition: Partition) -> None:
-        """This broker leads the partition, in a new leader epoch."""
+        """Handle that this broker leads the partition in a new leader epoch."""
 
     def became_follower(self, partition: Partition) -> None:
-        """This broker follows (or no longer hosts) the partition."""
+        """Handle that this broker follows, or no longer hosts, the partition."""
 
     def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """A transaction marker of a group's offsets, appended here as leader, is replicated."""
+        """Handle a replicated transaction marker for a group's offsets, which this leader has appended."""
 
 
 class ReplicaManager:
-    """Implements the ports' `Replicas` for one broker."""
+    """The replicas of a broker; implements `Replicas` of `sandbox.ports`."""
 
     def __init__(
         self, broker_id: int, runtime: NodeRuntime, logs: LogOpener, verification: VerificationPolicy, *, is_3_9: bool
@@ -59,21 +59,21 @@ class ReplicaManager:
         self.verification = verification
         self.runtime = runtime
         self.partitions: dict[TopicPartition, Partition] = {}
-        self.traffic: dict[str, TopicTraffic] = {}  # of each topic with a replica here
-        self.former_traffic = TopicTraffic()  # of all whose last replica has gone
+        self.traffic: dict[str, TopicTraffic] = {}  # Of each topic with a replica here.
+        self.former_traffic = TopicTraffic()  # Of all topics whose last replica was removed.
         self.deadlines = Deadlines(runtime)
         self.events = ReplicaEvents(runtime.log, broker_id)
         self.refusals = AppendEvents(runtime.log, broker_id, is_3_9=is_3_9)
         self.appends = LeaderAppends(self.partitions, runtime, self.deadlines, self.refusals)
         self.listeners: list[RoleListener] = []
         self.known: Callable[[TopicPartition], bool] = lambda _: False
-        self.offline: set[TopicPartition] = set()  # hosted here in a log directory that failed
+        self.offline: set[TopicPartition] = set()  # Partitions in a failed log directory.
         self._logs = logs
 
     # --- roles --------------------------------------------------------------------------------------------------
 
     def apply(self, image: ClusterImage, delta: ImageDelta, settings_of: Callable[[str], TopicSettings]) -> None:
-        """Follow the metadata: host, lead, follow or drop partitions."""
+        """Apply metadata: host, lead, follow, or drop partitions."""
         for removed in delta.removed_topics:
             for index in range(removed.partition_count):
                 self._drop(TopicPartition(removed.name, index), removed.topic_id)
@@ -91,7 +91,7 @@ class ReplicaManager:
                     listener.became_follower(partition)
 
     def apply_settings(self, topic: str, settings: TopicSettings) -> None:
-        """Take over changed settings of a topic."""
+        """Apply changed settings of a topic."""
         for partition in self.partitions.values():
             if partition.partition.topic == topic:
                 partition.log.apply_settings(settings)
@@ -134,7 +134,7 @@ class ReplicaManager:
         del self.partitions[partition.partition]
         traffic = partition.traffic
         traffic.replica_count -= 1
-        if not traffic.replica_count:  # its metrics go, as Kafka's do (ReplicaManager.maybeRemoveTopicMetrics)
+        if not traffic.replica_count:  # Its metrics are removed, as in Kafka (ReplicaManager.maybeRemoveTopicMetrics).
             del self.traffic[partition.partition.topic]
             self.former_traffic.add(traffic)
         partition.leader_id = -1
@@ -144,7 +144,7 @@ class ReplicaManager:
             listener.became_follower(partition)
 
     def take_offline(self, lost: Collection[TopicPartition]) -> None:
-        """Serve no more what was in a log directory that failed, until this broker is started again."""
+        """Stop serving the partitions of a failed log directory, until this broker restarts."""
         for topic_partition in lost:
             partition = self.partitions.get(topic_partition)
             if partition is not None:
@@ -155,18 +155,18 @@ class ReplicaManager:
     # --- lookups ------------------------------------------------------------------------------------------------
 
     def leader(self, topic_partition: TopicPartition) -> Partition | ErrorCode:
-        """Return the partition when this broker leads it, else what to answer."""
+        """Return the partition if this broker leads it, else the error."""
         partition = self.partitions.get(topic_partition)
         if partition is not None and partition.is_leader:
             return partition
         return ErrorCode.NOT_LEADER_OR_FOLLOWER if partition is not None else self.absence(topic_partition)
 
     def readable(self, topic_partition: TopicPartition) -> Partition | ErrorCode:
-        """Return the partition when this broker has a replica, which consumers may read too, else what to answer."""
+        """Return the partition if this broker has a replica, which consumers may read too, else the error."""
         return self.partitions.get(topic_partition) or self.absence(topic_partition)
 
     def absence(self, topic_partition: TopicPartition) -> ErrorCode:
-        """Return what to answer about a partition that this broker does not serve."""
+        """Return the error for a partition that this broker does not serve."""
         if topic_partition in self.offline:
             return ErrorCode.KAFKA_STORAGE_ERROR
         if self.known(topic_partition):
@@ -208,9 +208,9 @@ class ReplicaManager:
     def begin_verification(
         self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
     ) -> VerificationGuard | ErrorCode | None:
-        """Return the guard to append with after the coordinator agreed, None when no verification is needed.
+        """Return the verification guard for an append.
 
-        Or INVALID_PRODUCER_EPOCH.
+        None if no verification is needed, or INVALID_PRODUCER_EPOCH.
         """
         hosted = self.partitions.get(partition)
         if hosted is None or not hosted.is_leader:
@@ -229,7 +229,7 @@ class ReplicaManager:
         *,
         timeout_ms: int = 30_000,
     ) -> None:
-        """Append an end-transaction marker as leader; `done` when it is replicated."""
+        """Append an end-transaction marker as leader; `done` is called when it is replicated."""
         hosted = self.partitions.get(partition)
         if hosted is None and self.absence(partition) is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
             done(AppendResult(self.absence(partition)))
@@ -255,23 +255,27 @@ class ReplicaManager:
         done: Callable[[AppendResult], None],
         result: AppendResult,
     ) -> None:
-        """Materialise or drop the offsets of the transaction before the marker is acknowledged."""
+        """Commit or drop the offsets of the transaction before the marker is acknowledged."""
         if result.error is ErrorCode.NONE:
             for listener in self.listeners:
                 listener.marker_replicated(partition, producer_id, producer_epoch, committed)
         done(result)
 
     def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:
-        """Iterate (header, batch bytes) of the local log from its start to its end."""
+        """Yield header and bytes of each batch of the local log."""
         hosted = self.partitions.get(partition)
         return hosted.log.batches() if hosted is not None else iter(())
 
     def log_end_offset(self, partition: TopicPartition) -> int:
-        """Return the local log end offset; raises KeyError for a partition that is not hosted here."""
+        """Return the local log end offset.
+
+        Raises:
+            KeyError: The partition is not hosted here.
+        """
         return self.partitions[partition].log.end_offset
 
     def active_producers(self, partition: TopicPartition) -> Sequence[ProducerState] | ErrorCode:
-        """Return what the local replica knows of every producer."""
+        """Return the state of every producer in the local replica."""
         hosted = self.partitions.get(partition)
         if hosted is None:
             return self.absence(partition)

@@ -1,4 +1,4 @@
-"""Which replica a consumer should read from (KIP-392, Kafka's RackAwareReplicaSelector)."""
+"""Selection of the replica that a consumer reads from (KIP-392, Kafka's `RackAwareReplicaSelector`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
 class ReplicaView(NamedTuple):
-    """A replica that a read may be sent to, the better the greater: furthest on, then last caught up."""
+    """A replica for reading; the greatest is preferred: by log end offset, then by time of being caught up."""
 
     end_offset: int
     caught_up_ms: int
@@ -21,13 +21,13 @@ class ReplicaView(NamedTuple):
 def select_replica(
     partition: Partition, offset: int, client_rack: str, rack_of: Callable[[int], str | None]
 ) -> int | None:
-    """Choose a follower in the client's rack that holds the offset; None if the leader serves best.
+    """Return a follower in the client's rack that has the offset; None to read from the leader.
 
     Args:
         partition: A partition that this broker leads.
-        offset: Where the client wants to read.
+        offset: The fetch offset.
         client_rack: The client's `client.rack`, empty for none.
-        rack_of: The rack of a broker that serves, else None.
+        rack_of: The rack of a live broker, else None.
     """
     if not client_rack or rack_of(partition.broker_id) == client_rack:
         return None

@@ -1,4 +1,4 @@
-"""When a transactional append must be verified with its coordinator first (KIP-890)."""
+"""The rules for verifying a transactional append with its coordinator first (KIP-890)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
 
 class VerificationPolicy:
-    """`transaction.partition.verification.enable` and what the release makes of it.
+    """The setting `transaction.partition.verification.enable`, with the rules of each release.
 
-    3.9 is content with any open transaction of the producer; 4.x wants one of the same epoch, and refuses an epoch that
-    the partition knows to be old before it asks the coordinator.
+    3.9 accepts any open transaction of the producer. 4.x requires one of the same epoch, and rejects an epoch known to
+    be old without a request to the coordinator.
     """
 
     def __init__(self, enabled: Callable[[], bool], *, is_3_9: bool) -> None:
@@ -26,9 +26,9 @@ class VerificationPolicy:
     def is_needed(
         self, partition: Partition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
     ) -> bool:
-        """Return whether the coordinator must be asked before an append of this producer.
+        """Return whether an append of this producer must be verified with the coordinator.
 
-        Clients that leave adding the partition to the broker (Produce 12) rely on it also where verification is off.
+        Clients that rely on the broker to add the partition (Produce 12) do so even if verification is disabled.
         """
         if not adds_partition and not self._enabled():
             return False
@@ -44,7 +44,7 @@ class VerificationPolicy:
         *,
         adds_partition: bool = False,
     ) -> VerificationGuard | ErrorCode | None:
-        """Return the guard of a verification, None when none is needed, or INVALID_PRODUCER_EPOCH.
+        """Return the guard of a verification, None if none is needed, or INVALID_PRODUCER_EPOCH.
 
         Source: `UnifiedLog.maybeStartTransactionVerification`.
         """
@@ -56,7 +56,7 @@ class VerificationPolicy:
         return producers.begin_verification(producer_id, producer_epoch, sequence, adds_partition=adds_partition)
 
     def is_missing(self, partition: Partition, header: BatchHeader, guard: object | None) -> bool:
-        """Return whether a transactional batch comes without the verification that it needs."""
+        """Return whether a transactional batch lacks its required verification."""
         return (
             header.attributes & (TRANSACTIONAL | CONTROL) == TRANSACTIONAL
             and self.is_needed(partition, header.producer_id, header.producer_epoch)

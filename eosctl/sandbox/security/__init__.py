@@ -1,1 +1,1 @@
-"""Who a client is and what it may do: SASL and TLS on the client listener, access control lists."""
+"""Authentication and authorization: SASL and TLS on the client listener, and ACLs."""

@@ -1,4 +1,4 @@
-"""What the principal of a request may do; everything where no authorizer is configured."""
+"""Authorization of a request's principal. Without an authorizer, everything is allowed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from eosctl.wire.error_codes import ErrorCode
 
 T = TypeVar("T")
 Amend = Callable[[Any], Any]
-"""Completes the response of a handler that saw a part of the request."""
+"""Completes the response of a handler that received part of the request."""
 
 
 class Access:
-    """One request with its principal, on its way to its handler."""
+    """A request with its principal, before its handler is called."""
 
     __slots__ = ("_handle", "broker", "context")
 
@@ -31,27 +31,27 @@ class Access:
         self._handle = handle
 
     def may(self, operation: AclOperation, resource_type: ResourceType, name: str) -> bool:
-        """Return whether the principal may do something to one resource."""
+        """Return whether the principal is authorized for an operation on a resource."""
         return may(self.broker, self.context, operation, resource_type, name)
 
     def may_topic(self, operation: AclOperation, name: str | None) -> bool:
-        """Return whether the principal may do something to a topic; one without a name is for the handler to refuse."""
+        """Return whether the principal is authorized for a topic; the handler rejects an empty name."""
         return not name or self.may(operation, ResourceType.TOPIC, name)
 
     def may_group(self, operation: AclOperation, name: str) -> bool:
-        """Return whether the principal may do something to a group."""
+        """Return whether the principal is authorized for a group."""
         return self.may(operation, ResourceType.GROUP, name)
 
     def may_transact(self, operation: AclOperation, transactional_id: str) -> bool:
-        """Return whether the principal may do something to a transactional id."""
+        """Return whether the principal is authorized for a transactional id."""
         return self.may(operation, ResourceType.TRANSACTIONAL_ID, transactional_id)
 
     def may_cluster(self, operation: AclOperation) -> bool:
-        """Return whether the principal may do something to the cluster."""
+        """Return whether the principal is authorized for the cluster."""
         return self.may(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
     def part(self, items: Iterable[T], allowed: Callable[[T], bool]) -> tuple[list[T], list[T]]:
-        """Part what is allowed from what is not, in order."""
+        """Split items into authorized and unauthorized ones, in order."""
         yes: list[T] = []
         no: list[T] = []
         for item in items:
@@ -59,21 +59,21 @@ class Access:
         return yes, no
 
     def topic_name(self, name: str, topic_id: bytes, first_id_version: int) -> str | None:
-        """Return the topic that a request names by name or, from some version on, by id; None for an unknown id."""
+        """Return the topic that a request names by name or, from a version on, by id; None for an unknown id."""
         return self.broker.metadata.topic_name(topic_id) if self.context.api_version >= first_id_version else name
 
     def reply(self, response: Any | None) -> None:
-        """Answer without asking the handler."""
+        """Respond without calling the handler."""
         self.context.reply(response)
 
     def proceed(self, request: Any, amend: Amend | None = None) -> None:
-        """Let the handler answer, and complete its response."""
+        """Call the handler and complete its response."""
         context = self.context if amend is None else replace(self.context, reply=Amended(self.context, amend))
         self._handle(self.broker, context, request)
 
 
 class Amended:
-    """A reply that completes the response on its way."""
+    """A reply that completes the response before it is sent."""
 
     __slots__ = ("_amend", "_context")
 
@@ -82,18 +82,18 @@ class Amended:
         self._amend = amend
 
     def __call__(self, response: Any | None) -> None:
-        """Answer with the completed response; None closes the connection."""
+        """Send the completed response; None closes the connection."""
         self._context.reply(None if response is None else self._amend(response))
 
     def without_answer(self) -> None:
-        """End a request that has no answer: what was refused of it costs the connection."""
+        """End a request without a response; if part of it was rejected, close the connection."""
         self._context.reply(None)
 
 
 def may(
     broker: BrokerServices, context: RequestContext, operation: AclOperation, resource_type: ResourceType, name: str
 ) -> bool:
-    """Whether the principal of a request may do something to one resource; the brokers themselves may do everything."""
+    """Return whether a request's principal is authorized; brokers themselves may do everything."""
     authorizer = broker.authorizer
     return (
         authorizer is None
@@ -103,7 +103,7 @@ def may(
 
 
 def operations_of(broker: BrokerServices, context: RequestContext, resource_type: ResourceType, name: str) -> int:
-    """Return what the principal may do to a resource as the bit field of KIP-430."""
+    """Return the authorized operations on a resource as the bit field of KIP-430."""
     allowed = frozenset(
         operation
         for operation in SUPPORTED[resource_type]
@@ -113,18 +113,18 @@ def operations_of(broker: BrokerServices, context: RequestContext, resource_type
 
 
 def cluster_operations(broker: BrokerServices, context: RequestContext) -> int:
-    """Return what the principal may do to the cluster: nothing to say for those who may not describe it."""
+    """Return the authorized operations on the cluster; none without DESCRIBE."""
     if not may(broker, context, AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
         return 0
     return operations_of(broker, context, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 Guard: TypeAlias = "Callable[[Access, Any], None]"
-"""Refuses a request, or lets its handler answer the part that is allowed."""
+"""Rejects a request, or calls its handler for the authorized part."""
 
 
 def needs_cluster(operation: AclOperation, refuse: Callable[[Any], Any]) -> Guard:
-    """Return a guard that asks for one operation on the cluster, or refuses the whole request."""
+    """Return a guard that requires an operation on the cluster, or rejects the whole request."""
 
     def guard(access: Access, request: Any) -> None:
         if access.may_cluster(operation):
@@ -136,7 +136,7 @@ def needs_cluster(operation: AclOperation, refuse: Callable[[Any], Any]) -> Guar
 
 
 def needs_group_read(refusal: Any) -> Guard:
-    """Return a guard that asks for READ on the group, or answers with `refusal`."""
+    """Return a guard that requires READ on the group, or responds with `refusal`."""
 
     def guard(access: Access, request: Any) -> None:
         if access.may_group(AclOperation.READ, request.group_id):
@@ -148,7 +148,7 @@ def needs_group_read(refusal: Any) -> Guard:
 
 
 def config_denial(access: Access, operation: AclOperation, resource_type: int, name: str) -> ErrorCode | None:
-    """Return the code for settings of a topic, a group, or anything else, which belongs to the cluster."""
+    """Return the error for the settings of a topic, a group, or another resource, which belongs to the cluster."""
     if resource_type == TOPIC_RESOURCE:
         return None if access.may(operation, ResourceType.TOPIC, name) else ErrorCode.TOPIC_AUTHORIZATION_FAILED
     if resource_type == GROUP_RESOURCE:

@@ -1,4 +1,4 @@
-"""Access control entries as values: what they cover, how filters select them, which are refused (KIP-11, KIP-290)."""
+"""ACLs as values: matching, filters, and validation (KIP-11, KIP-290)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ANY_CODE = 1
 
 
 class ResourceType(IntEnum):
-    """What an entry is about; the numbers are the protocol's."""
+    """The resource type of an ACL, numbered as in the protocol."""
 
     TOPIC = 2
     GROUP = 3
@@ -25,7 +25,7 @@ class ResourceType(IntEnum):
 
 
 class PatternType(IntEnum):
-    """How an entry's name is meant; MATCH exists in filters alone."""
+    """The pattern type of an ACL's name; MATCH exists only in filters."""
 
     ANY = 1
     MATCH = 2
@@ -41,7 +41,7 @@ class Permission(IntEnum):
 
 
 class Acl(NamedTuple):
-    """One entry."""
+    """An access control entry."""
 
     resource_type: int
     resource_name: str
@@ -53,7 +53,7 @@ class Acl(NamedTuple):
 
     @property
     def is_pattern(self) -> bool:
-        """Return whether a part is meant for filters alone."""
+        """Return whether a field has a value that is valid only in filters."""
         return ANY_CODE in (self.resource_type, self.operation, self.permission) or self.pattern_type in (
             PatternType.ANY,
             PatternType.MATCH,
@@ -61,7 +61,7 @@ class Acl(NamedTuple):
 
 
 class AclFilter(NamedTuple):
-    """Selects entries; None and the ANY codes match everything."""
+    """Selects ACLs; None and the ANY codes match everything."""
 
     resource_type: int
     resource_name: str | None
@@ -72,7 +72,7 @@ class AclFilter(NamedTuple):
     permission: int
 
     def selects(self, acl: Acl) -> bool:
-        """Return whether an entry is meant (AclBindingFilter.matches)."""
+        """Return whether the filter matches an ACL (`AclBindingFilter.matches`)."""
         return (
             self.resource_type in (ANY_CODE, acl.resource_type)
             and self._selects_name(acl)
@@ -93,7 +93,7 @@ class AclFilter(NamedTuple):
 
     @property
     def has_unknown_code(self) -> bool:
-        """Return whether a part has a code that no release defines."""
+        """Return whether a field has a code that no release defines."""
         return (
             self.resource_type not in (ANY_CODE, *ResourceType)
             or self.pattern_type not in tuple(PatternType)
@@ -103,13 +103,13 @@ class AclFilter(NamedTuple):
 
 
 def covers(acl: Acl, resource_name: str) -> bool:
-    """Return whether an entry is about a resource of this name (the types are compared elsewhere)."""
+    """Return whether an ACL's name pattern matches a resource name; resource types are compared elsewhere."""
     if acl.pattern_type == PatternType.PREFIXED:
         return resource_name.startswith(acl.resource_name)
     return acl.resource_name in (resource_name, WILDCARD)
 
 
-#: Operations by type of resource (AclEntry.supportedOperations).
+#: Supported operations by resource type (AclEntry.supportedOperations).
 SUPPORTED: dict[int, frozenset[int]] = {
     ResourceType.TOPIC: frozenset(
         {
@@ -152,7 +152,7 @@ SUPPORTED: dict[int, frozenset[int]] = {
 
 
 def authorized_operations(resource_type: int, allowed: frozenset[int], release: str) -> int:
-    """Encode the operations that a principal may do as the field of KIP-430, one bit each."""
+    """Encode the operations of a principal as the bit field of KIP-430."""
     supported = SUPPORTED[resource_type]
     if release == "3.9":
         supported -= {AclOperation.TWO_PHASE_COMMIT}

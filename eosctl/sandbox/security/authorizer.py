@@ -1,9 +1,8 @@
-"""Kafka's StandardAuthorizer: who may do what, from the entries of the metadata log.
+"""Kafka's `StandardAuthorizer`: decisions from the ACLs of the metadata log.
 
-- A super user may do everything. A denial goes before every allowance.
-- READ, WRITE, DELETE and ALTER allow DESCRIBE too, ALTER_CONFIGS allows DESCRIBE_CONFIGS; denials imply nothing.
-- A resource that some entry is about is closed to all that no entry allows; one without any is open only with
-  `allow.everyone.if.no.acl.found`.
+- A super user may do everything. DENY overrides ALLOW.
+- READ, WRITE, DELETE, and ALTER imply DESCRIBE; ALTER_CONFIGS implies DESCRIBE_CONFIGS. DENY implies nothing.
+- A resource with any matching ACL requires an ALLOW; one without is open only with `allow.everyone.if.no.acl.found`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _IMPLYING: Mapping[int, frozenset[int]] = {
 
 
 class Authorizer:
-    """The decisions of one broker; entries are replaced whenever the metadata log changes them."""
+    """The authorizer of a broker; its ACLs are replaced when the metadata log changes."""
 
     def __init__(self, super_users: frozenset[str], *, allow_without_acl: bool) -> None:
         self._super_users = super_users
@@ -44,14 +43,14 @@ class Authorizer:
         self._by_type: dict[int, list[Acl]] = {}
 
     def replace(self, entries: Mapping[bytes, AccessControlEntryRecord]) -> None:
-        """Take over all entries."""
+        """Replace all ACLs."""
         by_type: dict[int, list[Acl]] = {}
         for record in entries.values():
             by_type.setdefault(record.resource_type, []).append(acl_of(record))
         self._by_type = by_type
 
     def allows(self, principal: str, host: str, operation: int, resource_type: int, name: str) -> bool:
-        """Decide about one operation on one resource (StandardAuthorizerData.authorize)."""
+        """Decide an operation on a resource (`StandardAuthorizerData.authorize`)."""
         if principal in self._super_users:
             return True
         allowed = closed = False
@@ -66,8 +65,8 @@ class Authorizer:
         return allowed or (self._allow_without_acl and not closed)
 
     def allows_somewhere(self, principal: str, host: str, operation: int, resource_type: int) -> bool:
-        """Decide whether a principal may do this on at least one resource (Authorizer.authorizeByResourceType)."""
-        # Any name: super users may, and so may everybody where no entry is about it.
+        """Decide whether a principal may do this on at least one resource (`Authorizer.authorizeByResourceType`)."""
+        # Any name: allowed for super users, and for everyone if no ACL matches.
         if self.allows(principal, host, operation, resource_type, "hardcode"):
             return True
         concerned = list(self._exactly(principal, host, operation, resource_type))
@@ -107,7 +106,7 @@ def _concerns(acl: Acl, principal: str, host: str, operation: int) -> bool:
 
 
 def acl_of(record: AccessControlEntryRecord) -> Acl:
-    """Return an entry of the metadata log as a value."""
+    """Return the ACL of a metadata record."""
     return Acl(
         record.resource_type,
         record.resource_name,
@@ -120,10 +119,10 @@ def acl_of(record: AccessControlEntryRecord) -> Acl:
 
 
 def authorizer_of(config: NodeConfig, image: ClusterImage) -> Authorizer | None:
-    """Build the authorizer that the settings name, or None.
+    """Return the configured authorizer, or None.
 
     Raises:
-        InvalidSetting: The class is none that the sandbox has.
+        InvalidSetting: The sandbox does not have the class.
     """
     name = config.get_str("authorizer.class.name")
     if not name:

@@ -1,9 +1,9 @@
-"""A connection before its requests count: the states of Kafka's SaslServerAuthenticator.
+"""The authentication of a connection: the states of Kafka's `SaslServerAuthenticator`.
 
-- ApiVersions may come once, SaslHandshake follows; anything else ends the connection without an answer.
-- After a handshake of version 0 tokens are bare frames; after version 1 they are SaslAuthenticate requests.
-- A refusal is told `connection.failed.authentication.delay.ms` late, then the broker hangs up.
-- With `connections.max.reauth.ms` a session ends; until then a client may shake hands again (KIP-368).
+- ApiVersions may come once, followed by SaslHandshake; any other request closes the connection without a response.
+- After a handshake of version 0, tokens are bare frames; after version 1, SaslAuthenticate requests.
+- A failure is sent after `connection.failed.authentication.delay.ms`, then the broker closes the connection.
+- With `connections.max.reauth.ms`, a session expires; before that, a client may authenticate again (KIP-368).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ FIRST_SESSION_VERSION = 1
 
 
 class LoginConnection(Protocol):
-    """The connection that a login controls until its client is known."""
+    """The connection during authentication."""
 
     @property
     def broker(self) -> BrokerServices:
-        """Return the broker at its end."""
+        """Return the broker of this connection."""
 
     @property
     def listener(self) -> str:
@@ -48,20 +48,20 @@ class LoginConnection(Protocol):
 
     @property
     def principal(self) -> str:
-        """Return the client as it is known now, such as `User:ANONYMOUS`."""
+        """Return the current principal, such as `User:ANONYMOUS`."""
 
     def abort(self) -> None:
-        """Close it without an answer."""
+        """Close it without a response."""
 
     def answer(self, frame: bytes) -> None:
         """Send a frame and read the next request."""
 
     def authenticated(self, principal: str, lifetime_ms: int) -> None:
-        """Continue as this principal, for `lifetime_ms` or, if that is 0, permanently."""
+        """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
 
 
 class LoginState(Enum):
-    """What a connection waits for."""
+    """The state of the authentication."""
 
     HANDSHAKE_OR_VERSIONS = auto()
     HANDSHAKE = auto()
@@ -70,7 +70,7 @@ class LoginState(Enum):
 
 
 class Login:
-    """Handles the frames of one connection until its client is known."""
+    """Handles the frames of a connection until its client is authenticated."""
 
     def __init__(self, connection: LoginConnection, passwords: Mapping[str, Secret], *, again: bool = False) -> None:
         self._connection = connection
@@ -83,7 +83,7 @@ class Login:
         self._mechanism: Mechanism | None = None
 
     def take(self, frame: bytes) -> None:
-        """Handle one frame and answer it, or hang up."""
+        """Handle a frame: respond, or close the connection."""
         if len(frame) > MAX_FRAME_BYTES or self._state is LoginState.FAILED:
             self._connection.abort()
         elif self._state is LoginState.AUTHENTICATE and self._bare_tokens:

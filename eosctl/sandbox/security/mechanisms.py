@@ -1,4 +1,4 @@
-"""The server's side of SASL PLAIN (RFC 4616) and SCRAM (RFC 5802), without I/O."""
+"""The server side of SASL PLAIN (RFC 4616) and SCRAM (RFC 5802), without I/O."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple, Protocol
 from eosctl.model.secret import Secret
 from eosctl.sandbox.security.protocol import PLAIN, SCRAM_SHA_256, SCRAM_SHA_512
 
-#: Mechanisms as UserScramCredentialRecord and its requests number them (ScramMechanism.type).
+#: Mechanism numbers of UserScramCredentialRecord and its requests (ScramMechanism.type).
 SCRAM_TYPES: Mapping[int, str] = {1: SCRAM_SHA_256, 2: SCRAM_SHA_512}
-#: Iterations that brokers accept (ScramMechanism.minIterations; the same for both) and tools choose.
+#: Minimum iterations that brokers accept (ScramMechanism.minIterations, the same for both), and the tools' default.
 MIN_ITERATIONS = 4096
 MAX_ITERATIONS = 16384
 
 
 class ScramCredential(NamedTuple):
-    """What a broker keeps of a password."""
+    """A broker's stored credential of a user."""
 
     salt: bytes
     stored_key: bytes
@@ -29,43 +29,43 @@ FindCredential = Callable[[str, str], ScramCredential | None]
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a failure
-    """The login failed; the text is the broker's to the client."""
+    """The authentication failed; the message is the broker's to the client."""
 
 
 class Mechanism(Protocol):
-    """One login: the client's tokens in, the broker's out."""
+    """An authentication in progress."""
 
     def step(self, token: bytes) -> bytes:
-        """Take the client's next token and return the answer.
+        """Handle the client's next token and return the response.
 
         Raises:
-            Refused: The client is not who it says.
+            Refused: The authentication failed.
         """
 
     @property
     def user(self) -> str | None:
-        """Who logged in; None before the last step."""
+        """Return the authenticated user; None before the last step."""
 
 
 def begin(mechanism: str, passwords: Mapping[str, Secret], find: FindCredential, nonce: str) -> Mechanism:
-    """Begin a login by one of the enabled mechanisms."""
+    """Start an authentication with one of the enabled mechanisms."""
     if mechanism == PLAIN:
         return PlainServer(passwords)
     return ScramServer(mechanism, find, nonce)
 
 
 class PlainServer:
-    """PLAIN: authorization id, user and password in one token (PlainSaslServer)."""
+    """PLAIN: authorization id, user, and password in one token (`PlainSaslServer`)."""
 
     def __init__(self, passwords: Mapping[str, Secret]) -> None:
         self._passwords = passwords
         self.user: str | None = None
 
     def step(self, token: bytes) -> bytes:
-        """Compare the password."""
+        """Check the password."""
         try:
             authorization_id, user, password = token.decode().split("\0")
-        except ValueError:  # not UTF-8, or not three parts
+        except ValueError:  # Invalid UTF-8, or not three parts.
             raise Refused("Invalid SASL/PLAIN response: expected 3 tokens") from None
         if not user:
             raise Refused("Authentication failed: username not specified")
@@ -81,7 +81,7 @@ class PlainServer:
 
 
 class ScramServer:
-    """SCRAM: two rounds in which both sides prove that they know the password (ScramSaslServer)."""
+    """SCRAM: both sides prove knowledge of the password in two rounds (`ScramSaslServer`)."""
 
     def __init__(self, mechanism: str, find: FindCredential, nonce: str) -> None:
         from scramp import ScramMechanism
@@ -94,7 +94,7 @@ class ScramServer:
         self.user: str | None = None
 
     def step(self, token: bytes) -> bytes:
-        """Answer the client's first or final message."""
+        """Respond to the client's first or final message."""
         from scramp import ScramException
 
         try:
@@ -108,7 +108,7 @@ class ScramServer:
                 answer = self._exchange.get_server_final()
                 self.user = self._claimed
         except (ScramException, ValueError, KeyError, IndexError):
-            # Kafka does not tell an unknown user from a wrong password.
+            # Kafka returns the same error for an unknown user and a wrong password.
             raise Refused(
                 "Authentication failed during authentication due to invalid credentials with SASL mechanism "
                 + self._mechanism
@@ -124,7 +124,7 @@ class ScramServer:
 
 
 def scram_credential(mechanism: str, password: bytes, salt: bytes, iterations: int) -> ScramCredential:
-    """Derive what a broker keeps from what a user types (ScramFormatter)."""
+    """Derive the stored credential from a password (`ScramFormatter`)."""
     import hashlib
 
     name = "sha256" if mechanism == SCRAM_SHA_256 else "sha512"
@@ -132,7 +132,7 @@ def scram_credential(mechanism: str, password: bytes, salt: bytes, iterations: i
 
 
 def of_salted_password(mechanism: str, salted_password: bytes, salt: bytes, iterations: int) -> ScramCredential:
-    """Derive it from the salted password, which is all that AlterUserScramCredentials carries."""
+    """Derive it from the salted password, which AlterUserScramCredentials carries."""
     import hashlib
 
     name = "sha256" if mechanism == SCRAM_SHA_256 else "sha512"

@@ -1,4 +1,4 @@
-"""How the client listener of a sandbox is secured, under Kafka's names."""
+"""Security of the sandbox's client listener, by Kafka's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 class SecurityProtocol(IntEnum):
-    """A listener's protocol, as broker registrations number it (Kafka's class of this name)."""
+    """A listener's security protocol, numbered as in broker registrations (Kafka's `SecurityProtocol`)."""
 
     PLAINTEXT = 0
     SSL = 1
@@ -24,28 +24,28 @@ class SecurityProtocol(IntEnum):
 
     @property
     def uses_sasl(self) -> bool:
-        """Return whether a client has to log in."""
+        """Return whether clients must authenticate with SASL."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
 class ListenerSecurity(NamedTuple):
-    """What a client has to bring: TLS, a login by one of the SASL mechanisms, both, or nothing."""
+    """The required client security: TLS, SASL mechanisms, both, or none."""
 
     mechanisms: tuple[str, ...] = ()
     tls: bool = False
 
     @property
     def protocol(self) -> SecurityProtocol:
-        """Return the listener's protocol, whose name is the listener's name too."""
+        """Return the listener's protocol, which is also its name."""
         if self.mechanisms:
             return SecurityProtocol.SASL_SSL if self.tls else SecurityProtocol.SASL_PLAINTEXT
         return SecurityProtocol.SSL if self.tls else SecurityProtocol.PLAINTEXT
 
     def settings(self) -> Mapping[str, str]:
-        """Return what DescribeConfigs shows of it; links between brokers stay inside the process."""
+        """Return the settings for DescribeConfigs; inter-broker links stay inside the process."""
         if self == ListenerSecurity():
             return {}
-        # As in Kafka a listener is named by its protocol unless a map says otherwise, so no map is needed.
+        # As in Kafka, a listener is named after its protocol, so no map is needed.
         settings = {"security.inter.broker.protocol": self.protocol.name}
         if self.mechanisms:
             settings["sasl.enabled.mechanisms"] = ",".join(self.mechanisms)

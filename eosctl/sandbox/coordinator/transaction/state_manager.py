@@ -1,4 +1,7 @@
-"""The partitions of `__transaction_state` that this broker leads: cache, loading, resignation, appends."""
+"""The partitions of `__transaction_state` that this broker leads: cache, loading, and appends.
+
+Kafka's `TransactionStateManager`.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The log cleaner: compaction of logs by key, as Kafka's LogCleaner does it."""
+"""The log cleaner: compaction of logs by key (Kafka's `LogCleaner`)."""

@@ -1,4 +1,4 @@
-"""Clean one log: learn the newest offset of every key, then copy what stays into new segments (Kafka's Cleaner)."""
+"""Clean a log: map every key to its newest offset, then copy the retained records (Kafka's `Cleaner`)."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from eosctl.storage.cleaned import CleanedSegment
 from eosctl.storage.segment import Segment
 from eosctl.wire.records.batch import BatchHeader, decode_records
 
-#: The cleaner shares its thread with everything else: it pauses after this many bytes.
+#: The cleaner shares its thread with all other work, so it pauses after this many bytes.
 STEP_BYTES: Final = 128 << 10
 
 
 class Interrupted(Exception):  # noqa: N818 - what happened, not whose fault it is
-    """The log changed under the cleaner: it was truncated, deleted or closed."""
+    """The log was truncated, deleted, or closed during a cleaning."""
 
 
 class LogCleaning:
-    """One cleaning of one log, in steps between which the log may grow.
+    """A cleaning of a log, in steps between which the log may grow.
 
     Attributes:
         retired: Files of replaced segments, to be deleted after `file.delete.delay.ms`.
-        end_offset: Up to where the log is clean afterwards.
+        end_offset: The log is clean below this offset afterwards.
     """
 
     def __init__(self, log: PartitionLog, plan: CleaningPlan, now_ms: int, max_keys: int) -> None:
-        """Describe a cleaning; nothing happens before `steps` is iterated.
+        """Prepare a cleaning; iterating `steps` runs it.
 
         Args:
             log: The log.
             plan: Its dirty part.
-            now_ms: Now, in ms since the epoch.
-            max_keys: How many keys one cleaning may remember; what follows is left to the next one.
+            now_ms: Now, in milliseconds since the epoch.
+            max_keys: Maximum number of keys in the offset map; the rest is left to the next cleaning.
         """
         self.retired: list[Path] = []
         self.end_offset = plan.first_dirty_offset
@@ -47,10 +47,10 @@ class LogCleaning:
         self._max_keys = max_keys
 
     def steps(self) -> Iterator[None]:
-        """Do the work, pausing after every `STEP_BYTES`.
+        """Clean the log, pausing after every `STEP_BYTES`.
 
         Raises:
-            Interrupted: The log changed; nothing half-done is left.
+            Interrupted: The log changed; partial results are removed.
             WireError: A batch cannot be read.
             OSError: A file cannot be read or written.
         """
@@ -75,7 +75,7 @@ class LogCleaning:
             yield from self._clean(group, ends, cleaning, transactions)
 
     def _learn(self, latest: dict[bytes, int]) -> Iterator[None]:
-        """Read the dirty part; moves `end_offset` to where the keys stop fitting."""
+        """Read the dirty part; set `end_offset` to where the keys no longer fit."""
         log, start, end = self._log, self._plan.first_dirty_offset, self._plan.first_uncleanable_offset
         transactions = CleanedTransactions()
         transactions.add_aborted(log.aborted_transactions(start, end))
@@ -112,7 +112,7 @@ class LogCleaning:
         try:
             read_bytes = 0
             for segment in group:
-                # The whole range's aborted transactions, not the dirty part's: the new segment needs its own index.
+                # Use the aborted transactions of the whole range, since the new segment needs its own index.
                 transactions.add_aborted(log.aborted_transactions(segment.base_offset, ends[segment.base_offset]))
                 for header, batch in self._read(segment, segment.base_offset):
                     kept = retain(header, batch, cleaning, transactions)
@@ -139,7 +139,7 @@ class LogCleaning:
         size_bytes = segment.size_bytes
         position = segment.offset_index.lookup(start_offset).position
         if not Path(segment.log_path).exists():
-            raise Interrupted  # retention was quicker
+            raise Interrupted  # Retention has deleted it.
         with Path(segment.log_path).open("rb") as file:
             for _, header, batch in segment.scan(file.fileno(), position):
                 if self._log.closed or segment.size_bytes != size_bytes:
@@ -149,7 +149,7 @@ class LogCleaning:
 
 
 def _ends(log: PartitionLog, segments: Sequence[Segment]) -> dict[int, int]:
-    """Return the offset after each segment by its base offset; the active segment is none of them."""
+    """Return the end offset of each closed segment by its base offset."""
     following = [found.base_offset for found in log.store.segments[1 : len(segments) + 1]]
     return {found.base_offset: end for found, end in zip(segments, following, strict=True)}
 

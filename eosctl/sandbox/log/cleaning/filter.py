@@ -1,4 +1,4 @@
-"""What the cleaner keeps of one batch (Kafka's Cleaner.cleanInto and MemoryRecords.filterTo)."""
+"""The records of a batch that the cleaner retains (Kafka's `Cleaner.cleanInto` and `MemoryRecords.filterTo`)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from eosctl.wire.records.record import Record
 
 
 class LatestOffsets(NamedTuple):
-    """The newest offset of every key in the dirty part; `end_offset` is where that knowledge ends."""
+    """The newest offset of every key in the dirty part, up to `end_offset`."""
 
     by_key: Mapping[bytes, int]
     end_offset: int
 
 
 class LastRecord(NamedTuple):
-    """What must stay of an active producer: its newest data batch, or without one its marker.
+    """The batch that must be retained for an active producer: its newest data batch, or else its marker.
 
     `last_data_offset` is -1 without data.
     """
@@ -29,14 +29,14 @@ class LastRecord(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What holds for one cleaning of a log.
+    """The parameters of a cleaning.
 
     Attributes:
         latest: Newest offset of every key.
-        last_records: What must stay of each active producer id.
-        first_uncleanable_offset: The batch that ends just below stays, if empty, so that the log's end is known.
-        now_ms: Time of the cleaning, in ms since the epoch.
-        delete_retention_ms: How long tombstones and markers stay from now on (`delete.retention.ms`).
+        last_records: The batch to retain for each active producer id.
+        first_uncleanable_offset: The batch that ends just below is retained even if empty, to preserve the end offset.
+        now_ms: Time of the cleaning, in milliseconds since the epoch.
+        delete_retention_ms: Remaining time of tombstones and markers (`delete.retention.ms`).
     """
 
     latest: LatestOffsets
@@ -47,7 +47,7 @@ class Round(NamedTuple):
 
 
 class Retained(NamedTuple):
-    """What is left of a batch, if anything, and the transaction index entry that goes with it."""
+    """The retained part of a batch, if any, and its transaction index entry."""
 
     batch: bytes | None
     header: BatchHeader
@@ -55,7 +55,7 @@ class Retained(NamedTuple):
 
 
 def retain(header: BatchHeader, batch: bytes, cleaning: Round, transactions: CleanedTransactions) -> Retained:
-    """Decide what stays of a batch; the log must be shown in order, each batch once.
+    """Decide what to retain of a batch; pass the batches of a log in order, each once.
 
     Raises:
         WireError: The batch cannot be read.

@@ -1,4 +1,4 @@
-"""Choose the log that needs cleaning most, clean it in small steps, remember how far (Kafka's LogCleaner)."""
+"""Select the dirtiest log and clean it in small steps (Kafka's `LogCleaner`, `LogCleanerManager`)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.errors import WireError
 
-#: Bytes that Kafka's offset map takes for one key: an MD5 and an offset (SkimpyOffsetMap).
+#: Bytes of Kafka's offset map per key: an MD5 and an offset (SkimpyOffsetMap).
 _BYTES_PER_KEY: Final = 24
 
 
 class LogCleaner:
-    """Cleans one log after the other; with nothing to do it looks again after `log.cleaner.backoff.ms`.
+    """Cleans one log after the other; without work, it checks again after `log.cleaner.backoff.ms`.
 
-    A log that cannot be read or written is left alone from then on, as Kafka does.
+    A log that cannot be read or written is excluded from then on, as in Kafka.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class LogCleaner:
         self.uncleanable: dict[PartitionLog, Exception] = {}
 
     def start(self) -> None:
-        """Look for work from now on."""
+        """Start to check for work."""
         self._look()
 
     def _look(self) -> None:
@@ -82,7 +82,7 @@ class LogCleaner:
         self._runtime.call_later(0, self._look)
 
     def _max_keys(self) -> int:
-        """Return how many keys fit into `log.cleaner.dedupe.buffer.size`, as far as it may be filled."""
+        """Return the number of keys that fit into `log.cleaner.dedupe.buffer.size` at its load factor."""
         buffer_bytes = self._config.get_int("log.cleaner.dedupe.buffer.size")
         load_factor = float(self._config.get_str("log.cleaner.io.buffer.load.factor"))
         return max(1, int(buffer_bytes // _BYTES_PER_KEY * load_factor))

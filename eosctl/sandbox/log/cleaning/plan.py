@@ -1,4 +1,4 @@
-"""What of a log can be cleaned, whether that is due, and in which groups (LogCleanerManager, Cleaner)."""
+"""The cleanable range of a log, whether it is due, and its groups of segments (`LogCleanerManager`, `Cleaner`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _BASE_OFFSET: Final = attrgetter("base_offset")
 
 
 class CleaningPlan(NamedTuple):
-    """The dirty part of a log and how much it is.
+    """The dirty part of a log and its size.
 
     Attributes:
         first_dirty_offset: Everything below was cleaned before.
         first_uncleanable_offset: Base offset of the first segment that must not be cleaned yet.
         clean_bytes: Size of the segments below the dirty part.
-        cleanable_bytes: Size of the dirty segments that may be cleaned.
-        is_overdue: Whether `max.compaction.lag.ms` has passed for the oldest dirty segment.
+        cleanable_bytes: Size of the cleanable dirty segments.
+        is_overdue: Whether `max.compaction.lag.ms` has elapsed for the oldest dirty segment.
     """
 
     first_dirty_offset: int
@@ -36,19 +36,20 @@ class CleaningPlan(NamedTuple):
 
     @property
     def cleanable_ratio(self) -> float:
-        """Share of the dirty bytes, which `min.cleanable.dirty.ratio` is compared with."""
+        """Return the share of dirty bytes, to compare with `min.cleanable.dirty.ratio`."""
         total_bytes = self.clean_bytes + self.cleanable_bytes
         return self.cleanable_bytes / total_bytes if total_bytes else 0.0
 
     def is_due(self, min_cleanable_ratio: float) -> bool:
-        """Return whether the log is to be cleaned now."""
+        """Return whether the log should be cleaned now."""
         return (self.is_overdue and self.cleanable_bytes > 0) or self.cleanable_ratio > min_cleanable_ratio
 
 
 def plan_cleaning(log: PartitionLog, now_ms: int) -> CleaningPlan | None:
     """Return the cleanable range of a log; None for an empty log.
 
-    Never the active segment, nothing from the last stable offset on, nothing younger than `min.compaction.lag.ms`.
+    Excludes the active segment, everything from the last stable offset on, and segments younger than
+    `min.compaction.lag.ms`.
     """
     segments = log.store.segments
     if not segments:
@@ -73,14 +74,14 @@ def plan_cleaning(log: PartitionLog, now_ms: int) -> CleaningPlan | None:
 
 
 def _closed_from(segments: Sequence[Segment], offset: int) -> Sequence[Segment]:
-    """Return the closed segments from the one that an offset lies in; none when that is the active one."""
+    """Return the closed segments from the one that contains an offset on; empty if that is the active one."""
     if offset >= segments[-1].base_offset:
         return ()
     return segments[max(bisect_right(segments, offset, key=_BASE_OFFSET) - 1, 0) : -1]
 
 
 def _first_timestamp(segment: Segment) -> int:
-    """Return the timestamp of a closed segment's first batch; after a restart its file is asked once."""
+    """Return the timestamp of a closed segment's first batch; read its file once after a restart."""
     if segment.first_timestamp == NO_TIMESTAMP and segment.size_bytes:
         with Path(segment.log_path).open("rb") as file:
             segment.first_timestamp = decode_header(file.read(HEADER_BYTES)).max_timestamp
@@ -90,7 +91,7 @@ def _first_timestamp(segment: Segment) -> int:
 def group_segments(
     segments: Sequence[Segment], end_offset: int, max_bytes: int, max_index_bytes: int
 ) -> list[list[Segment]]:
-    """Group neighbours whose cleaned records surely fit into one segment (Cleaner.groupSegmentsBySize).
+    """Group adjacent segments that fit into one segment after cleaning (`Cleaner.groupSegmentsBySize`).
 
     Args:
         segments: Segments to be cleaned, in order.

@@ -1,4 +1,4 @@
-"""What the cleaner must know of transactions while it reads a log from front to back (CleanedTransactionMetadata)."""
+"""The cleaner's transaction state while it reads a log (`CleanedTransactionMetadata`)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from eosctl.wire.records.control import EndTxnMarker, decode_control
 
 
 class CleanedTransactions:
-    """Tells aborted data from committed data, and markers that still have data from those that may go."""
+    """Separates aborted from committed data, and markers with remaining data from those that can be removed."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, AbortedTxn]] = []  # by first offset, not reached yet
-        self._aborted: dict[int, AbortedTxn] = {}  # open at this point of the log, by producer id
+        self._waiting: list[tuple[int, AbortedTxn]] = []  # By first offset; not reached yet.
+        self._aborted: dict[int, AbortedTxn] = {}  # Open transactions at this position of the log, by producer id.
         self._aborted_with_data: set[int] = set()
         self._committed_with_data: set[int] = set()
 
     def add_aborted(self, transactions: Iterable[AbortedTxn]) -> None:
-        """Take over entries of the transaction index before their range is read."""
+        """Add entries of the transaction index before their range is read."""
         for transaction in transactions:
             heappush(self._waiting, (transaction.first_offset, transaction))
 
     def is_aborted(self, header: BatchHeader) -> bool:
-        """Note a data batch; returns whether it belongs to an aborted transaction."""
+        """Record a data batch; return whether it belongs to an aborted transaction."""
         self._reach(header.last_offset)
         if not header.is_transactional:
             return False
@@ -36,16 +36,16 @@ class CleanedTransactions:
         return False
 
     def end(self, header: BatchHeader, batch: bytes) -> tuple[bool, AbortedTxn | None]:
-        """Note a control batch.
+        """Record a control batch.
 
         Returns:
-            Whether nothing is left of its transaction, so that the marker may go too, and the index entry to keep
-            when it ends an aborted transaction of which something is left.
+            Whether its transaction has no data left, so that the marker can be removed too; and the index entry to
+            retain if it ends an aborted transaction with remaining data.
         """
         self._reach(header.last_offset)
         records = decode_records(batch, header)
         if not records:
-            return True, None  # emptied before
+            return True, None  # Emptied by an earlier cleaning.
         marker = decode_control(records[0])
         if not isinstance(marker, EndTxnMarker):
             return False, None

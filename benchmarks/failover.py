@@ -189,7 +189,7 @@ def measure(running: RunningSandbox, kind: type[Application], ending: str) -> fl
     try:
         application.work_until_after(time.perf_counter() + CALM_S)
         broker_id = asyncio.run(coordinator(running))
-        manage.ask(running, "inject", PATIENCE_S, words=[ending, f"node={broker_id}"])
+        manage.send_command(running, "inject", PATIENCE_S, words=[ending, f"node={broker_id}"])
         while asyncio.run(coordinator(running)) == broker_id:
             time.sleep(LOOK_S)
         application.work_until_after(time.perf_counter() + CALM_S)
@@ -197,7 +197,7 @@ def measure(running: RunningSandbox, kind: type[Application], ending: str) -> fl
     finally:
         application.is_over.set()
         application.join(PATIENCE_S)
-        manage.ask(running, "end-faults", START_TIMEOUT_S)
+        manage.send_command(running, "end-faults", START_TIMEOUT_S)
 
 
 async def coordinator(running: RunningSandbox) -> int:

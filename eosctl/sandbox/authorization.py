@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-NOT_ASKED = -2147483648
+OPERATIONS_NOT_REQUESTED = -2147483648
 
 
 class AclOperation(IntEnum):

@@ -90,7 +90,7 @@ class NodeChannel:
                 Passed(self._node_id, node_id, api_key, True, version, correlation_id, message)
             )
         if not is_sent:
-            self._runtime.ticks.post(partial(self._hear, correlation_id, None))
+            self._runtime.ticks.post(partial(self._receive_response, correlation_id, None))
         elif not self._sweeping:
             self._sweeping = True
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
@@ -114,17 +114,17 @@ class NodeChannel:
             if frame.is_request:
                 self._serve(frame.source, frame.api_key, frame.version, frame.correlation_id, frame.message)
             else:
-                self._hear(frame.correlation_id, frame.message)
+                self._receive_response(frame.correlation_id, frame.message)
         elif frame.is_request:
             self._serve_frame(frame)
         else:
-            self._hear_frame(frame)
+            self._receive_response_frame(frame)
 
     def disconnected(self, node_id: int) -> None:
         """Fail all requests that are waiting for a response of a disconnected node."""
         for correlation_id, pending in tuple(self._pending.items()):
             if pending.destination == node_id:
-                self._hear(correlation_id, None)
+                self._receive_response(correlation_id, None)
 
     def _serve_self(self, api_key: int, version: int, message: Any, done: Done) -> None:
         if self._runtime.stopped:
@@ -136,9 +136,9 @@ class NodeChannel:
         self._service.serve(api_key, version, context, message)
 
     def _answer_self(self, done: Done, response: Any | None) -> None:
-        self._runtime.ticks.post_settled(partial(self._hear_self, done, response))
+        self._runtime.ticks.post_settled(partial(self._receive_own_response, done, response))
 
-    def _hear_self(self, done: Done, response: Any | None) -> None:
+    def _receive_own_response(self, done: Done, response: Any | None) -> None:
         if not self._runtime.stopped:
             done(response)
 
@@ -169,7 +169,7 @@ class NodeChannel:
             data = encode_response(api_key, version, correlation_id, response)[4:]
         self._network.send(Frame(self._node_id, node_id, api_key, False, data))
 
-    def _hear_frame(self, frame: Frame) -> None:
+    def _receive_response_frame(self, frame: Frame) -> None:
         correlation_id = response_correlation_id(frame.data)
         pending = self._pending.get(correlation_id)
         if pending is None:
@@ -178,9 +178,9 @@ class NodeChannel:
             _, response = decode_response(pending.api_key, pending.version, frame.data)
         except WireError:
             response = None
-        self._hear(correlation_id, response)
+        self._receive_response(correlation_id, response)
 
-    def _hear(self, correlation_id: int, response: Any | None) -> None:
+    def _receive_response(self, correlation_id: int, response: Any | None) -> None:
         pending = self._pending.pop(correlation_id, None)
         if pending is not None:
             pending.done(response)
@@ -188,7 +188,7 @@ class NodeChannel:
     def _sweep(self) -> None:
         now = self._runtime.loop.time()
         for correlation_id in [key for key, pending in self._pending.items() if pending.deadline <= now]:
-            self._hear(correlation_id, None)
+            self._receive_response(correlation_id, None)
         self._sweeping = bool(self._pending)
         if self._sweeping:
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)

@@ -280,7 +280,7 @@ class Cluster:
             await self.start_broker(int(arguments["broker"]))
             return "started"
 
-        async def go_ahead(arguments: dict[str, Any]) -> int:
+        async def advance_clock(arguments: dict[str, Any]) -> int:
             return await self.advance(float(arguments["ms"]))
 
         return {
@@ -288,7 +288,7 @@ class Cluster:
             "kill-broker": kill,
             "stop-broker": stop,
             "start-broker": start,
-            "advance": go_ahead,
+            "advance": advance_clock,
             **fault_commands(self.faults),
         }
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from eosctl.model.secret import Secret
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.error_counts import ErrorCounts
-from eosctl.sandbox.given_settings import check_given
+from eosctl.sandbox.given_settings import check_user_settings
 from eosctl.sandbox.log.directories import directory_paths
 from eosctl.sandbox.logging.log_files import LogFiles
 from eosctl.sandbox.metadata.image import ListenerEndpoint
@@ -52,7 +52,7 @@ class ClusterCore:
     def __init__(
         self, shape: ClusterShape, data_dir: Path, loop: Loop, wall_base_ms: float, seed: int | None = None
     ) -> None:
-        check_given(shape.settings, shape.emulation.release)
+        check_user_settings(shape.settings, shape.emulation.release)
         self.shape = shape
         self.data_dir = data_dir
         self.loop = loop

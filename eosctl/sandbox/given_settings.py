@@ -44,7 +44,7 @@ _SECURITY_PREFIXES: Final = ("ssl.keystore.", "ssl.truststore.", "ssl.key.", "li
 _OF_PLUGINS: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 
 
-def check_given(settings: Mapping[str, str], release: str) -> None:
+def check_user_settings(settings: Mapping[str, str], release: str) -> None:
     """Check the names of the broker settings that a user gave. Values are checked with all others of a node.
 
     Args:

@@ -43,11 +43,11 @@ def check_group_settings(changed: Mapping[str, str], table: Mapping[str, Setting
     for name, value in changed.items():
         setting_of(name, table).check(value)
     for name, value in changed.items():
-        least, most = (f"group.consumer.{word}.{name.removeprefix('consumer.')}" for word in ("min", "max"))
-        if int(value) < bound(least):
-            raise InvalidSetting(f"{name} must be greater than or equal to {least}")
-        if int(value) > bound(most):
-            raise InvalidSetting(f"{name} must be less than or equal to {most}")
+        minimum, maximum = (f"group.consumer.{word}.{name.removeprefix('consumer.')}" for word in ("min", "max"))
+        if int(value) < bound(minimum):
+            raise InvalidSetting(f"{name} must be greater than or equal to {minimum}")
+        if int(value) > bound(maximum):
+            raise InvalidSetting(f"{name} must be less than or equal to {maximum}")
     session_ms = int(changed.get(SESSION_TIMEOUT, bound(broker_name(SESSION_TIMEOUT))))
     if session_ms <= int(changed.get(HEARTBEAT_INTERVAL, bound(broker_name(HEARTBEAT_INTERVAL)))):
         raise InvalidSetting(f"{SESSION_TIMEOUT} must be greater than {HEARTBEAT_INTERVAL}")
@@ -58,7 +58,7 @@ def group_int(overrides: Mapping[str, str], name: str, read_int: ReadInt) -> int
     return int(overrides[name]) if name in overrides else read_int(broker_name(name))
 
 
-def known_names(asked: Iterable[str] | None) -> list[str]:
+def known_names(requested: Iterable[str] | None) -> list[str]:
     """Return the settings that a DescribeConfigs response shows."""
-    keys = set(asked or ())
+    keys = set(requested or ())
     return [name for name in NAMES if not keys or name in keys]

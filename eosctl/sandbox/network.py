@@ -146,12 +146,12 @@ class Network:
         self._ports.pop(node_id, None)
         self._paused.pop(node_id, None)
         for other in tuple(self._ports):
-            self._ticks.post(partial(self._tell_disconnected, other, node_id))
+            self._ticks.post(partial(self._notify_disconnected, other, node_id))
 
-    def _tell_disconnected(self, node_id: int, gone: int) -> None:
+    def _notify_disconnected(self, node_id: int, gone: int) -> None:
         port = self._ports.get(node_id)
         if node_id in self._paused:
-            self._paused[node_id].append(partial(self._tell_disconnected, node_id, gone))
+            self._paused[node_id].append(partial(self._notify_disconnected, node_id, gone))
         elif port is not None:
             port.disconnected(gone)
 

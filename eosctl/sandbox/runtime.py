@@ -142,7 +142,7 @@ class NodeRuntime:
         """Return this node's wall clock in milliseconds since the epoch."""
         return int(self._time() * 1000 + self.wall_base_ms + self.skew_ms)
 
-    def lived_ms(self) -> int:
+    def runnable_ms(self) -> int:
         """Return the monotonic milliseconds in which this node could run, excluding the delays of its timers.
 
         All nodes of a sandbox share a process. Timeouts that use this clock do not expire when the whole process was

@@ -100,7 +100,7 @@ def heal(name: str = DEFAULT_NAME) -> int:
     Raises:
         EosctlError: The sandbox does not run, or does not answer.
     """
-    count: int = manage.ask(manage.require(name), "end-faults", LONGEST_CALL_S)
+    count: int = manage.send_command(manage.require(name), "end-faults", LONGEST_CALL_S)
     return count
 
 
@@ -110,7 +110,7 @@ def advance_clock(duration_ms: int, name: str = DEFAULT_NAME) -> int:
     Raises:
         EosctlError: The sandbox does not run, or does not answer.
     """
-    steps: int = manage.ask(manage.require(name), "advance", LONGEST_CALL_S, ms=duration_ms)
+    steps: int = manage.send_command(manage.require(name), "advance", LONGEST_CALL_S, ms=duration_ms)
     return steps
 
 

@@ -156,7 +156,7 @@ def inspect_sandbox(name: str = DEFAULT_NAME) -> SandboxItem:
         EosctlError: No such sandbox runs, or it does not answer.
     """
     sandbox = manage.require(name)
-    return _item(Found(sandbox, running=True), manage.ask(sandbox, "status"))
+    return _item(Found(sandbox, running=True), manage.send_command(sandbox, "status"))
 
 
 def require_sandbox(name: str = DEFAULT_NAME) -> RunningSandbox:

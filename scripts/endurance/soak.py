@@ -76,7 +76,7 @@ class Watcher:
     async def _look(self) -> None:
         if self._sandbox.running is None:
             return
-        status = await asyncio.to_thread(manage.ask, self._sandbox.running, "status")
+        status = await asyncio.to_thread(manage.send_command, self._sandbox.running, "status")
         seen = replicas_of(status, int((time.monotonic() - self._began) * 1_000))
         self.look_count += 1
         self.anomalies += check_bounds([*self._last, *seen])

@@ -7,7 +7,7 @@ import pytest
 from eosctl.errors import UsageError
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig, check_topic_setting
 from eosctl.sandbox.faults.order import parse_order
-from eosctl.sandbox.given_settings import check_given
+from eosctl.sandbox.given_settings import check_user_settings
 from eosctl.sandbox.profile import node_settings
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, setting_table
 
@@ -95,14 +95,14 @@ def test_internal_topics_fit_the_cluster(brokers: int, replication: str, min_isr
 )
 def test_a_setting_that_would_have_no_effect_is_refused(name: str, words: str) -> None:
     with pytest.raises(UsageError) as refused:
-        check_given({name: "1"}, "4.3")
+        check_user_settings({name: "1"}, "4.3")
     assert name in refused.value.what
     assert words in f"{refused.value.why} {refused.value.next_step}"
 
 
 def test_settings_that_the_release_or_its_authorizer_has_are_taken() -> None:
-    check_given({"inter.broker.protocol.version": "3.9", "super.users": "User:a"}, "3.9")
-    check_given({"unstable.api.versions.enable": "true", "authorizer.class.name": ""}, "4.3")
+    check_user_settings({"inter.broker.protocol.version": "3.9", "super.users": "User:a"}, "3.9")
+    check_user_settings({"unstable.api.versions.enable": "true", "authorizer.class.name": ""}, "4.3")
 
 
 @pytest.mark.parametrize(

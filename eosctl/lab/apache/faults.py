@@ -13,7 +13,7 @@ from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
 from eosctl.sandbox.faults.register import ActiveFault, FaultRegister
 
 _LASTING: Final = frozenset({FaultKind.KILL, FaultKind.STOP, FaultKind.PAUSE})
-_AT_ONCE: Final = frozenset({FaultKind.START, FaultKind.RESTART})
+_IMMEDIATELY: Final = frozenset({FaultKind.START, FaultKind.RESTART})
 
 
 class ProcessFaults(FaultRegister):
@@ -36,7 +36,7 @@ class ProcessFaults(FaultRegister):
             EngineError: There is no such broker, or it does not start.
             EosctlError: The broker is not in the state for it.
         """
-        if order.kind not in _LASTING | _AT_ONCE or order.lose or order.torn:
+        if order.kind not in _LASTING | _IMMEDIATELY or order.lose or order.torn:
             raise UnsupportedFault(
                 f"Real brokers cannot be given this fault: {order}.",
                 "Only their processes obey: kill, stop, start, restart, pause.",
@@ -51,7 +51,7 @@ class ProcessFaults(FaultRegister):
         active = self._numbered(order)
         self._note(active, "begins")
         if order.kind in _LASTING:
-            self._let_last(active)
+            self._keep_active(active)
         return active
 
     async def heal(self) -> None:

@@ -15,7 +15,7 @@ from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
 from eosctl.sandbox.faults.register import ActiveFault, FaultRegister
 from eosctl.sandbox.network import CLIENTS
 
-_AT_ONCE: Final = FaultKind.DISCONNECT
+_IMMEDIATELY: Final = FaultKind.DISCONNECT
 
 
 class ProxyFaults(FaultRegister):
@@ -47,7 +47,7 @@ class ProxyFaults(FaultRegister):
             source=CLIENTS if order.source is None else order.source,  # nobody else is here
         )
         faults = tuple(fault for fault in link_faults(order, nodes, self.chance) if is_of_clients(fault))
-        at_once = order.kind is _AT_ONCE and order.api is None
+        at_once = order.kind is _IMMEDIATELY and order.api is None
         if not faults:
             raise UsageError(
                 f"A proxy cannot do: {order}.", "It sees the streams of clients alone.", "Name an API, or clients."
@@ -66,7 +66,7 @@ class ProxyFaults(FaultRegister):
             for node, stream in self._streams.items():
                 if node_of_stream(fault) in (None, node):
                     stream.faults.append(fault)
-        self._let_last(active)
+        self._keep_active(active)
         return active
 
     async def _undo(self, active: ActiveFault) -> None:

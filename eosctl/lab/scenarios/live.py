@@ -33,15 +33,15 @@ class LivePlace:
 
     async def inject(self, order: FaultOrder) -> None:
         """Let a fault happen."""
-        await asyncio.to_thread(manage.ask, self._sandbox, "inject", LONGEST_CALL_S, words=str(order).split())
+        await asyncio.to_thread(manage.send_command, self._sandbox, "inject", LONGEST_CALL_S, words=str(order).split())
 
     async def heal(self) -> None:
         """End every fault."""
-        await asyncio.to_thread(manage.ask, self._sandbox, "end-faults", LONGEST_CALL_S)
+        await asyncio.to_thread(manage.send_command, self._sandbox, "end-faults", LONGEST_CALL_S)
 
     async def advance(self, duration_ms: float) -> None:
         """Let the cluster's time pass at once."""
-        await asyncio.to_thread(manage.ask, self._sandbox, "advance", LONGEST_CALL_S, ms=duration_ms)
+        await asyncio.to_thread(manage.send_command, self._sandbox, "advance", LONGEST_CALL_S, ms=duration_ms)
 
 
 def require_fit(script: Script, spec: SandboxSpec) -> None:

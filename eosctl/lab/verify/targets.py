@@ -183,7 +183,7 @@ async def running_cluster(config: ClientConfig) -> Target:
 
 def _control_of(sandbox: Any) -> Control:
     async def control(command: str, arguments: dict[str, Any]) -> Any:
-        return await asyncio.to_thread(partial(manage.ask, sandbox, command, **arguments))
+        return await asyncio.to_thread(partial(manage.send_command, sandbox, command, **arguments))
 
     return control
 

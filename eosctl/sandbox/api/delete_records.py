@@ -65,7 +65,7 @@ class Deletion:
         if offset < 0 or offset > log.high_watermark:
             return ErrorCode.OFFSET_OUT_OF_RANGE
         log.advance_start_offset(offset)
-        partition.poke_watchers()
+        partition.notify_watchers()
         return partition
 
     def _poll(self) -> None:
@@ -110,7 +110,7 @@ def guard(access: Access, request: DeleteRecordsRequest) -> None:
     refused = [
         DeleteRecordsTopicResult(
             topic.name,
-            [DeleteRecordsPartitionResult(asked.partition_index, -1, DENIED) for asked in topic.partitions],
+            [DeleteRecordsPartitionResult(requested.partition_index, -1, DENIED) for requested in topic.partitions],
         )
         for topic in denied
     ]

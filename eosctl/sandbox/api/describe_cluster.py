@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from eosctl.sandbox.api.metadata import alive_brokers, controller_id
-from eosctl.sandbox.authorization import NOT_ASKED
+from eosctl.sandbox.authorization import OPERATIONS_NOT_REQUESTED
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import cluster_operations
@@ -55,6 +55,8 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeClu
             broker.cluster_id,
             controller_id(broker),
             brokers,
-            cluster_operations(broker, context) if request.include_cluster_authorized_operations else NOT_ASKED,
+            cluster_operations(broker, context)
+            if request.include_cluster_authorized_operations
+            else OPERATIONS_NOT_REQUESTED,
         )
     )

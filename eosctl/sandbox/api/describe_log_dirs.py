@@ -43,7 +43,7 @@ def _describe(
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
     for name in wanted:
         partition = broker.replicas.partitions.get(name)
-        if partition is not None and broker.logs.home_of(name) is directory:
+        if partition is not None and broker.logs.directory_of_log(name) is directory:
             log = partition.log
             lag = 0 if partition.is_leader else max(0, log.high_watermark - log.end_offset)
             topics.setdefault(name.topic, []).append(

@@ -25,9 +25,9 @@ from eosctl.wire.messages.describe_user_scram_credentials import (
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeUserScramCredentialsRequest) -> None:
     """Describe the requested users."""
     known = broker.metadata.scram
-    asked = Counter(user.name for user in request.users or ()) or Counter({user for user, _ in known})
+    requested = Counter(user.name for user in request.users or ()) or Counter({user for user, _ in known})
     results = []
-    for user, count in asked.items():
+    for user, count in requested.items():
         infos = [
             CredentialInfo(kind, known[user, mechanism].iterations)
             for kind, mechanism in SCRAM_TYPES.items()

@@ -26,7 +26,7 @@ from eosctl.sandbox.replication.fetch_sessions import (
     CachedPartition,
     FetchContext,
     FetchKey,
-    Poked,
+    WaitingFetch,
     replica_of,
 )
 from eosctl.sandbox.replication.partition import Partition
@@ -37,7 +37,7 @@ from eosctl.sandbox.replication.reading import (
     lacks_something,
     point_to_replica,
     read_error,
-    read_news,
+    read_new_records,
     read_partition,
     with_current_leader,
 )
@@ -83,13 +83,13 @@ def _refuse_level(broker: BrokerServices, request: FetchRequest) -> FetchRespons
     records = None if broker.emulation.is_3_9 else b""
     refused: list[FetchableTopicResponse] = []
     for topic in request.topics:
-        asked = [partition.partition for partition in topic.partitions]
-        data = [PartitionData(index, error, -1, aborted_transactions=(), records=records) for index in asked]
+        requested = [partition.partition for partition in topic.partitions]
+        data = [PartitionData(index, error, -1, aborted_transactions=(), records=records) for index in requested]
         refused.append(FetchableTopicResponse(topic.topic, topic.topic_id, data))
     return FetchResponse(error_code=error, responses=refused)
 
 
-class Fetch(Poked):
+class Fetch(WaitingFetch):
     """A fetch, from request to response."""
 
     __slots__ = (
@@ -97,7 +97,7 @@ class Fetch(Poked):
         "_context",
         "_done",
         "_incremental",
-        "_poked",
+        "_is_check_requested",
         "_rack",
         "_replica_id",
         "_request",
@@ -115,7 +115,7 @@ class Fetch(Poked):
         self._replica_id = replica_of(request)
         self._rack = self._client_rack()
         self._timer: WheelTimer | None = None
-        self._poked = False
+        self._is_check_requested = False
         self._done = False
 
     def start(self) -> None:
@@ -145,14 +145,14 @@ class Fetch(Poked):
                 is_behind = True
         return is_behind
 
-    def poke(self) -> None:
+    def check_again(self) -> None:
         """Check again once all other work of this turn is done."""
-        if not self._poked:
-            self._poked = True
+        if not self._is_check_requested:
+            self._is_check_requested = True
             self._broker.runtime.call_at_lull(self._look)
 
     def _look(self) -> None:
-        self._poked = False
+        self._is_check_requested = False
         if not self._done:
             self._try_finish()
 
@@ -231,7 +231,7 @@ class Fetch(Poked):
             target = self._locate(cached)
             if not isinstance(target, Partition) or self._has_answer(target, cached):
                 return True
-            if self._incremental and cached.is_told:
+            if self._incremental and cached.is_up_to_date:
                 self._settle(target, cached)
         return False
 
@@ -301,7 +301,7 @@ class Fetch(Poked):
                 session.move_to_end(cached)
                 if is_consumer and partition is not None:
                     partition.traffic.bytes_out += len(records)
-            elif partition is not None and cached.is_told and not self._has_answer(partition, cached):
+            elif partition is not None and cached.is_up_to_date and not self._has_answer(partition, cached):
                 self._settle(partition, cached)
         if session.session_id == NO_SESSION_ID:
             session.close()
@@ -346,10 +346,10 @@ class FollowerFetch(Fetch):
             return
         self._wait()
         if self._note_progress() or self._request.min_bytes <= 0:
-            self.poke()
+            self.check_again()
 
     def _look(self) -> None:
-        self._poked = False
+        self._is_check_requested = False
         if not self._done and not self._feed():
             self._try_finish()
 
@@ -387,7 +387,7 @@ class FollowerFetch(Fetch):
                     results.append((cached, target))
                     continue
                 partition = target
-            data = read_news(partition, cached, replica_id, left, at_least_one)
+            data = read_new_records(partition, cached, replica_id, left, at_least_one)
             if data is None:
                 self._settle(partition, cached)
                 continue

@@ -181,8 +181,8 @@ def _guard_deletion(access: Access, request: delete_topics.DeleteTopicsRequest) 
             topics.append(topic)
         else:
             seen = topic.name is not None or access.may_topic(AclOperation.DESCRIBE, known)
-            told = known if seen else None
-            refused.append(delete_topics.DeletableTopicResult(told, topic.topic_id, TOPIC_DENIED, FAILED))
+            shown_name = known if seen else None
+            refused.append(delete_topics.DeletableTopicResult(shown_name, topic.topic_id, TOPIC_DENIED, FAILED))
     access.proceed(
         replace(request, topic_names=names, topics=topics),
         lambda response: replace(response, responses=[*response.responses, *refused]),

@@ -45,12 +45,12 @@ def handle(broker: BrokerServices, context: RequestContext, request: ListOffsets
     for topic in request.topics:
         given = Counter(partition.partition_index for partition in topic.partitions)
         answers = [
-            ListOffsetsPartitionResponse(asked.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
+            ListOffsetsPartitionResponse(requested.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
             if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED)
-            else ListOffsetsPartitionResponse(asked.partition_index, ErrorCode.INVALID_REQUEST)
-            if given[asked.partition_index] > 1
-            else _list(broker, version, request, topic.name, asked)
-            for asked in topic.partitions
+            else ListOffsetsPartitionResponse(requested.partition_index, ErrorCode.INVALID_REQUEST)
+            if given[requested.partition_index] > 1
+            else _list(broker, version, request, topic.name, requested)
+            for requested in topic.partitions
         ]
         if not broker.emulation.is_3_9:  # 4.x keeps one result for each partition.
             answers = list({answer.partition_index: answer for answer in answers}.values())
@@ -59,15 +59,15 @@ def handle(broker: BrokerServices, context: RequestContext, request: ListOffsets
 
 
 def _list(
-    broker: BrokerServices, version: int, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
+    broker: BrokerServices, version: int, request: ListOffsetsRequest, topic: str, requested: ListOffsetsPartition
 ) -> ListOffsetsPartitionResponse:
-    index, timestamp = asked.partition_index, asked.timestamp
+    index, timestamp = requested.partition_index, requested.timestamp
     if timestamp < EARLIEST_PENDING_UPLOAD or version < _FIRST_VERSION.get(timestamp, 0):
         return ListOffsetsPartitionResponse(index, ErrorCode.UNSUPPORTED_VERSION)
     partition = broker.replicas.leader(TopicPartition(topic, index))
     if isinstance(partition, ErrorCode):
         return ListOffsetsPartitionResponse(index, partition)
-    error = check_leader_epoch(asked.current_leader_epoch, partition.leader_epoch)
+    error = check_leader_epoch(requested.current_leader_epoch, partition.leader_epoch)
     if error:
         return ListOffsetsPartitionResponse(index, error)
     bound = upper_bound(partition, request.isolation_level, request.replica_id)
@@ -112,7 +112,7 @@ def guard(access: Access, request: ListOffsetsRequest) -> None:
     refused = [
         ListOffsetsTopicResponse(
             topic.name,
-            [ListOffsetsPartitionResponse(asked.partition_index, DENIED) for asked in topic.partitions],
+            [ListOffsetsPartitionResponse(requested.partition_index, DENIED) for requested in topic.partitions],
         )
         for topic in denied
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from eosctl.sandbox.authorization import NOT_ASKED, AclOperation
+from eosctl.sandbox.authorization import OPERATIONS_NOT_REQUESTED, AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
@@ -46,7 +46,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: MetadataReq
     if request.topics is None or (version == 0 and not request.topics):
         topics = [_describe(broker, context, topic) for topic in broker.metadata.topics.values()]
     else:
-        topics = _asked_topics(broker, context, request)
+        topics = _requested_topics(broker, context, request)
     if request.include_topic_authorized_operations:
         topics = [
             topic
@@ -63,7 +63,9 @@ def handle(broker: BrokerServices, context: RequestContext, request: MetadataReq
             broker.cluster_id,
             controller_id(broker),
             topics,
-            cluster_operations(broker, context) if request.include_cluster_authorized_operations else NOT_ASKED,
+            cluster_operations(broker, context)
+            if request.include_cluster_authorized_operations
+            else OPERATIONS_NOT_REQUESTED,
         )
     )
 
@@ -90,10 +92,10 @@ def controller_id(broker: BrokerServices) -> int:
     return broker.runtime.random.choice(alive).broker_id if alive else -1
 
 
-def _asked_topics(
+def _requested_topics(
     broker: BrokerServices, context: RequestContext, request: MetadataRequest
 ) -> list[MetadataResponseTopic]:
-    by_id = any(asked.topic_id != ZERO_UUID for asked in request.topics or ())  # Names are ignored then.
+    by_id = any(requested.topic_id != ZERO_UUID for requested in request.topics or ())  # Names are ignored then.
     named = [] if by_id else [topic.name for topic in request.topics or () if topic.name is not None]
     topics = []
     for name in dict.fromkeys(named):
@@ -102,13 +104,13 @@ def _asked_topics(
             topics.append(_describe(broker, context, state))
         else:
             topics.append(_missing(broker, name, request.allow_auto_topic_creation))
-    for asked in request.topics or ():
-        if asked.topic_id != ZERO_UUID:
-            state = broker.metadata.topics_by_id.get(asked.topic_id)
+    for requested in request.topics or ():
+        if requested.topic_id != ZERO_UUID:
+            state = broker.metadata.topics_by_id.get(requested.topic_id)
             if state is not None:
                 topics.append(_describe(broker, context, state))
             else:
-                topics.append(MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, asked.topic_id))
+                topics.append(MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, requested.topic_id))
     return topics
 
 

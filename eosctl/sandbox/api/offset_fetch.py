@@ -125,7 +125,7 @@ def _by_topic(offsets: Sequence[FetchedOffset]) -> list[tuple[str, list[FetchedO
     return [(topic, list(of_topic)) for topic, of_topic in groupby(ordered, lambda fetched: fetched.partition.topic)]
 
 
-def _asked_without_partitions(broker: BrokerServices, fetched: _Fetched) -> list[OffsetFetchRequestTopics]:
+def _topics_without_partitions(broker: BrokerServices, fetched: _Fetched) -> list[OffsetFetchRequestTopics]:
     """Return the topics requested without partitions: 4.x returns them unchanged, 3.9 omits them."""
     if broker.emulation.is_3_9 or fetched.error is not ErrorCode.NONE:
         return []
@@ -149,7 +149,7 @@ def _group(broker: BrokerServices, fetched: _Fetched, version: int) -> OffsetFet
         for topic, of_topic in _by_topic(fetched.offsets)
     ]
     topics += [
-        OffsetFetchResponseTopics(topic.name, topic.topic_id) for topic in _asked_without_partitions(broker, fetched)
+        OffsetFetchResponseTopics(topic.name, topic.topic_id) for topic in _topics_without_partitions(broker, fetched)
     ]
     if version >= _TOPIC_ID_VERSION and fetched.error is ErrorCode.NONE:
         topics += _unknown_ids(broker, fetched.request)
@@ -187,7 +187,7 @@ def _single_group(broker: BrokerServices, fetched: _Fetched, version: int) -> Of
         OffsetFetchResponseTopic(topic, [OffsetFetchResponsePartition(*_fields(entry)) for entry in of_topic])
         for topic, of_topic in _by_topic(offsets)
     ]
-    topics += [OffsetFetchResponseTopic(topic.name) for topic in _asked_without_partitions(broker, fetched)]
+    topics += [OffsetFetchResponseTopic(topic.name) for topic in _topics_without_partitions(broker, fetched)]
     return OffsetFetchResponse(topics=topics, error_code=fetched.error)
 
 

@@ -27,21 +27,23 @@ from eosctl.wire.messages.offset_for_leader_epoch import (
 def handle(broker: BrokerServices, context: RequestContext, request: OffsetForLeaderEpochRequest) -> None:
     """Look up every partition's epoch in the log that this broker leads."""
     topics = [
-        OffsetForLeaderTopicResult(topic.topic, [_look_up(broker, topic.topic, asked) for asked in topic.partitions])
+        OffsetForLeaderTopicResult(
+            topic.topic, [_find_end_offset(broker, topic.topic, requested) for requested in topic.partitions]
+        )
         for topic in request.topics
     ]
     context.reply(OffsetForLeaderEpochResponse(0, topics))
 
 
-def _look_up(broker: BrokerServices, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
-    partition = broker.replicas.leader(TopicPartition(topic, asked.partition))
+def _find_end_offset(broker: BrokerServices, topic: str, requested: OffsetForLeaderPartition) -> EpochEndOffset:
+    partition = broker.replicas.leader(TopicPartition(topic, requested.partition))
     if isinstance(partition, ErrorCode):
-        return EpochEndOffset(partition, asked.partition)
-    error = check_leader_epoch(asked.current_leader_epoch, partition.leader_epoch)
+        return EpochEndOffset(partition, requested.partition)
+    error = check_leader_epoch(requested.current_leader_epoch, partition.leader_epoch)
     if error:
-        return EpochEndOffset(error, asked.partition)
-    epoch, end_offset = partition.log.epochs.end_offset_for(asked.leader_epoch, partition.log.end_offset)
-    return EpochEndOffset(0, asked.partition, epoch, end_offset)
+        return EpochEndOffset(error, requested.partition)
+    epoch, end_offset = partition.log.epochs.end_offset_for(requested.leader_epoch, partition.log.end_offset)
+    return EpochEndOffset(0, requested.partition, epoch, end_offset)
 
 
 DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -56,7 +58,7 @@ def guard(access: Access, request: OffsetForLeaderEpochRequest) -> None:
     refused = [
         OffsetForLeaderTopicResult(
             topic.topic,
-            [EpochEndOffset(DENIED, asked.partition) for asked in topic.partitions],
+            [EpochEndOffset(DENIED, requested.partition) for requested in topic.partitions],
         )
         for topic in denied
     ]

@@ -188,8 +188,8 @@ class Produce:
             self._refuse(slot, Refusal(ErrorCode.KAFKA_STORAGE_ERROR))
             return
         if isinstance(outcome, Refusal):
-            told = refused_batch(given.header, outcome.message)
-            broker.replicas.refusals.refused(partition, outcome.error, told)
+            rejected = refused_batch(given.header, outcome.message)
+            broker.replicas.refusals.refused(partition, outcome.error, rejected)
             self._refuse(slot, outcome, partition)
             return
         result, last_offset = outcome
@@ -253,7 +253,7 @@ class Produce:
                 self._broker.end_without_answer(self._context)
             return
         endpoints: dict[int, NodeEndpoint] = {}
-        tells_leader = self._context.api_version >= FIRST_CURRENT_LEADER_VERSION
+        returns_leader = self._context.api_version >= FIRST_CURRENT_LEADER_VERSION
         topics: list[TopicProduceResponse] = []
         after = 0
         for topic in self._request.topic_data:
@@ -261,7 +261,7 @@ class Produce:
             if before == after:
                 continue
             responses = answered[before:after]
-            if tells_leader:
+            if returns_leader:
                 responses = [self._with_leader(topic.name, response, endpoints) for response in responses]
             topics.append(TopicProduceResponse(topic.name, topic.topic_id, responses))
         self._context.reply(ProduceResponse(topics, 0, list(endpoints.values())))

@@ -116,7 +116,7 @@ def _describe_offsets(
     _: BrokerServices, context: RequestContext, request: describe_share_group_offsets.DescribeShareGroupOffsetsRequest
 ) -> None:
     group = describe_share_group_offsets.DescribeShareGroupOffsetsResponseGroup
-    groups = [group(asked.group_id, (), OFF, None) for asked in request.groups]
+    groups = [group(requested.group_id, (), OFF, None) for requested in request.groups]
     context.reply(describe_share_group_offsets.DescribeShareGroupOffsetsResponse(0, groups))
 
 
@@ -128,18 +128,18 @@ def _delete_offsets(_: BrokerServices, context: RequestContext, request: Any) ->
     context.reply(delete_share_group_offsets.DeleteShareGroupOffsetsResponse(0, OFF, kafka_text(OFF)))
 
 
-def _elsewhere(response: Callable[[Any], Any], topic: Callable[..., Any], partition: Any, deed: str) -> Handler:
+def _elsewhere(response: Callable[[Any], Any], topic: Callable[..., Any], partition: Any, operation: str) -> Handler:
     """Reject every partition of a request for a share group's state."""
     error = ErrorCode.NOT_COORDINATOR
-    text = f"Unable to {deed}: {kafka_text(error)}"
+    text = f"Unable to {operation}: {kafka_text(error)}"
 
     def handle(_: BrokerServices, context: RequestContext, request: Any) -> None:
         results = [
             topic(
-                asked.topic_id,
-                [partition(part.partition, error_code=error, error_message=text) for part in asked.partitions],
+                requested.topic_id,
+                [partition(part.partition, error_code=error, error_message=text) for part in requested.partitions],
             )
-            for asked in request.topics
+            for requested in request.topics
         ]
         context.reply(response(results))
 

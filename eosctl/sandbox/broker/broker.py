@@ -51,7 +51,7 @@ class Broker(BrokerServices):
         listeners: Mapping[str, ListenerEndpoint],
     ) -> None:
         super().__init__(node_id, cluster_id, runtime, channel, config, emulation, logs, listeners)
-        logs.on_lost = self._directory_lost
+        logs.on_lost = self._handle_directory_failure
         self.passwords: Mapping[str, Secret] = {}
         self.is_ready = False
         self.on_ready: Callable[[], None] = _nothing
@@ -136,7 +136,7 @@ class Broker(BrokerServices):
                 self._note_own_state()
         self.leaderships.caught_up(image.last_offset, self.broker_epoch)
 
-    def _directory_lost(self, directory: LogDirectory) -> None:
+    def _handle_directory_failure(self, directory: LogDirectory) -> None:
         """Remove the partitions of a failed directory; their unwritten appends are never acknowledged."""
         if any(log.store.has_unwritten for _, log in directory.logs()):
             self.on_disconnect()

@@ -97,10 +97,10 @@ class ClientStream:
                 return False
             case _:
                 arrived.append(frame)
-                self._let_overtaken_go()
+                self._release_overtaken()
         return True
 
-    def _let_overtaken_go(self) -> None:
+    def _release_overtaken(self) -> None:
         waiting, self._faults.overtaken = self._faults.overtaken, []
         for release in waiting:
             self._runtime.call_soon(release)

@@ -214,7 +214,7 @@ class Connection:
             return
         api_key, version, correlation_id, client_id, position = request_header_fields(frame)
         broker = self.broker
-        if self._session_end_ms is not None and not self._goes_on(api_key, frame):
+        if self._session_end_ms is not None and not self._accepts_until_reauthenticated(api_key, frame):
             return
         route = broker.requests.route(api_key, version, from_broker=False)
         if route is None:
@@ -236,7 +236,7 @@ class Connection:
         else:
             route.guard(Access(broker, context, route.handle), request)
 
-    def _goes_on(self, api_key: int, frame: bytes) -> bool:
+    def _accepts_until_reauthenticated(self, api_key: int, frame: bytes) -> bool:
         """Return whether an expiring session still accepts this request; a handshake renews it (KIP-368)."""
         if api_key == ApiKey.SASL_HANDSHAKE:
             self._login = Login(self, self.broker.passwords, again=True)

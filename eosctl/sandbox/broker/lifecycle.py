@@ -73,10 +73,10 @@ class Lifecycle:
             broker.logs.lost_ids,
         )
         broker.channel.send_to_controller(
-            ApiKey.BROKER_HEARTBEAT, HEARTBEAT_VERSION, request, self._heard, timeout_ms=4500
+            ApiKey.BROKER_HEARTBEAT, HEARTBEAT_VERSION, request, self._handle_heartbeat_response, timeout_ms=4500
         )
 
-    def _heard(self, response: Any | None) -> None:
+    def _handle_heartbeat_response(self, response: Any | None) -> None:
         interval_ms = self._broker.config.get_int("broker.heartbeat.interval.ms")
         if response is None:
             self._again(RETRY_MS)
@@ -106,6 +106,6 @@ class Lifecycle:
 
     def shut_down(self, done: Callable[[], None]) -> None:
         """Transfer every leadership, then call `done`."""
-        self.events.hands_over()
+        self.events.starts_controlled_shutdown()
         self._shutting_down = done
         self._heartbeat()

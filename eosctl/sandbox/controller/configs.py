@@ -48,7 +48,7 @@ def incremental_alter_configs(
     for resource in request.resources:
         error, message = ErrorCode.NONE, None
         try:
-            _check_named_once(named, resource)
+            _check_duplicates(named, resource)
             records += _plan_resource(controller, resource)
         except Refused as refused:
             error, message = refused.error, refused.message
@@ -69,7 +69,7 @@ def alter_configs(controller: Controller, context: RequestContext, request: Alte
         changes = [AlterableConfig(name, SET, value) for name, value in given.items()]
         changes += [AlterableConfig(name, DELETE, None) for name in present if name not in given]
         try:
-            _check_named_once(named, resource)
+            _check_duplicates(named, resource)
             records += _plan_resource(
                 controller, AlterConfigsResource(resource.resource_type, resource.resource_name, changes)
             )
@@ -80,7 +80,7 @@ def alter_configs(controller: Controller, context: RequestContext, request: Alte
     controller.write([] if request.validate_only else records, lambda: context.reply(response))
 
 
-def _check_named_once(named: Mapping[tuple[int, str], int], resource: Any) -> None:
+def _check_duplicates(named: Mapping[tuple[int, str], int], resource: Any) -> None:
     if named[resource.resource_type, resource.resource_name] > 1:
         raise Refused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
 

@@ -91,17 +91,17 @@ class Controller:
         self.heartbeats = Heartbeats()
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
         self.watchers: dict[Any, None] = {}  # Fetches of the metadata log that wait for more records.
-        self.told_high_watermarks: dict[int, int] = {}  # The last high watermark sent to each replica.
+        self.sent_high_watermarks: dict[int, int] = {}  # The last high watermark sent to each replica.
         self.quorum: Quorum
         self._bootstrap = bootstrap
         self._accepted: dict[Reply, None] = {}  # Requests without a response so far.
 
-    # --- leadership (Office) ------------------------------------------------------------------------------------
+    # --- leadership (LeadershipListener) ------------------------------------------------------------------------
 
     def lead(self, epoch: int) -> int:
         """Append the first record of an epoch; this controller is active once that is committed."""
         self.leader_epoch = epoch
-        self.told_high_watermarks.clear()
+        self.sent_high_watermarks.clear()
         offset = self.log.append_leader_change(self.node_id, self.voters, epoch, self.runtime.now_ms())
         self._waiting.append((self.log.end_offset, self._activate))
         return offset
@@ -118,7 +118,7 @@ class Controller:
         self.events.becomes_active(self.leader_epoch, self.log.end_offset)
         if not self.image.features:
             self.write(self._bootstrap())
-        now_ms = self.runtime.lived_ms()
+        now_ms = self.runtime.runnable_ms()
         for broker in self.image.brokers.values():
             if not broker.fenced:
                 self.heartbeats.touch(broker.broker_id, now_ms)
@@ -173,7 +173,7 @@ class Controller:
         while self._waiting and self._waiting[0][0] <= self.log.high_watermark:
             self._waiting.popleft()[1]()
         for watcher in tuple(self.watchers):
-            watcher.poke()
+            watcher.check_again()
 
     # --- what decisions need ------------------------------------------------------------------------------------
 

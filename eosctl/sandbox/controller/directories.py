@@ -66,7 +66,7 @@ def _assign(
     return ErrorCode.NONE, records
 
 
-def lose_directories(controller: Controller, broker: BrokerState, lost: Iterable[bytes]) -> list[Any]:
+def fail_directories(controller: Controller, broker: BrokerState, lost: Iterable[bytes]) -> list[Any]:
     """Remove the replicas of failed directories from their ISRs and elect other leaders."""
     gone = set(lost) & set(broker.log_dirs)
     if not gone:

@@ -85,11 +85,13 @@ def serving(image: ClusterImage, state: PartitionState, is_active: Callable[[int
 
 def change_of(topic: TopicState, index: int, state: PartitionState, **changes: Any) -> PartitionChangeRecord:
     """Build the record of the changed fields."""
-    kept = {name: value for name, value in changes.items() if name == "leader" or _is_news(value, getattr(state, name))}
+    kept = {
+        name: value for name, value in changes.items() if name == "leader" or _has_changed(value, getattr(state, name))
+    }
     return PartitionChangeRecord(index, topic.topic_id, **kept)
 
 
-def _is_news(value: Any, present: Any) -> bool:
+def _has_changed(value: Any, present: Any) -> bool:
     return bool(value != present if isinstance(value, int) else tuple(value) != present)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
-from eosctl.sandbox.controller.directories import lose_directories
+from eosctl.sandbox.controller.directories import fail_directories
 from eosctl.sandbox.controller.elections import add_broker, partitions_with, remove_broker, remove_replicas
 from eosctl.sandbox.metadata.image import BrokerState
 from eosctl.sandbox.ports import RequestContext
@@ -37,7 +37,7 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
         return
     if known is not None and not known.fenced and known.incarnation_id != request.incarnation_id:
         session_ms = controller.config.get_int("broker.session.timeout.ms")
-        if request.broker_id not in controller.heartbeats.stale(controller.runtime.lived_ms(), session_ms):
+        if request.broker_id not in controller.heartbeats.stale(controller.runtime.runnable_ms(), session_ms):
             context.reply(BrokerRegistrationResponse(error_code=ErrorCode.DUPLICATE_BROKER_REGISTRATION))
             return
     is_new = known is None or known.incarnation_id != request.incarnation_id
@@ -91,14 +91,14 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
     elif broker.fenced and caught_up and not request.want_fence:
         controller.events.unfences(broker.broker_id, broker.broker_epoch)
         records += _unfence(controller, broker)
-    records = [*lose_directories(controller, broker, request.offline_log_dirs), *records]
-    controller.heartbeats.touch(request.broker_id, controller.runtime.lived_ms())
+    records = [*fail_directories(controller, broker, request.offline_log_dirs), *records]
+    controller.heartbeats.touch(request.broker_id, controller.runtime.runnable_ms())
 
     def answer() -> None:
         now = controller.image.brokers.get(request.broker_id)
         may_stop = request.want_shut_down and not _leads_anything(controller, request.broker_id)
         if may_stop:
-            controller.events.lets_stop(request.broker_id, request.current_metadata_offset)
+            controller.events.allows_shutdown(request.broker_id, request.current_metadata_offset)
         context.reply(
             BrokerHeartbeatResponse(
                 is_caught_up=caught_up,
@@ -113,7 +113,7 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
 def fence_stale_brokers(controller: Controller) -> None:
     """Fence every broker whose heartbeats stopped for `broker.session.timeout.ms`."""
     session_ms = controller.config.get_int("broker.session.timeout.ms")
-    for broker_id in controller.heartbeats.stale(controller.runtime.lived_ms(), session_ms):
+    for broker_id in controller.heartbeats.stale(controller.runtime.runnable_ms(), session_ms):
         controller.heartbeats.forget(broker_id)
         broker = controller.image.brokers.get(broker_id)
         if broker is not None and not broker.fenced:
@@ -168,7 +168,7 @@ def _unfence(controller: Controller, broker: BrokerState) -> list[Any]:
 def _controlled_shutdown(controller: Controller, broker: BrokerState) -> list[Any]:
     if broker.in_controlled_shutdown or broker.fenced:
         return []
-    controller.events.lets_leave(broker.broker_id)
+    controller.events.allows_controlled_shutdown(broker.broker_id)
     return [
         BrokerRegistrationChangeRecord(broker.broker_id, broker.broker_epoch, 0, 1),
         *_hand_over(controller, broker.broker_id),

@@ -129,15 +129,15 @@ def elect_leaders(controller: Controller, context: RequestContext, request: Elec
     if request.election_type not in (PREFERRED, UNCLEAN):
         context.reply(_refuse_election(request))
         return
-    asked: dict[str, list[int]] = {}
+    requested: dict[str, list[int]] = {}
     if request.topic_partitions is None:
-        asked = {topic.name: list(topic.partitions) for topic in controller.image.topics.values()}
+        requested = {topic.name: list(topic.partitions) for topic in controller.image.topics.values()}
     else:
         for entry in request.topic_partitions:
-            asked.setdefault(entry.topic, []).extend(entry.partitions)
+            requested.setdefault(entry.topic, []).extend(entry.partitions)
     records: list[Any] = []
     results = []
-    for name, indexes in asked.items():
+    for name, indexes in requested.items():
         answers = []
         for index in indexes:
             error, text, record = _elect_one(controller, name, index, request.election_type)

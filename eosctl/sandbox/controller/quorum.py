@@ -49,7 +49,7 @@ class VoterProgress(NamedTuple):
     last_caught_up_ms: int = -1
 
 
-class Office(Protocol):
+class LeadershipListener(Protocol):
     """Receives leadership changes and commits, as Kafka's `RaftClient.Listener`."""
 
     def lead(self, epoch: int) -> int:
@@ -76,7 +76,7 @@ class Quorum(LeaderView):
         emulation: Emulation,
         log: MetadataLog,
         store: QuorumStore,
-        office: Office,
+        listener: LeadershipListener,
     ) -> None:
         super().__init__(voters)
         self.node_id = node_id
@@ -92,7 +92,7 @@ class Quorum(LeaderView):
         self._emulation = emulation
         self._log = log
         self._store = store
-        self._office = office
+        self._listener = listener
         self._timer: WheelTimer | None = None
         self._votes: set[int] = set()
         self._epoch_start_offset = 0
@@ -119,37 +119,37 @@ class Quorum(LeaderView):
         self.epoch = max(saved.epoch, self._log.last_epoch)
         self.voted_id = saved.voted_id if saved.epoch == self.epoch else NOBODY
         if len(self.voters) == 1:
-            self._stand()
+            self._start_election()
         else:
-            self._attend(Role.UNATTACHED)
+            self._await_leader(Role.UNATTACHED)
 
     # --- elections --------------------------------------------------------------------------------------------------
 
-    def _attend(self, role: Role) -> None:
+    def _await_leader(self, role: Role) -> None:
         """Wait for a leader, and start an election if none appears within the timeout."""
         was_leader, self.role = self.is_leader, role
         if was_leader:
-            self._office.resign()
+            self._listener.resign()
         timeout_ms = self._config.get_int(
             "controller.quorum.fetch.timeout.ms" if role is Role.FOLLOWER else "controller.quorum.election.timeout.ms"
         )
         if role is not Role.FOLLOWER:
             # Randomized, so that voters do not start elections simultaneously.
             timeout_ms += self._runtime.random.randrange(timeout_ms)
-        self._arm(timeout_ms, self._ask_whether_to_stand)
+        self._arm(timeout_ms, self._send_pre_votes)
         if was_leader:
             self.on_follow()
 
-    def _ask_whether_to_stand(self) -> None:
+    def _send_pre_votes(self) -> None:
         """Send pre-votes, so that an isolated voter does not disturb the quorum with new epochs (KIP-996)."""
         if self._emulation.is_3_9:
-            self._stand()
+            self._start_election()
             return
         self._follow(NO_LEADER, self.epoch)
         self.role = Role.PROSPECTIVE
         self._canvass(pre_vote=True)
 
-    def _stand(self) -> None:
+    def _start_election(self) -> None:
         self._move_to(self.epoch + 1, NO_LEADER, self.node_id)
         self.role = Role.CANDIDATE
         self._canvass(pre_vote=False)
@@ -158,7 +158,7 @@ class Quorum(LeaderView):
         self._votes = {self.node_id}
         backoff_ms = self._runtime.random.randrange(self._config.get_int("controller.quorum.election.backoff.max.ms"))
         timeout_ms = self._config.get_int("controller.quorum.election.timeout.ms")
-        self._arm(timeout_ms + backoff_ms, self._ask_whether_to_stand)
+        self._arm(timeout_ms + backoff_ms, self._send_pre_votes)
         log, version = self._log, VOTE_VERSIONS[self._emulation.release]
         for voter in self.others:
             request = vote_request(
@@ -168,7 +168,7 @@ class Quorum(LeaderView):
         self._count()
 
     def _voted(self, voter: int, epoch: int, role: Role, response: Any | None) -> None:
-        answer = self._news_of(voter, response)
+        answer = self._update_leader(voter, response)
         if answer is not None and answer.vote_granted and (epoch, role) == (self.epoch, self.role):
             self._votes.add(voter)
             self._count()
@@ -176,9 +176,9 @@ class Quorum(LeaderView):
     def _count(self) -> None:
         if len(self._votes) >= self.majority:
             if self.role is Role.PROSPECTIVE:
-                self._stand()
+                self._start_election()
             elif self.role is Role.CANDIDATE:
-                self._take_office()
+                self._become_leader()
 
     def grants(self, candidate: int, epoch: int, last_epoch: int, end_offset: int, *, pre_vote: bool) -> bool:
         """Decide on a vote request, and persist the decision."""
@@ -187,7 +187,7 @@ class Quorum(LeaderView):
                 return False
             if not pre_vote:
                 self._move_to(epoch, NO_LEADER, NOBODY)
-                self._attend(Role.UNATTACHED)
+                self._await_leader(Role.UNATTACHED)
         is_complete = (last_epoch, end_offset) >= (self._log.last_epoch, self._log.end_offset)
         if epoch < self.epoch or not is_complete or self.leader_id != NO_LEADER:
             return False
@@ -196,22 +196,22 @@ class Quorum(LeaderView):
         if self.voted_id not in (NOBODY, candidate):
             return False
         self._move_to(self.epoch, NO_LEADER, candidate)
-        self._attend(Role.UNATTACHED)
+        self._await_leader(Role.UNATTACHED)
         return True
 
     def ended(self, leader_id: int, epoch: int, successors: list[int]) -> None:
         """Handle the leader's resignation: the first successor starts an election immediately, the others later."""
         if epoch < self.epoch or self.is_leader:
             return
-        self.heard_of(leader_id, epoch, leader_id)
+        self.update_leader(leader_id, epoch, leader_id)
         self._move_to(epoch, NO_LEADER, self.voted_id)
-        self._attend(Role.UNATTACHED)
+        self._await_leader(Role.UNATTACHED)
         place = successors.index(self.node_id) if self.node_id in successors else len(successors)
-        self._arm(place * self._config.get_int("controller.quorum.election.timeout.ms"), self._ask_whether_to_stand)
+        self._arm(place * self._config.get_int("controller.quorum.election.timeout.ms"), self._send_pre_votes)
 
     # --- following --------------------------------------------------------------------------------------------------
 
-    def heard_of(self, leader_id: int, epoch: int, source: int) -> None:
+    def update_leader(self, leader_id: int, epoch: int, source: int) -> None:
         """Follow the leader of a newer epoch, or the leader of this epoch if it was unknown and announces itself.
 
         Other voters may still name a leader that this voter has just given up. If two voters believed each other, they
@@ -222,7 +222,7 @@ class Quorum(LeaderView):
         )
         if is_news and leader_id != self.node_id:
             self._move_to(epoch, leader_id, self.voted_id if epoch == self.epoch else NOBODY)
-            self._attend(Role.UNATTACHED if leader_id == NO_LEADER else Role.FOLLOWER)
+            self._await_leader(Role.UNATTACHED if leader_id == NO_LEADER else Role.FOLLOWER)
 
     def unreachable(self, node_id: int) -> None:
         """Keep a leader that does not respond until the fetch timeout expires."""
@@ -230,11 +230,11 @@ class Quorum(LeaderView):
     def fetched(self) -> None:
         """Record a successful fetch from the leader."""
         if self.role is Role.FOLLOWER:
-            self._arm(self._config.get_int("controller.quorum.fetch.timeout.ms"), self._ask_whether_to_stand)
+            self._arm(self._config.get_int("controller.quorum.fetch.timeout.ms"), self._send_pre_votes)
 
     # --- leading ----------------------------------------------------------------------------------------------------
 
-    def _take_office(self) -> None:
+    def _become_leader(self) -> None:
         self.role = Role.LEADER
         self._move_to(self.epoch, self.node_id, self.voted_id)
         self._led_since_ms = self._runtime.now_ms()
@@ -242,8 +242,8 @@ class Quorum(LeaderView):
         if self._timer is not None:
             self._timer.cancel()
         self.on_lead()
-        self._epoch_start_offset = self._office.lead(self.epoch)
-        self._office.commit()
+        self._epoch_start_offset = self._listener.lead(self.epoch)
+        self._listener.commit()
         if self.others:
             self._announce()
             self._check_quorum()
@@ -257,21 +257,23 @@ class Quorum(LeaderView):
         for voter in self.others:
             if now_ms - self.progress.get(voter, VoterProgress()).last_fetch_ms > half_ms:
                 request = begin_request(self.cluster_id, voter, self.node_id, self.epoch)
-                self._send(voter, ApiKey.BEGIN_QUORUM_EPOCH, BEGIN_VERSION, request, partial(self._news_of, voter))
+                self._send(
+                    voter, ApiKey.BEGIN_QUORUM_EPOCH, BEGIN_VERSION, request, partial(self._update_leader, voter)
+                )
         self._runtime.call_later(half_ms, partial(self._while_leading, self.epoch, self._announce))
 
     def _check_quorum(self) -> None:
         """Step down if no majority fetches, since another leader may have been elected."""
         limit_ms = self._config.get_int("controller.quorum.fetch.timeout.ms") * CHECK_QUORUM_FACTOR
         now_ms = self._runtime.now_ms()
-        heard = [
+        active = [
             voter
             for voter in self.others
             if now_ms - max(self._led_since_ms, self.progress.get(voter, VoterProgress()).last_fetch_ms) <= limit_ms
         ]
-        if len(heard) + 1 < self.majority:
+        if len(active) + 1 < self.majority:
             self._move_to(self.epoch, NO_LEADER, self.node_id)
-            self._attend(Role.UNATTACHED)
+            self._await_leader(Role.UNATTACHED)
         else:
             self._runtime.call_later(limit_ms / 4, partial(self._while_leading, self.epoch, self._check_quorum))
 
@@ -285,9 +287,9 @@ class Quorum(LeaderView):
         caught_up = now_ms if offset >= self._log.end_offset else self.progress_of(replica_id).last_caught_up_ms
         self.progress[replica_id] = VoterProgress(offset, now_ms, caught_up)
         if replica_id in self.voters:
-            self._office.commit()
+            self._listener.commit()
 
-    def note_sign_of_life(self, replica_id: int) -> None:
+    def record_snapshot_fetch(self, replica_id: int) -> None:
         """Record that a replica fetches a snapshot: it is alive, and its offset is unchanged."""
         known = self.progress.get(replica_id)
         if known is not None or replica_id in self.others:
@@ -323,11 +325,11 @@ class Quorum(LeaderView):
         self.voted_id = voted_id
         self._follow(leader_id, epoch)
 
-    def _news_of(self, voter: int, response: Any | None) -> Any | None:
+    def _update_leader(self, voter: int, response: Any | None) -> Any | None:
         """Update the leader from another voter's response; return the partition of the metadata log in it."""
         answer = partition_of(response)
         if answer is not None:
-            self.heard_of(answer.leader_id, answer.leader_epoch, voter)
+            self.update_leader(answer.leader_id, answer.leader_epoch, voter)
         return answer
 
     def _send(self, voter: int, api_key: int, version: int, request: Any, done: Callable[[Any], Any]) -> None:

@@ -13,25 +13,25 @@ from eosctl.wire.messages import end_quorum_epoch as end
 from eosctl.wire.messages import vote
 
 
-def answer_vote(quorum: Quorum, context: RequestContext, request: vote.VoteRequest) -> None:
+def handle_vote(quorum: Quorum, context: RequestContext, request: vote.VoteRequest) -> None:
     """Respond to a candidate."""
-    asked = partition_of(request)
-    error = _refusal(quorum, request.cluster_id, asked)
-    if asked is None or error:
+    requested = partition_of(request)
+    error = _refusal(quorum, request.cluster_id, requested)
+    if requested is None or error:
         context.reply(vote.VoteResponse(error or ErrorCode.INVALID_REQUEST))
         return
     granted = quorum.grants(
-        asked.replica_id,
-        asked.replica_epoch,
-        asked.last_offset_epoch,
-        asked.last_offset,
-        pre_vote=asked.pre_vote,
+        requested.replica_id,
+        requested.replica_epoch,
+        requested.last_offset_epoch,
+        requested.last_offset,
+        pre_vote=requested.pre_vote,
     )
     answer = vote.ResponsePartitionData(0, 0, quorum.leader_id, quorum.epoch, granted)
     context.reply(vote.VoteResponse(topics=[vote.ResponseTopicData(METADATA_TOPIC, [answer])]))
 
 
-def answer_begin(quorum: Quorum, context: RequestContext, request: begin.BeginQuorumEpochRequest) -> None:
+def handle_begin_quorum_epoch(quorum: Quorum, context: RequestContext, request: begin.BeginQuorumEpochRequest) -> None:
     """Accept a new leader unless its epoch is stale."""
     given = partition_of(request)
     error = _refusal(quorum, request.cluster_id, given)
@@ -40,13 +40,13 @@ def answer_begin(quorum: Quorum, context: RequestContext, request: begin.BeginQu
         return
     stale = given.leader_epoch < quorum.epoch
     if not stale:
-        quorum.heard_of(given.leader_id, given.leader_epoch, given.leader_id)
+        quorum.update_leader(given.leader_id, given.leader_epoch, given.leader_id)
     code = ErrorCode.FENCED_LEADER_EPOCH if stale else ErrorCode.NONE
     answer = begin.ResponsePartitionData(0, code, quorum.leader_id, quorum.epoch)
     context.reply(begin.BeginQuorumEpochResponse(topics=[begin.ResponseTopicData(METADATA_TOPIC, [answer])]))
 
 
-def answer_end(quorum: Quorum, context: RequestContext, request: end.EndQuorumEpochRequest) -> None:
+def handle_end_quorum_epoch(quorum: Quorum, context: RequestContext, request: end.EndQuorumEpochRequest) -> None:
     """Accept a leader's resignation unless its epoch is stale."""
     given = partition_of(request)
     error = _refusal(quorum, request.cluster_id, given)
@@ -61,7 +61,7 @@ def answer_end(quorum: Quorum, context: RequestContext, request: end.EndQuorumEp
     context.reply(end.EndQuorumEpochResponse(topics=[end.ResponseTopicData(METADATA_TOPIC, [answer])]))
 
 
-def _refusal(quorum: Quorum, cluster_id: str | None, asked: Any | None) -> ErrorCode:
+def _refusal(quorum: Quorum, cluster_id: str | None, requested: Any | None) -> ErrorCode:
     if cluster_id is not None and cluster_id != quorum.cluster_id:
         return ErrorCode.INCONSISTENT_CLUSTER_ID
-    return ErrorCode.INVALID_REQUEST if asked is None else ErrorCode.NONE
+    return ErrorCode.INVALID_REQUEST if requested is None else ErrorCode.NONE

@@ -18,24 +18,24 @@ def vote_request(
     cluster_id: str, voter: int, epoch: int, candidate: int, last_epoch: int, end_offset: int, *, pre_vote: bool
 ) -> vote.VoteRequest:
     """Build a vote or pre-vote request."""
-    asked = vote.RequestPartitionData(
+    requested = vote.RequestPartitionData(
         0, epoch, candidate, last_offset_epoch=max(last_epoch, 0), last_offset=end_offset, pre_vote=pre_vote
     )
-    return vote.VoteRequest(cluster_id, voter, [vote.RequestTopicData(METADATA_TOPIC, [asked])])
+    return vote.VoteRequest(cluster_id, voter, [vote.RequestTopicData(METADATA_TOPIC, [requested])])
 
 
 def begin_request(cluster_id: str, voter: int, leader_id: int, epoch: int) -> begin.BeginQuorumEpochRequest:
     """Build the request that announces a leader."""
-    told = begin.RequestPartitionData(0, leader_id=leader_id, leader_epoch=epoch)
-    return begin.BeginQuorumEpochRequest(cluster_id, voter, [begin.RequestTopicData(METADATA_TOPIC, [told])])
+    partition_data = begin.RequestPartitionData(0, leader_id=leader_id, leader_epoch=epoch)
+    return begin.BeginQuorumEpochRequest(cluster_id, voter, [begin.RequestTopicData(METADATA_TOPIC, [partition_data])])
 
 
 def end_request(cluster_id: str, leader_id: int, epoch: int, successors: list[int]) -> end.EndQuorumEpochRequest:
     """Build the request that announces a leader's resignation, with its preferred successors in order."""
-    told = end.RequestPartitionData(
+    partition_data = end.RequestPartitionData(
         0, leader_id, epoch, preferred_candidates=[end.ReplicaInfo(voter) for voter in successors]
     )
-    return end.EndQuorumEpochRequest(cluster_id, [end.RequestTopicData(METADATA_TOPIC, [told])])
+    return end.EndQuorumEpochRequest(cluster_id, [end.RequestTopicData(METADATA_TOPIC, [partition_data])])
 
 
 def partition_of(message: Any | None) -> Any | None:

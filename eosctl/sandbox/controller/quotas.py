@@ -35,12 +35,12 @@ def alter_client_quotas(controller: Controller, context: RequestContext, request
     records: list[Any] = []
     results = []
     for entry in request.entries:
-        told = [api.EntityData(part.entity_type, part.entity_name) for part in entry.entity]
+        entity_data = [api.EntityData(part.entity_type, part.entity_name) for part in entry.entity]
         try:
             records += _plan(controller, entry)
-            results.append(api.ResponseEntryData(ErrorCode.NONE, None, told))
+            results.append(api.ResponseEntryData(ErrorCode.NONE, None, entity_data))
         except Refused as refused:
-            results.append(api.ResponseEntryData(refused.error, refused.message, told))
+            results.append(api.ResponseEntryData(refused.error, refused.message, entity_data))
     response = api.AlterClientQuotasResponse(0, results)
     controller.write([] if request.validate_only else records, lambda: context.reply(response))
 

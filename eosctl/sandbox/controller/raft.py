@@ -40,14 +40,14 @@ class MetadataFetch:
         self._controller = controller
         self._context = context
         self._request = request
-        self._asked: FetchPartition = request.topics[0].partitions[0]
+        self._requested: FetchPartition = request.topics[0].partitions[0]
         self._timer: WheelTimer | None = None
         self._done = False
 
     def start(self) -> None:
         """Respond immediately, or wait."""
         controller = self._controller
-        quorum, epoch = controller.quorum, self._asked.current_leader_epoch
+        quorum, epoch = controller.quorum, self._requested.current_leader_epoch
         if not quorum.is_leader:
             self._answer(self._error(ErrorCode.NOT_LEADER_OR_FOLLOWER))
             return
@@ -57,12 +57,12 @@ class MetadataFetch:
             return
         replica_id = self._request.replica_state.replica_id
         if replica_id >= 0 and self._snapshot() is None and self._divergence() is None:
-            quorum.note_fetch(replica_id, self._asked.fetch_offset)
+            quorum.note_fetch(replica_id, self._requested.fetch_offset)
         if not self._try_answer():
             controller.watchers[self] = None
             self._timer = controller.runtime.call_later(self._request.max_wait_ms, self._expire)
 
-    def poke(self) -> None:
+    def check_again(self) -> None:
         """Check again, since the log has grown."""
         if not self._done:
             self._try_answer()
@@ -78,38 +78,38 @@ class MetadataFetch:
         As in `KafkaRaftLog.validateOffsetAndEpoch`, a snapshot is needed if the offset or epoch was removed here, or if
         the replica's log starts with another snapshot.
         """
-        log, asked = self._controller.log, self._asked
-        start_offset, epoch = log.log.start_offset, max(asked.last_fetched_epoch, 0)
-        if not log.snapshots or (start_offset == 0 and asked.fetch_offset == 0):
+        log, requested = self._controller.log, self._requested
+        start_offset, epoch = log.log.start_offset, max(requested.last_fetched_epoch, 0)
+        if not log.snapshots or (start_offset == 0 and requested.fetch_offset == 0):
             return None
         earliest, latest = log.snapshots[0], log.snapshots[-1]
-        begins_elsewhere = asked.fetch_offset == start_offset and epoch != earliest.epoch
-        if asked.fetch_offset < start_offset or begins_elsewhere or epoch < earliest.epoch:
+        begins_elsewhere = requested.fetch_offset == start_offset and epoch != earliest.epoch
+        if requested.fetch_offset < start_offset or begins_elsewhere or epoch < earliest.epoch:
             return SnapshotId(latest.end_offset, latest.epoch)
         return None
 
     def _divergence(self) -> EpochEndOffset | None:
         """Return where the replica's log diverges from this one; None if it does not."""
-        log, asked = self._controller.log.log, self._asked
-        if asked.last_fetched_epoch < 0 or (log.start_offset and asked.fetch_offset == log.start_offset):
+        log, requested = self._controller.log.log, self._requested
+        if requested.last_fetched_epoch < 0 or (log.start_offset and requested.fetch_offset == log.start_offset):
             return None
-        epoch, end_offset = log.epochs.end_offset_for(asked.last_fetched_epoch, log.end_offset)
-        if epoch < asked.last_fetched_epoch or end_offset < asked.fetch_offset:
+        epoch, end_offset = log.epochs.end_offset_for(requested.last_fetched_epoch, log.end_offset)
+        if epoch < requested.last_fetched_epoch or end_offset < requested.fetch_offset:
             return EpochEndOffset(max(epoch, 0), max(end_offset, 0))
         return None
 
     def _try_answer(self) -> bool:
         log = self._controller.log.log
-        asked = self._asked
+        requested = self._requested
         snapshot = self._snapshot()
         diverging = self._divergence() if snapshot is None else None
         if snapshot is not None or diverging is not None:
             self._answer(self._data(b"", diverging, snapshot))
             return True
-        told = self._controller.told_high_watermarks.get(self._request.replica_state.replica_id, -1)
-        if asked.fetch_offset >= log.end_offset and told >= self._controller.log.high_watermark:
+        sent = self._controller.sent_high_watermarks.get(self._request.replica_state.replica_id, -1)
+        if requested.fetch_offset >= log.end_offset and sent >= self._controller.log.high_watermark:
             return False
-        self._answer(self._data(log.store.read(asked.fetch_offset, asked.partition_max_bytes)))
+        self._answer(self._data(log.store.read(requested.fetch_offset, requested.partition_max_bytes)))
         return True
 
     def _expire(self) -> None:
@@ -120,7 +120,7 @@ class MetadataFetch:
         self, records: bytes, diverging: EpochEndOffset | None = None, snapshot: SnapshotId | None = None
     ) -> PartitionData:
         controller = self._controller
-        controller.told_high_watermarks[self._request.replica_state.replica_id] = controller.log.high_watermark
+        controller.sent_high_watermarks[self._request.replica_state.replica_id] = controller.log.high_watermark
         return PartitionData(
             0,
             0,
@@ -156,8 +156,8 @@ UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 def describe_quorum(controller: Controller, context: RequestContext, request: DescribeQuorumRequest) -> None:
     """Describe leader, voters, and observers of the metadata log. Requests for other partitions fail as a whole."""
-    asked = [(topic.topic_name, part.partition_index) for topic in request.topics for part in topic.partitions]
-    is_known = asked == [(METADATA_TOPIC, 0)] and len(request.topics) == 1
+    requested = [(topic.topic_name, part.partition_index) for topic in request.topics for part in topic.partitions]
+    is_known = requested == [(METADATA_TOPIC, 0)] and len(request.topics) == 1
     topics = [
         ResponseTopicData(
             topic.topic_name,

@@ -29,13 +29,16 @@ def list_partition_reassignments(
     controller: Controller, context: RequestContext, request: ListPartitionReassignmentsRequest
 ) -> None:
     """Return the partitions with replicas to add or remove; unknown ones are omitted, as in Kafka."""
-    asked = None if request.topics is None else {topic.name: set(topic.partition_indexes) for topic in request.topics}
+    requested = (
+        None if request.topics is None else {topic.name: set(topic.partition_indexes) for topic in request.topics}
+    )
     topics = []
     for name, topic in controller.image.topics.items():
         ongoing = [
             OngoingPartitionReassignment(index, state.replicas, state.adding_replicas, state.removing_replicas)
             for index, state in sorted(topic.partitions.items())
-            if (state.adding_replicas or state.removing_replicas) and (asked is None or index in asked.get(name, ()))
+            if (state.adding_replicas or state.removing_replicas)
+            and (requested is None or index in requested.get(name, ()))
         ]
         if ongoing:
             topics.append(OngoingTopicReassignment(name, ongoing))

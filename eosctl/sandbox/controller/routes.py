@@ -32,9 +32,9 @@ VoterHandler = Callable[[Quorum, RequestContext, Any], None]
 
 #: Handled by every voter, leader or not.
 VOTER_ROUTES: dict[int, VoterHandler] = {
-    ApiKey.VOTE: quorum_answers.answer_vote,
-    ApiKey.BEGIN_QUORUM_EPOCH: quorum_answers.answer_begin,
-    ApiKey.END_QUORUM_EPOCH: quorum_answers.answer_end,
+    ApiKey.VOTE: quorum_answers.handle_vote,
+    ApiKey.BEGIN_QUORUM_EPOCH: quorum_answers.handle_begin_quorum_epoch,
+    ApiKey.END_QUORUM_EPOCH: quorum_answers.handle_end_quorum_epoch,
 }
 
 #: Handled by the active controller.

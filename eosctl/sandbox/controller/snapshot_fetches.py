@@ -30,16 +30,16 @@ def fetch_snapshot(controller: Controller, context: RequestContext, request: Fet
     if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
         context.reply(FetchSnapshotResponse(error_code=ErrorCode.INVALID_REQUEST))
         return
-    topic, asked = request.topics[0], request.topics[0].partitions[0]
+    topic, requested = request.topics[0], request.topics[0].partitions[0]
     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     snapshot: MetadataSnapshot | None = None
-    if (topic.name, asked.partition) == (METADATA_TOPIC, 0):
-        error = _leader_error(controller, asked.current_leader_epoch)
+    if (topic.name, requested.partition) == (METADATA_TOPIC, 0):
+        error = _leader_error(controller, requested.current_leader_epoch)
         if not error:
-            controller.quorum.note_sign_of_life(request.replica_id)
-            snapshot = controller.log.find_snapshot(asked.snapshot_id.end_offset, asked.snapshot_id.epoch)
-            error = _position_error(snapshot, asked.position)
-    answer = _answer(controller, asked, error, snapshot if not error else None, min(request.max_bytes, MAX_BYTES))
+            controller.quorum.record_snapshot_fetch(request.replica_id)
+            snapshot = controller.log.find_snapshot(requested.snapshot_id.end_offset, requested.snapshot_id.epoch)
+            error = _position_error(snapshot, requested.position)
+    answer = _answer(controller, requested, error, snapshot if not error else None, min(request.max_bytes, MAX_BYTES))
     context.reply(FetchSnapshotResponse(topics=[ResponseTopicSnapshot(topic.name, [answer])]))
 
 
@@ -60,7 +60,7 @@ def _position_error(snapshot: MetadataSnapshot | None, position: int) -> ErrorCo
 
 def _answer(
     controller: Controller,
-    asked: RequestPartitionSnapshot,
+    requested: RequestPartitionSnapshot,
     error: ErrorCode,
     snapshot: MetadataSnapshot | None,
     max_bytes: int,
@@ -68,9 +68,11 @@ def _answer(
     quorum = controller.quorum
     leader = LeaderIdAndEpoch(quorum.leader_id, quorum.epoch)
     if snapshot is None:
-        return ResponsePartitionSnapshot(asked.partition, error, current_leader=leader, unaligned_records=b"")
+        return ResponsePartitionSnapshot(requested.partition, error, current_leader=leader, unaligned_records=b"")
     with snapshot.path.open("rb") as file:
-        file.seek(asked.position)
+        file.seek(requested.position)
         data = file.read(max(max_bytes, 0))
     found = SnapshotId(snapshot.end_offset, snapshot.epoch)
-    return ResponsePartitionSnapshot(asked.partition, error, found, leader, snapshot.size_bytes, asked.position, data)
+    return ResponsePartitionSnapshot(
+        requested.partition, error, found, leader, snapshot.size_bytes, requested.position, data
+    )

@@ -314,11 +314,11 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
                 topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."
             )
             continue
-        room = MAX_BATCH_RECORDS - len(records)
+        remaining = MAX_BATCH_RECORDS - len(records)
         try:
-            planned = _plan_growth(controller, topic, room + 1)
-            records += planned[:room]
-            fits = len(planned) <= room
+            planned = _plan_growth(controller, topic, remaining + 1)
+            records += planned[:remaining]
+            fits = len(planned) <= remaining
             error = ErrorCode.NONE if fits else ErrorCode.UNKNOWN_SERVER_ERROR
             results[topic.name] = CreatePartitionsTopicResult(topic.name, error)
         except Refused as refused:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError, unknown_name
 from eosctl.sandbox.broker.broker import Broker
-from eosctl.sandbox.coordinator.group.coordinator import materialise_at_once
+from eosctl.sandbox.coordinator.group.coordinator import materialize_immediately
 from eosctl.sandbox.faults.kinds import Moment
 from eosctl.sandbox.faults.materialization import LateMaterialization
 
@@ -43,7 +43,7 @@ def _switch_17507(broker: Broker, on: bool) -> None:
             broker, Moment.LATER, lambda: broker.runtime.random.uniform(0, GROUP_THREAD_LAG_MS)
         )
     else:
-        broker.groups.materialise = materialise_at_once
+        broker.groups.materialise = materialize_immediately
 
 
 def _switch_20734(broker: Broker, on: bool) -> None:

@@ -27,11 +27,11 @@ from eosctl.wire.messages.alter_partition_reassignments import (
 from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 
 _TIMEOUT_MS: Final = 10_000
-_LOOK_S: Final = 0.02
+_POLL_S: Final = 0.02
 _PREFERRED: Final = 0
 
 
-async def disturb_coordinator(core: ClusterCore, order: FaultOrder) -> str:
+async def move_coordinator(core: ClusterCore, order: FaultOrder) -> str:
     """Move the coordinator of a group or transactional id to another replica, or reload it.
 
     Returns:
@@ -48,20 +48,20 @@ async def disturb_coordinator(core: ClusterCore, order: FaultOrder) -> str:
     if to not in state.isr:
         raise EosctlError(
             f"Broker {to} cannot coordinate {partition} now.",
-            f"In sync are {_words(state.isr)}.",
+            f"In sync are {_describe_move(state.isr)}.",
             "Choose one of these.",
         )
     former = state.leader
     replicas = [to, *(replica for replica in state.replicas if replica != to)]
     topic = ReassignableTopic(partition.topic, [ReassignablePartition(partition.partition, replicas)])
-    await _ask(
+    await _request(
         core, ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, AlterPartitionReassignmentsRequest(_TIMEOUT_MS, True, [topic])
     )
     wanted = [TopicPartitions(partition.topic, [partition.partition])]
-    await _ask(core, ApiKey.ELECT_LEADERS, 2, ElectLeadersRequest(_PREFERRED, wanted, _TIMEOUT_MS))
+    await _request(core, ApiKey.ELECT_LEADERS, 2, ElectLeadersRequest(_PREFERRED, wanted, _TIMEOUT_MS))
     async with asyncio.timeout(_TIMEOUT_MS / 1000):
         while any(state.leader != to for state in _states(core, partition)):
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_S)
     return f"{partition} is led by {to} instead of {former}"
 
 
@@ -138,13 +138,13 @@ def _next_replica(state: PartitionState, partition: TopicPartition) -> int:
     if not others:
         raise EosctlError(
             f"{partition} has no other replica in sync.",
-            f"Its replicas are {_words(state.replicas)}.",
+            f"Its replicas are {_describe_move(state.replicas)}.",
             "Use more brokers.",
         )
     return others[0]
 
 
-async def _ask(core: ClusterCore, api: ApiKey, version: int, request: Any) -> None:
+async def _request(core: ClusterCore, api: ApiKey, version: int, request: Any) -> None:
     answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def take(answer: Any | None) -> None:
@@ -158,5 +158,5 @@ async def _ask(core: ClusterCore, api: ApiKey, version: int, request: Any) -> No
         raise EosctlError(f"The controller did not take {api.name}.", f"It answered {answer}.", "Is one running?")
 
 
-def _words(nodes: tuple[int, ...]) -> str:
+def _describe_move(nodes: tuple[int, ...]) -> str:
     return ", ".join(map(str, nodes)) or "none"

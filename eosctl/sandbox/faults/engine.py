@@ -25,7 +25,7 @@ from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore
 from eosctl.sandbox.faults.bugs import BUGS, find_bug
-from eosctl.sandbox.faults.coordinators import begin_replay_storm, disturb_coordinator
+from eosctl.sandbox.faults.coordinators import begin_replay_storm, move_coordinator
 from eosctl.sandbox.faults.disks import lose_page_cache
 from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.links import is_of_clients, link_faults, node_of_stream
@@ -41,7 +41,7 @@ from eosctl.storage.names import parse_partition_directory
 LATE_LIMIT_MS: Final = 1_000.0
 """Maximum delay of a late materialization, unless the fault sets another one."""
 
-_AT_ONCE: Final = frozenset(
+_IMMEDIATELY: Final = frozenset(
     {
         FaultKind.START,
         FaultKind.RESTART,
@@ -116,8 +116,8 @@ class FaultEngine(FaultRegister):
         active = self._numbered(order)
         what = await self._begin(active)
         self._note(active, what or "begins")
-        if order.kind not in _AT_ONCE:
-            self._let_last(active)
+        if order.kind not in _IMMEDIATELY:
+            self._keep_active(active)
         return active
 
     async def heal(self) -> None:
@@ -141,7 +141,7 @@ class FaultEngine(FaultRegister):
             case FaultKind.PAUSE:
                 self._core.pause_node(node)
             case FaultKind.MOVE_COORDINATOR | FaultKind.UNLOAD_COORDINATOR:
-                return await disturb_coordinator(self._core, order)
+                return await move_coordinator(self._core, order)
             case FaultKind.FULL_DISK | FaultKind.FAIL_DISK:
                 self._break_disk(active)
             case FaultKind.DISCONNECT if order.api is None:
@@ -336,11 +336,11 @@ def _delay_materialization(broker: Broker, order: FaultOrder) -> Callable[[], No
 def _withhold_producer_ids(broker: Broker, order: FaultOrder) -> Callable[[], None]:
     broker.producer_ids.withhold()
 
-    def give_again() -> None:
+    def restore_producer_ids() -> None:
         if not broker.stopped:
             broker.producer_ids.release()
 
-    return give_again
+    return restore_producer_ids
 
 
 _EFFECTS: Final[Mapping[FaultKind, Callable[[Broker, FaultOrder], Callable[[], None]]]] = {

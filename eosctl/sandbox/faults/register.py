@@ -110,7 +110,7 @@ class FaultRegister(ABC):
         self._number += 1
         return ActiveFault(self._number, order, self._now_ms())
 
-    def _let_last(self, active: ActiveFault) -> None:
+    def _keep_active(self, active: ActiveFault) -> None:
         """Keep a fault active until it is ended, or until its duration is over (`for=5s`)."""
         self._lasting[active.number] = active
         if active.order.for_ms is not None:
@@ -127,11 +127,11 @@ class FaultRegister(ABC):
         return round((self._loop.time() - self._began) * 1000)
 
     def _end_soon(self, active: ActiveFault) -> None:
-        task = asyncio.ensure_future(self._end_by_itself(active))
+        task = asyncio.ensure_future(self._end_automatically(active))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _end_by_itself(self, active: ActiveFault) -> None:
+    async def _end_automatically(self, active: ActiveFault) -> None:
         try:
             await self.end(active.number)
         except (EosctlError, OSError) as error:  # A TimeoutError is an OSError.

@@ -23,7 +23,7 @@ class LogDirectories:
     def __init__(self, directories: Sequence[LogDirectory]) -> None:
         self.all = tuple(directories)
         self.on_halt: Callable[[], None] = _nothing
-        self.on_lost: Callable[[LogDirectory], None] = _nothing_lost
+        self.on_lost: Callable[[LogDirectory], None] = _ignore_loss
         self._homes: dict[TopicPartition, LogDirectory] = {}
         self._preferred: dict[TopicPartition, LogDirectory] = {}
         for directory in self.all:
@@ -62,7 +62,7 @@ class LogDirectories:
 
     # --- logs ---------------------------------------------------------------------------------------------------
 
-    def home_of(self, partition: TopicPartition) -> LogDirectory | None:
+    def directory_of_log(self, partition: TopicPartition) -> LogDirectory | None:
         """Return the directory of an open log."""
         return self._homes.get(partition)
 
@@ -96,7 +96,7 @@ class LogDirectories:
         """Return a directory's number of partitions, as Kafka counts for placement (`LogManager.nextLogDirs`)."""
         return sum(home is directory and name.topic != METADATA_TOPIC for name, home in self._homes.items())
 
-    def set_home(self, partition: TopicPartition, directory: LogDirectory) -> None:
+    def set_directory_of_log(self, partition: TopicPartition, directory: LogDirectory) -> None:
         """Record that a log has moved."""
         self._homes[partition] = directory
 
@@ -160,5 +160,5 @@ def _nothing() -> None:
     """Ignore a notification without a receiver."""
 
 
-def _nothing_lost(_: LogDirectory) -> None:
+def _ignore_loss(_: LogDirectory) -> None:
     """Ignore a notification without a receiver."""

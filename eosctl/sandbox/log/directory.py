@@ -254,7 +254,7 @@ class LogDirectory:
         if not self._dirty:
             self._ticks.at_flush(self._flush_dirty)
         self._dirty.append(log)
-        self._ticks.at_flush(lambda: self.guarded(lambda: self._begin_directory(log)))
+        self._ticks.at_flush(lambda: self.guarded(lambda: self._create_directory(log)))
 
     def _flush_dirty(self) -> None:
         dirty, self._dirty = self._dirty, []
@@ -286,7 +286,7 @@ class LogDirectory:
             self.events.failed(error, what)
             self.on_failure(self)
 
-    def _begin_directory(self, log: PartitionLog) -> None:
+    def _create_directory(self, log: PartitionLog) -> None:
         topic_id = self._topic_ids.get(log.partition)
         if topic_id is None or log.closed:
             return

@@ -38,7 +38,7 @@ class ReplicaMoves:
         if present is not None and present.target is target:
             return
         self.cancel(name)
-        if self._directories.home_of(name) is not target:
+        if self._directories.directory_of_log(name) is not target:
             move = self.under_way[name] = ReplicaMove(partition, target, self._unique())
             self._step(move)
 
@@ -47,7 +47,7 @@ class ReplicaMoves:
         for target in self._directories.live:
             for name in target.interrupted_moves:
                 partition = hosted.get(name)
-                if partition is not None and self._directories.home_of(name) is not target:
+                if partition is not None and self._directories.directory_of_log(name) is not target:
                     self.move(partition, target)
                 else:
                     target.guarded(partial(target.forget_move, name))
@@ -82,9 +82,9 @@ class ReplicaMoves:
         """Replace the current log by the future log; both have the same batches now."""
         partition, old = move.partition, move.current
         name = partition.partition
-        home = self._directories.home_of(name)
+        home = self._directories.directory_of_log(name)
         log = move.target.adopt(name, move.future, partition.topic_id, old)
-        self._directories.set_home(name, move.target)
+        self._directories.set_directory_of_log(name, move.target)
         partition.log = log
         if home is not None:
             home.guarded(partial(self._retire, home, name, old))

@@ -72,7 +72,7 @@ def count_deletable(
 def _count_while(
     segments: Sequence[SegmentFacts],
     high_watermark: int,
-    is_to_go: Callable[[SegmentFacts], bool],
+    is_deletable: Callable[[SegmentFacts], bool],
     *,
     keep_active: bool = False,
 ) -> int:
@@ -80,6 +80,6 @@ def _count_while(
         is_active = count == len(segments) - 1
         if is_active and (keep_active or not found.size_bytes):
             return count
-        if high_watermark < found.end_offset or not is_to_go(found):
+        if high_watermark < found.end_offset or not is_deletable(found):
             return count
     return len(segments)

@@ -45,12 +45,12 @@ class ControllerEvents:
             f"of its register broker record {broker_epoch}.",
         )
 
-    def lets_leave(self, broker_id: int) -> None:
+    def allows_controlled_shutdown(self, broker_id: int) -> None:
         """Log that a broker enters controlled shutdown."""
         text = f"Unfenced broker {broker_id} has requested and been granted a controlled shutdown."
         self._write(HEARTBEATS, text)
 
-    def lets_stop(self, broker_id: int, offset: int) -> None:
+    def allows_shutdown(self, broker_id: int, offset: int) -> None:
         """Log that a broker without leaderships may shut down."""
         self._write(
             HEARTBEATS,

@@ -39,11 +39,11 @@ class NodeEvents:
 
     def registered(self, broker_epoch: int) -> None:
         """Log that the controller has registered the broker, initially fenced."""
-        self._life(f"Successfully registered broker {self._node_id} with broker epoch {broker_epoch}")
+        self._log_lifecycle(f"Successfully registered broker {self._node_id} with broker epoch {broker_epoch}")
 
     def unfenced(self) -> None:
         """Log that the broker was unfenced."""
-        self._life("The broker has been unfenced. Transitioning from RECOVERY to RUNNING.")
+        self._log_lifecycle("The broker has been unfenced. Transitioning from RECOVERY to RUNNING.")
         self._broker("Transition from STARTING to STARTED")
         self._started()
 
@@ -54,10 +54,10 @@ class NodeEvents:
         self._log.write(f"{publisher}Generator", begins)
         self._log.write(f"{publisher}Emitter", f"[SnapshotEmitter {who} Successfully wrote snapshot {name}")
 
-    def hands_over(self) -> None:
+    def starts_controlled_shutdown(self) -> None:
         """Log the start of a controlled shutdown."""
         self._signalled(is_broker=True)
-        self._life("Beginning controlled shutdown.")
+        self._log_lifecycle("Beginning controlled shutdown.")
 
     def stopped(self, *, is_broker: bool, is_controller: bool) -> None:
         """Log the clean end of the process."""
@@ -82,5 +82,5 @@ class NodeEvents:
     def _broker(self, text: str) -> None:
         self._log.write(BROKER_SERVER, f"[BrokerServer id={self._node_id}] {text}")
 
-    def _life(self, text: str) -> None:
+    def _log_lifecycle(self, text: str) -> None:
         self._log.write(self._lifecycle, f"[BrokerLifecycleManager id={self._node_id}] {text}")

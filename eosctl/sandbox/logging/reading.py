@@ -6,17 +6,10 @@ import os
 from collections import deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from eosctl.model.sandbox import NodeRecord
 
 _STAMP_CHARS = len("[2026-11-21 14:03:11,123]")
-
-
-class LogRecord(NamedTuple):
-    """A record of a node's log; `text` includes the lines of its exception, without a final newline."""
-
-    stamp: str
-    node: str
-    text: str
 
 
 class _File:
@@ -27,7 +20,7 @@ class _File:
         self._position = 0
         self._inode = 0
 
-    def read(self) -> list[LogRecord]:
+    def read(self) -> list[NodeRecord]:
         """Return the complete records added since the last call."""
         try:
             with self.path.open("rb") as file:
@@ -43,18 +36,18 @@ class _File:
         return list(_records(self.path.parent.name, whole.decode(errors="replace").splitlines()))
 
 
-def _records(node: str, lines: Iterable[str]) -> Iterable[LogRecord]:
+def _records(node: str, lines: Iterable[str]) -> Iterable[NodeRecord]:
     stamp = ""
     collected: list[str] = []
     for line in lines:
         if line.startswith("[") and collected:
-            yield LogRecord(stamp, node, "\n".join(collected))
+            yield NodeRecord(stamp, node, "\n".join(collected))
             collected = []
         if line.startswith("["):
             stamp = line[:_STAMP_CHARS]
         collected.append(line)
     if collected:
-        yield LogRecord(stamp, node, "\n".join(collected))
+        yield NodeRecord(stamp, node, "\n".join(collected))
 
 
 class LogReader:
@@ -69,7 +62,7 @@ class LogReader:
         """Return the names of all nodes with logs, such as `broker-1`."""
         return sorted(path.name for path in self._logs_dir.iterdir()) if self._logs_dir.is_dir() else []
 
-    def read(self, last_count: int | None = None) -> list[LogRecord]:
+    def read(self, last_count: int | None = None) -> list[NodeRecord]:
         """Return the records added since the last call in time order; the first call returns everything.
 
         Args:

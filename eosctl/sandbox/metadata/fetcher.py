@@ -74,12 +74,12 @@ class MetadataFetcher:
             timeout_ms = self._request_timeout_ms
             self._channel.send(target, ApiKey.FETCH_SNAPSHOT, SNAPSHOT_VERSION, piece, answered, timeout_ms=timeout_ms)
             return
-        asked = FetchPartition(0, view.epoch, log.end_offset, self._log.last_epoch, log.start_offset, MAX_BYTES)
+        requested = FetchPartition(0, view.epoch, log.end_offset, self._log.last_epoch, log.start_offset, MAX_BYTES)
         request = FetchRequest(
             max_wait_ms=self._max_wait_ms,
             min_bytes=1,
             max_bytes=MAX_BYTES,
-            topics=[FetchTopic("", METADATA_TOPIC_ID, [asked])],
+            topics=[FetchTopic("", METADATA_TOPIC_ID, [requested])],
             replica_state=ReplicaState(self._node_id, -1),
         )
         self._channel.send(target, ApiKey.FETCH, FETCH_VERSION, request, answered, timeout_ms=self._request_timeout_ms)
@@ -97,24 +97,24 @@ class MetadataFetcher:
             self._view.unreachable(target)
             self._runtime.call_later(RETRY_MS, again)
             return
-        self._view.heard_of(data.current_leader.leader_id, data.current_leader.leader_epoch, target)
+        self._view.update_leader(data.current_leader.leader_id, data.current_leader.leader_epoch, target)
         if number != self._number:
             return  # The response has stopped or restarted this fetcher.
         is_of_leader = (target, data.current_leader.leader_epoch) == (self._view.leader_id, self._view.epoch)
         if data.error_code or not is_of_leader:
             self._download = None
-            news = data.error_code in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            knows = news and self._view.leader_id not in (NO_LEADER, target)
-            self._runtime.call_later(0 if knows else RETRY_MS, again)
+            leader_changed = data.error_code in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            knows_leader = leader_changed and self._view.leader_id not in (NO_LEADER, target)
+            self._runtime.call_later(0 if knows_leader else RETRY_MS, again)
             return
         self._view.fetched()
         if self._download is None:
             self._take(data)
         else:
-            self._take_piece(self._download, data)
+            self._add_chunk(self._download, data)
         self._runtime.call_soon(again)
 
-    def _take_piece(self, download: SnapshotDownload, data: ResponsePartitionSnapshot) -> None:
+    def _add_chunk(self, download: SnapshotDownload, data: ResponsePartitionSnapshot) -> None:
         if not download.take(data):
             self._download = None  # The leader has a newer snapshot by now; its next response names it.
         elif download.is_complete:

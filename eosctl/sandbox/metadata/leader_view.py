@@ -14,9 +14,9 @@ class LeaderView:
         self.voters = tuple(voters)
         self.epoch = 0
         self.leader_id = NO_LEADER
-        self.on_change: Callable[[int], None] = _nobody
+        self.on_change: Callable[[int], None] = _ignore_change
 
-    def heard_of(self, leader_id: int, epoch: int, source: int) -> None:
+    def update_leader(self, leader_id: int, epoch: int, source: int) -> None:
         """Update the leader from a response of node `source`; ignore older epochs."""
         if epoch > self.epoch or (epoch == self.epoch and leader_id != NO_LEADER):
             self._follow(leader_id, epoch)
@@ -35,5 +35,5 @@ class LeaderView:
             self.on_change(former)
 
 
-def _nobody(former: int) -> None:
+def _ignore_change(former: int) -> None:
     """Ignore a change of the leader."""

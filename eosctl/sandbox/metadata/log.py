@@ -92,14 +92,14 @@ class MetadataLog:
                 return
             for batch in replay_batches(data):
                 self._delivered = batch.last_offset + 1
-                self._tell(batch)
+                self._notify(batch)
 
     def _deliver_snapshot(self) -> None:
         batch = self.snapshots[-1].batch()
         self._delivered = batch.last_offset + 1
-        self._tell(batch)
+        self._notify(batch)
 
-    def _tell(self, batch: ReplayedBatch) -> None:
+    def _notify(self, batch: ReplayedBatch) -> None:
         for listener in self._listeners:
             listener(batch)
 
@@ -150,7 +150,7 @@ class MetadataLog:
         batch = self.snapshots[0].batch()
         gone = records_gone(known, image_of(batch.records))
         self._delivered = end_offset
-        self._tell(batch._replace(records=[*gone, *batch.records]))
+        self._notify(batch._replace(records=[*gone, *batch.records]))
 
     def find_snapshot(self, end_offset: int, epoch: int) -> MetadataSnapshot | None:
         """Return the snapshot with this id, or None."""

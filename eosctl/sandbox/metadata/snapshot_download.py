@@ -28,8 +28,10 @@ class SnapshotDownload:
     def request(self, cluster_id: str | None, node_id: int, leader_epoch: int) -> FetchSnapshotRequest:
         """Build the request for the next chunk."""
         name = SnapshotId(self.end_offset, self.epoch)
-        asked = RequestPartitionSnapshot(0, leader_epoch, name, len(self.data))
-        return FetchSnapshotRequest(cluster_id, node_id, PIECE_BYTES, [RequestTopicSnapshot(METADATA_TOPIC, [asked])])
+        requested = RequestPartitionSnapshot(0, leader_epoch, name, len(self.data))
+        return FetchSnapshotRequest(
+            cluster_id, node_id, PIECE_BYTES, [RequestTopicSnapshot(METADATA_TOPIC, [requested])]
+        )
 
     def take(self, answer: Any) -> bool:
         """Add the chunk of a response; return False if it does not match the request, so that the download failed."""

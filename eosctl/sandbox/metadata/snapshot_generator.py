@@ -58,7 +58,7 @@ class SnapshotGenerator:
         self._new_bytes = 0
         self._is_whole = True
         self._is_caught_up = False
-        self._is_looking = False
+        self._is_check_scheduled = False
         self._since_ms = 0
         self._timer: WheelTimer | None = None
 
@@ -80,15 +80,15 @@ class SnapshotGenerator:
         self._last = batch
         if self._is_caught_up:
             self._new_bytes += batch.size_bytes
-            if not self._is_looking:
-                self._is_looking = True
+            if not self._is_check_scheduled:
+                self._is_check_scheduled = True
                 self._runtime.call_soon(self._look)
 
     def _begin(self) -> None:
         self._is_caught_up = True
 
     def _look(self) -> None:
-        self._is_looking = False
+        self._is_check_scheduled = False
         limit_bytes = self._config.get_int("metadata.log.max.record.bytes.between.snapshots")
         interval_ms = self._config.get_int("metadata.log.max.snapshot.interval.ms")
         if self._new_bytes >= limit_bytes:
@@ -121,11 +121,11 @@ class SnapshotGenerator:
 
     def _remove(self) -> None:
         snapshots = self._log.snapshots
-        while len(snapshots) > 1 and self._is_too_much():
+        while len(snapshots) > 1 and self._exceeds_retention():
             if not self._drop_before(snapshots[1].end_offset):
                 return
 
-    def _is_too_much(self) -> bool:
+    def _exceeds_retention(self) -> bool:
         retention_bytes = self._config.get_int("metadata.max.retention.bytes")
         retention_ms = self._config.get_int("metadata.max.retention.ms")
         snapshots = self._log.snapshots

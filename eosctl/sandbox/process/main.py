@@ -25,16 +25,16 @@ class _ProcessCluster(Cluster):
     async def start(self) -> None:
         """Start the cluster, and disable frequent garbage collections."""
         await super().start()
-        _keep_what_lives()
+        _freeze_live_objects()
         gc.set_threshold(50_000, 20, 20)
 
     async def start_broker(self, broker_id: int) -> None:
         """Start a stopped broker, and collect the objects of its previous run."""
         await super().start_broker(broker_id)
-        _keep_what_lives()
+        _freeze_live_objects()
 
 
-def _keep_what_lives() -> None:
+def _freeze_live_objects() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -184,7 +184,7 @@ def _data_left(sandbox: RunningSandbox) -> str:
     return f"in {sandbox.data_dir}." if Path(sandbox.data_dir).is_dir() else "gone too."
 
 
-def ask(sandbox: RunningSandbox, command: str, timeout_s: float = ANSWER_TIMEOUT_S, **arguments: Any) -> Any:
+def send_command(sandbox: RunningSandbox, command: str, timeout_s: float = ANSWER_TIMEOUT_S, **arguments: Any) -> Any:
     """Send a command to a running sandbox and return its response.
 
     Raises:
@@ -210,7 +210,7 @@ def stop(sandbox: RunningSandbox, *, timeout_s: float = STOP_TIMEOUT_S) -> str:
 def _end(sandbox: RunningSandbox, timeout_s: float) -> str:
     pid, ticks = sandbox.pid, sandbox.process_start_ticks
     try:
-        ask(sandbox, "stop", timeout_s=STOP_TIMEOUT_S)
+        send_command(sandbox, "stop", timeout_s=STOP_TIMEOUT_S)
     except ControlError:
         send_signal(pid, ticks, signal.SIGTERM)
     if wait_for_exit(pid, ticks, timeout_s):

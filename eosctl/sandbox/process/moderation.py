@@ -62,14 +62,14 @@ class ModeratedSelector(selectors.DefaultSelector):
         self._window_s, self._gathering = moderation
         self._clock = clock
         self._sleep = sleep
-        self._last_look = clock()
+        self._last_poll = clock()
         self._client_count = 0  # Clients of the last window.
         self._stirred: set[int] = set()  # Descriptors of this window.
-        self._window_ends_at = self._last_look
+        self._window_ends_at = self._last_poll
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return the ready sockets; with `timeout` 0 (other work is pending), none until the wait is over."""
-        since_last_s = self._clock() - self._last_look
+        since_last_s = self._clock() - self._last_poll
         pause = pause_s(self._client_count, since_last_s)
         if self._gathering and timeout != 0 and self._client_count > FEW:
             pause = max(pause, min(since_last_s * self._gathering, GATHERING_S))
@@ -83,7 +83,7 @@ class ModeratedSelector(selectors.DefaultSelector):
             else:
                 return []
         ready = super().select(timeout)
-        self._last_look = now = self._clock()
+        self._last_poll = now = self._clock()
         if now >= self._window_ends_at:
             self._window_ends_at = now + self._window_s
             self._client_count = len(self._stirred)

@@ -47,7 +47,7 @@ class DirectoryAssignments:
     def reconcile(self, image: ClusterImage, partitions: Iterable[TopicPartition]) -> None:
         """Report replicas that are not where the metadata has them, e.g. after a disk was replaced."""
         for name in partitions:
-            state, home = image.partition(name), self._directories.home_of(name)
+            state, home = image.partition(name), self._directories.directory_of_log(name)
             topic_id = image.topic_id(name.topic)
             if state is None or home is None or topic_id is None or self._broker_id not in state.replicas:
                 continue

@@ -75,7 +75,7 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: 
         if high_watermark > own.high_watermark:
             own.advance_high_watermark(high_watermark)
             if replica.watchers:  # Consumers that read from this follower.
-                replica.poke_watchers()
+                replica.notify_watchers()
         cached.high_watermark, cached.log_start_offset = high_watermark, start_offset
         del unsettled[cached]
         if offset != end_offset:

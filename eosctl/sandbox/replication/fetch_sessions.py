@@ -26,13 +26,13 @@ class FetchKey(NamedTuple):
     partition: int
 
 
-class Poked(ABC):
+class WaitingFetch(ABC):
     """A fetch that waits for its session's partitions; a base class, since compiled code calls its method directly."""
 
     __slots__ = ()
 
     @abstractmethod
-    def poke(self) -> None:
+    def check_again(self) -> None:
         """Check the partitions again soon, since one has changed."""
 
 
@@ -73,13 +73,13 @@ class CachedPartition(FetchWatcher):
                 partition.watch(self)
             self.watched = partition
 
-    def poke(self) -> None:
+    def check_again(self) -> None:
         """Record any change of the partition."""
         session = self.session
         if self not in session.unsettled:
             self._unsettle()
         for fetch in session.waiting:
-            fetch.poke()
+            fetch.check_again()
 
     def appended(self) -> None:
         """Record that a follower can read more."""
@@ -91,7 +91,7 @@ class CachedPartition(FetchWatcher):
                 if self.follower is not None:
                     self.follower.idled(session.used_ms)
             for fetch in session.waiting:
-                fetch.poke()
+                fetch.check_again()
 
     def high_watermark_moved(self) -> None:
         """Record that a consumer can read more.
@@ -102,7 +102,7 @@ class CachedPartition(FetchWatcher):
         if session.is_follower:
             session.risen[self] = None
         else:
-            self.poke()
+            self.check_again()
 
     def _unsettle(self) -> None:
         session, follower = self.session, self.follower
@@ -113,10 +113,10 @@ class CachedPartition(FetchWatcher):
     def lose(self) -> None:
         """Record that this broker no longer hosts the partition, and release its log."""
         self.watched = None
-        self.poke()
+        self.check_again()
 
     @property
-    def is_told(self) -> bool:
+    def is_up_to_date(self) -> bool:
         """Return whether the client has the current high watermark and log start offset."""
         if self.watched is None:
             return True
@@ -126,7 +126,7 @@ class CachedPartition(FetchWatcher):
     def must_respond(self, data: PartitionData) -> bool:
         """Return whether an incremental response contains this partition; record the values that are sent."""
         high_watermark, log_start_offset = data.high_watermark, data.log_start_offset
-        has_news = (
+        has_changes = (
             high_watermark != self.high_watermark
             or bool(data.records)
             or log_start_offset != self.log_start_offset
@@ -136,7 +136,7 @@ class CachedPartition(FetchWatcher):
         )
         self.high_watermark = -1 if data.error_code else high_watermark
         self.log_start_offset = log_start_offset
-        return has_news
+        return has_changes
 
 
 class FetchSession:
@@ -173,7 +173,7 @@ class FetchSession:
         self.unsettled: dict[CachedPartition, None] = {}
         self.risen: dict[CachedPartition, None] = {}
         self.turn = 0
-        self.waiting: dict[Poked, None] = {}
+        self.waiting: dict[WaitingFetch, None] = {}
         self.used_ms = now_ms
         self._order = 0
 

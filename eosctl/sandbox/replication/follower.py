@@ -238,7 +238,7 @@ class ReplicaFetcher:
         if is_latest and response.session_id and not self._session_epoch:
             self._session_id = response.session_id
             self._session_epoch = 1
-        is_news = self._hear(response.responses, number)
+        is_news = self._apply_responses(response.responses, number)
         if is_latest:
             self._latest = 0
             if not is_news and self._runtime.ticks.turn == self._sent_in_turn:
@@ -246,7 +246,7 @@ class ReplicaFetcher:
             else:
                 self._wake()
 
-    def _hear(self, responses: Sequence[FetchableTopicResponse], number: int) -> bool:
+    def _apply_responses(self, responses: Sequence[FetchableTopicResponse], number: int) -> bool:
         """Apply a response; return whether it contains any partition that is fetched from this leader."""
         now_ms, leader_id, is_news = self._runtime.now_ms(), self._leader_id, False
         for topic in responses:
@@ -257,7 +257,7 @@ class ReplicaFetcher:
                 elif followed.partition.leader_id == leader_id:
                     is_news = True
                     if data.error_code or data.diverging_epoch.epoch >= 0:
-                        self._hear_refusal(followed, data, number)
+                        self._handle_top_level_error(followed, data, number)
                     else:
                         self._take(followed, data, now_ms)
         return is_news
@@ -286,12 +286,12 @@ class ReplicaFetcher:
         if high_watermark > log.high_watermark:
             log.advance_high_watermark(high_watermark)
             if partition.watchers:  # Consumers that read from this follower.
-                partition.poke_watchers()
+                partition.notify_watchers()
         if start_offset > store.log_start_offset:
             log.advance_start_offset(start_offset)
             self.changed[followed] = None
 
-    def _hear_refusal(self, followed: Followed, data: PartitionData, number: int) -> None:
+    def _handle_top_level_error(self, followed: Followed, data: PartitionData, number: int) -> None:
         if followed.sent is None or number < followed.sent_in:
             return  # For an earlier offset of this follower (AbstractFetcherThread compares offsets, too).
         if data.error_code:

@@ -60,7 +60,7 @@ class IsrManager:
     # --- fetches of followers -----------------------------------------------------------------------------------
 
     def follower_fetched(
-        self, partition: Partition, replica_id: int, asked: FetchPartition, request: FetchRequest, now_ms: int
+        self, partition: Partition, replica_id: int, requested: FetchPartition, request: FetchRequest, now_ms: int
     ) -> Follower | None:
         """Record a follower's fetch; return the follower if the fetch determines its offset.
 
@@ -69,16 +69,16 @@ class IsrManager:
         follower = partition.followers.get(replica_id)
         if follower is None:
             return None
-        log, offset = partition.log, asked.fetch_offset
+        log, offset = partition.log, requested.fetch_offset
         store = log.store
         end_offset = store.log_end_offset
         if (
             not store.log_start_offset <= offset <= end_offset
-            or asked.current_leader_epoch not in (partition.leader_epoch, -1)
-            or (asked.last_fetched_epoch != log.epochs.latest and diverges(partition, asked))
+            or requested.current_leader_epoch not in (partition.leader_epoch, -1)
+            or (requested.last_fetched_epoch != log.epochs.latest and diverges(partition, requested))
         ):
             return None
-        follower.fetched(offset, asked.log_start_offset, now_ms, end_offset, request.replica_state.replica_epoch)
+        follower.fetched(offset, requested.log_start_offset, now_ms, end_offset, request.replica_state.replica_epoch)
         if offset > log.high_watermark:
             partition.maybe_advance_high_watermark()
         if replica_id not in partition.isr:
@@ -95,7 +95,7 @@ class IsrManager:
             and self._is_active(replica_id)
             and follower.broker_epoch in (-1, self._epoch_of(replica_id))
         ):
-            self._ask(partition, (*partition.isr, replica_id))
+            self._request_isr(partition, (*partition.isr, replica_id))
 
     # --- lag ----------------------------------------------------------------------------------------------------
 
@@ -117,11 +117,11 @@ class IsrManager:
             )
             if len(kept) < len(partition.isr):
                 self._replicas.events.shrinks_isr(partition, kept)
-                self._ask(partition, kept)
+                self._request_isr(partition, kept)
 
     # --- AlterPartition -----------------------------------------------------------------------------------------
 
-    def _ask(self, partition: Partition, isr: tuple[int, ...]) -> None:
+    def _request_isr(self, partition: Partition, isr: tuple[int, ...]) -> None:
         partition.pending_isr = isr
         self._waiting[partition.partition] = None
         if not self._in_flight:
@@ -188,7 +188,7 @@ class IsrManager:
             if answer.partition_epoch >= partition.partition_epoch:
                 self.shrink_count += len(answer.isr) < len(partition.isr)
                 self.expand_count += len(answer.isr) > len(partition.isr)
-                partition.take_isr(tuple(answer.isr), answer.partition_epoch)
+                partition.apply_isr(tuple(answer.isr), answer.partition_epoch)
                 self._replicas.events.changed_isr(partition)
                 partition.maybe_advance_high_watermark()
         else:

@@ -29,7 +29,7 @@ class FetchWatcher(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def poke(self) -> None:
+    def check_again(self) -> None:
         """Handle any change of the partition: leader, ISR, offsets."""
 
     @abstractmethod
@@ -180,7 +180,7 @@ class Partition:
         self.leader_epoch = state.leader_epoch
         self.replicas = state.replicas
         if state.partition_epoch >= self.partition_epoch:
-            self.take_isr(state.isr, state.partition_epoch)
+            self.apply_isr(state.isr, state.partition_epoch)
         if self.is_leader:
             if new_epoch or not was_leader:
                 self._lead(now_ms)
@@ -192,18 +192,18 @@ class Partition:
             self._find_in_sync()
             self.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if new_epoch or was_leader != self.is_leader:
-            self.poke_watchers()
+            self.notify_watchers()
         return new_epoch
 
-    def take_isr(self, isr: tuple[int, ...], partition_epoch: int) -> None:
+    def apply_isr(self, isr: tuple[int, ...], partition_epoch: int) -> None:
         """Apply the controller's ISR."""
-        has_lost_some = not set(self.isr) <= set(isr)
+        has_lost_replicas = not set(self.isr) <= set(isr)
         self.isr = isr
         self.partition_epoch = partition_epoch
         self.pending_isr = None
         self._find_in_sync()
-        if has_lost_some:
-            self.poke_watchers()  # Idle sessions do not check followers in the ISR; these followers have to rejoin.
+        if has_lost_replicas:
+            self.notify_watchers()  # Idle sessions do not check followers in the ISR; these followers have to rejoin.
 
     def _lead(self, now_ms: int) -> None:
         self.leader_start_offset = self.log.end_offset
@@ -247,7 +247,7 @@ class Partition:
                 if end <= log.high_watermark:
                     return False
         if self.pending_isr is not None:
-            end = min(end, self._least_of(self.pending_isr))
+            end = min(end, self._lowest_end_offset(self.pending_isr))
         if end <= log.high_watermark or self.is_below_min_isr:
             return False
         log.advance_high_watermark(end)
@@ -262,7 +262,7 @@ class Partition:
                 waits.popleft().complete(NO_ERROR)
         return True
 
-    def _least_of(self, isr: tuple[int, ...]) -> int:
+    def _lowest_end_offset(self, isr: tuple[int, ...]) -> int:
         """Return the lowest log end offset of the followers in a requested ISR."""
         known = [self.followers.get(broker_id) for broker_id in isr if broker_id != self.broker_id]
         return min(
@@ -309,12 +309,12 @@ class Partition:
         """Stop notifying `watcher`."""
         self.watchers.pop(watcher, None)
 
-    def poke_watchers(self) -> None:
+    def notify_watchers(self) -> None:
         """Notify every fetch session of a change."""
         for watcher in self.watchers:
-            watcher.poke()
+            watcher.check_again()
 
-    def lose_watchers(self) -> None:
+    def remove_watchers(self) -> None:
         """Notify every fetch session that this partition is gone; sessions may outlive their clients."""
         watchers = self.watchers
         self.watchers = {}

@@ -117,7 +117,7 @@ def read_partition(
     return PartitionData(index, 0, log.high_watermark, stable, log.start_offset, aborted, -1, records)
 
 
-def read_news(
+def read_new_records(
     partition: Partition, cached: CachedPartition, replica_id: int, max_bytes: int, at_least_one: bool
 ) -> PartitionData | None:
     """Read the records that the follower of a session lacks.

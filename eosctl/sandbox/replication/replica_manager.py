@@ -139,7 +139,7 @@ class ReplicaManager:
             self.former_traffic.add(traffic)
         partition.leader_id = -1
         partition.fail_waits(error)
-        partition.lose_watchers()
+        partition.remove_watchers()
         for listener in self.listeners:
             listener.became_follower(partition)
 

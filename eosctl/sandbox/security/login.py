@@ -87,24 +87,24 @@ class Login:
         if len(frame) > MAX_FRAME_BYTES or self._state is LoginState.FAILED:
             self._connection.abort()
         elif self._state is LoginState.AUTHENTICATE and self._bare_tokens:
-            self._take_bare(frame)
+            self._handle_bare_token(frame)
         elif self._state is LoginState.AUTHENTICATE:
-            self._take_request(frame)
+            self._handle_request(frame)
         else:
-            self._take_opening(frame)
+            self._handle_first_request(frame)
 
     # --- before a mechanism is chosen ---------------------------------------------------------------------------
 
-    def _take_opening(self, frame: bytes) -> None:
+    def _handle_first_request(self, frame: bytes) -> None:
         header = decode_request_header(frame)
         if header.api_key == ApiKey.API_VERSIONS and self._state is LoginState.HANDSHAKE_OR_VERSIONS:
-            self._tell_versions(header, frame)
+            self._send_versions(header, frame)
         elif header.api_key == ApiKey.SASL_HANDSHAKE:
-            self._shake_hands(header, frame)
+            self._handle_handshake(header, frame)
         else:
             self._connection.abort()
 
-    def _tell_versions(self, header: RequestHeader, frame: bytes) -> None:
+    def _send_versions(self, header: RequestHeader, frame: bytes) -> None:
         known = header.api_version in client_versions(header.api_key, self._broker.emulation)
         version = header.api_version if known else 0  # KIP-511
         form = codec(ApiKey.API_VERSIONS, version)
@@ -132,7 +132,7 @@ class Login:
             reply,
         )
 
-    def _shake_hands(self, header: RequestHeader, frame: bytes) -> None:
+    def _handle_handshake(self, header: RequestHeader, frame: bytes) -> None:
         if header.api_version not in client_versions(header.api_key, self._broker.emulation):
             self._connection.abort()
             return
@@ -151,7 +151,7 @@ class Login:
 
     # --- tokens -------------------------------------------------------------------------------------------------
 
-    def _take_bare(self, token: bytes) -> None:
+    def _handle_bare_token(self, token: bytes) -> None:
         try:
             answer, over = self._step(token)
         except Refused:
@@ -162,7 +162,7 @@ class Login:
         if over:
             self._finish(0)
 
-    def _take_request(self, frame: bytes) -> None:
+    def _handle_request(self, frame: bytes) -> None:
         header = decode_request_header(frame)
         if header.api_key != ApiKey.SASL_AUTHENTICATE:
             self._connection.abort()
@@ -213,11 +213,11 @@ class Login:
     def _refuse(self, header: RequestHeader, response: Any, *, delayed: bool) -> None:
         self._state = LoginState.FAILED
 
-        def tell() -> None:
+        def respond() -> None:
             self._answer(header, response)
             self._connection.abort()
 
         if delayed and self._delay_ms:
-            self._broker.runtime.call_later(self._delay_ms, tell)
+            self._broker.runtime.call_later(self._delay_ms, respond)
         else:
-            tell()
+            respond()

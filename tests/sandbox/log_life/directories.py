@@ -38,7 +38,7 @@ def told(harness: Harness, node: int) -> bool:
     """Whether the metadata says where every replica of a broker is."""
     broker = harness.core.broker(node)
     return all(
-        (home := broker.logs.home_of(name)) is not None
+        (home := broker.logs.directory_of_log(name)) is not None
         and (state := broker.metadata.partition(name)) is not None
         and directory_of(state, node) == home.directory_id
         for name in PARTITIONS

@@ -31,7 +31,9 @@ def test_replicas_spread_evenly_and_the_metadata_tells_where_they_are(client: Eo
     harness = client.harness
     for node in (1, 2, 3):
         broker = harness.core.broker(node)
-        homes = Counter(str(home.path) for name in PARTITIONS if (home := broker.logs.home_of(name)) is not None)
+        homes = Counter(
+            str(home.path) for name in PARTITIONS if (home := broker.logs.directory_of_log(name)) is not None
+        )
         assert sorted(homes.values()) == [3, 3]
         assert len(broker.metadata.brokers[node].log_dirs) == 2
         described = {result.log_dir: result for result in describe(harness, node)}

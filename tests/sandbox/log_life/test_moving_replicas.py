@@ -45,7 +45,7 @@ def alter(harness: Harness, node: int, name: TopicPartition, path: str) -> Error
 
 def other_directory(harness: Harness, node: int, name: TopicPartition) -> LogDirectory:
     logs = harness.core.broker(node).logs
-    return next(directory for directory in logs.all if directory is not logs.home_of(name))
+    return next(directory for directory in logs.all if directory is not logs.directory_of_log(name))
 
 
 @pytest.mark.parametrize("leads", [True, False])
@@ -59,7 +59,7 @@ def test_a_replica_moves_while_it_is_written_to(
         assert client.produce(handle, name, [f"{number}"]) is ErrorCode.NONE
     node = client.leader(name) if leads else next(id for id in (1, 2, 3) if id != client.leader(name))
     broker, target = harness.core.broker(node), other_directory(harness, node, name)
-    source = broker.logs.home_of(name)
+    source = broker.logs.directory_of_log(name)
     assert source is not None
     assert alter(harness, node, name, str(target.path)) is ErrorCode.NONE
     assert name in broker.moves.under_way
@@ -70,7 +70,7 @@ def test_a_replica_moves_while_it_is_written_to(
     assert client.end(handle, commit=True) is ErrorCode.NONE
     harness.run_until(lambda: name not in broker.moves.under_way)
     harness.run_until(lambda: told(harness, node))
-    assert broker.logs.home_of(name) is target
+    assert broker.logs.directory_of_log(name) is target
     handle = client.init("mover")
     assert client.produce(handle, name, ["afterwards"]) is ErrorCode.NONE
     assert client.end(handle, commit=True) is ErrorCode.NONE
@@ -89,7 +89,7 @@ def test_a_replica_moves_while_it_is_written_to(
     assert [path.name for path in target.path.glob("orders-0*")] == ["orders-0"]
     harness.kill(node)
     harness.restart(node)
-    assert harness.core.broker(node).logs.home_of(name).path == target.path  # type: ignore[union-attr]
+    assert harness.core.broker(node).logs.directory_of_log(name).path == target.path  # type: ignore[union-attr]
     assert client.read(name) == expected
 
 
@@ -99,13 +99,13 @@ def test_a_move_is_given_up_when_its_replica_is_called_back(client: EosClient, m
     for number in range(20):
         client.produce(None, name, [f"{number}"])
     broker, target = harness.core.broker(1), other_directory(harness, 1, name)
-    source = broker.logs.home_of(name)
+    source = broker.logs.directory_of_log(name)
     assert source is not None
     assert alter(harness, 1, name, str(target.path)) is ErrorCode.NONE
     assert list(target.path.glob("*-future"))
     assert alter(harness, 1, name, str(source.path)) is ErrorCode.NONE
     harness.advance(1000)
-    assert broker.logs.home_of(name) is source
+    assert broker.logs.directory_of_log(name) is source
     assert not list(target.path.glob("orders-0*"))
 
 
@@ -142,7 +142,7 @@ def test_a_move_goes_on_after_the_broker_was_away(
         assert client.produce(None, name, [value]) is ErrorCode.NONE
     harness.restart(1)
     again = harness.core.broker(1)
-    harness.run_until(lambda: (home := again.logs.home_of(name)) is not None and home.path == target.path)
+    harness.run_until(lambda: (home := again.logs.directory_of_log(name)) is not None and home.path == target.path)
     harness.run_until(lambda: told(harness, 1))
     assert not list(target.path.glob("*-future"))
     contents = {node: b"".join(data for _, data in hosted(harness, node, name).log.batches()) for node in (1, 2)}
@@ -180,7 +180,7 @@ def test_a_wish_for_a_replica_that_is_not_here_yet_is_remembered(client: EosClie
         assert alter(harness, 1, name, str(wished.path)) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     client.create_topic("later", len(names), 3)
     harness.advance(500)
-    assert {harness.core.broker(1).logs.home_of(name) for name in names} == {wished}
+    assert {harness.core.broker(1).logs.directory_of_log(name) for name in names} == {wished}
     state = harness.core.broker(2).metadata.partition(names[0])
     assert state is not None
     assert directory_of(state, 1) == wished.directory_id
@@ -194,7 +194,7 @@ def test_the_last_of_several_directories_counts(client: EosClient) -> None:
     (answer,) = harness.request(1, ApiKey.ALTER_REPLICA_LOG_DIRS, 2, request).results
     assert [(part.partition_index, part.error_code) for part in answer.partitions] == [(0, ErrorCode.NONE)]
     harness.advance(1000)
-    assert str(harness.core.broker(1).logs.home_of(name).path) == last  # type: ignore[union-attr]
+    assert str(harness.core.broker(1).logs.directory_of_log(name).path) == last  # type: ignore[union-attr]
 
 
 def test_a_copy_that_was_cut_off_behind_begins_anew(tmp_path: Path) -> None:

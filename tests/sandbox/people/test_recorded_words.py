@@ -259,7 +259,7 @@ def test_a_node_starts_and_stops(release: str) -> None:
     events = NodeEvents(lines, 1, release)
     events.starting(is_broker=True, is_controller=True)
     events.unfenced()
-    events.hands_over()
+    events.starts_controlled_shutdown()
     events.stopped(is_broker=True, is_controller=True)
     assert [line for line in lines.said if line not in recorded_lines(release)] == []
 
@@ -268,10 +268,10 @@ def test_the_controller() -> None:
     lines = Lines()
     ControllerEvents(lines, 1, is_3_9=True).becomes_active(6, 630)
     ControllerEvents(lines, 3, is_3_9=True).fences(1, 99, 64)
-    ControllerEvents(lines, 1, is_3_9=True).lets_leave(1)
+    ControllerEvents(lines, 1, is_3_9=True).allows_controlled_shutdown(1)
     assert [line for line in lines.said if line not in recorded_lines("3.9")] == []
     lines.said.clear()
     ControllerEvents(lines, 4, is_3_9=False).becomes_active(5, 1389)
     ControllerEvents(lines, 5, is_3_9=False).fences(1, 479, 64)
-    ControllerEvents(lines, 1, is_3_9=False).lets_stop(1, 472)
+    ControllerEvents(lines, 1, is_3_9=False).allows_shutdown(1, 472)
     assert [line for line in lines.said if line not in recorded_lines("4.3")] == []

@@ -42,7 +42,7 @@ def is_listening(sandbox: RunningSandbox) -> bool:
 def test_a_sandbox_starts_answers_and_stops(tmp_path: Path) -> None:
     sandbox = manage.start(spec(tmp_path, brokers=3))
     assert is_listening(sandbox)
-    status = manage.ask(sandbox, "status")
+    status = manage.send_command(sandbox, "status")
     assert [broker["ready"] for broker in status["brokers"]] == [True] * 3
     assert manage.require("test") == sandbox
     assert Path(sandbox.control_socket).stat().st_mode & 0o777 == 0o600
@@ -85,7 +85,7 @@ def test_a_killed_sandbox_is_recognised_and_its_data_is_used_again(tmp_path: Pat
         manage.require("test")
     again = manage.start(spec(tmp_path))
     assert again.pid != sandbox.pid
-    assert manage.ask(again, "status")["cluster_id"]
+    assert manage.send_command(again, "status")["cluster_id"]
 
 
 def test_a_port_in_use_is_the_callers_to_solve(tmp_path: Path) -> None:
@@ -113,13 +113,13 @@ def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_commands_reach_the_running_sandbox(tmp_path: Path) -> None:
     sandbox = manage.start(spec(tmp_path, brokers=2))
-    assert manage.ask(sandbox, "kill-broker", broker=2) == "killed"
-    assert [broker["running"] for broker in manage.ask(sandbox, "status")["brokers"]] == [True, False]
-    assert manage.ask(sandbox, "start-broker", broker=2) == "started"
+    assert manage.send_command(sandbox, "kill-broker", broker=2) == "killed"
+    assert [broker["running"] for broker in manage.send_command(sandbox, "status")["brokers"]] == [True, False]
+    assert manage.send_command(sandbox, "start-broker", broker=2) == "started"
     with pytest.raises(ControlError):
-        manage.ask(sandbox, "kill-broker", broker=7)
+        manage.send_command(sandbox, "kill-broker", broker=7)
     with pytest.raises(ControlError):
-        manage.ask(sandbox, "no-such-command")
+        manage.send_command(sandbox, "no-such-command")
 
 
 def test_names_cannot_leave_the_state_folder() -> None:

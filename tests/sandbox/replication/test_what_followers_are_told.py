@@ -12,7 +12,7 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import PartitionState
 from eosctl.sandbox.replication.fetch_sessions import CachedPartition, FetchKey, FetchSession
 from eosctl.sandbox.replication.partition import Partition, TopicTraffic
-from eosctl.sandbox.replication.reading import NO_EPOCH, read_news
+from eosctl.sandbox.replication.reading import NO_EPOCH, read_new_records
 from eosctl.sandbox.ticks import Ticks
 from eosctl.wire.messages.fetch import FetchPartition, PartitionData
 from eosctl.wire.records.batch import decode_header, encode_batch
@@ -50,7 +50,7 @@ def read(partition: Partition, follower: int, offset: int, epoch: int, max_bytes
     request = FetchPartition(0, partition.leader_epoch, offset, epoch, 0, EVERYTHING)
     session = FetchSession(follower, True, NOW, is_follower=True)
     cached = CachedPartition(session, FetchKey("", TOPIC_ID, 0), request, 0)
-    data = read_news(partition, cached, follower, max_bytes, at_least_one=False)
+    data = read_new_records(partition, cached, follower, max_bytes, at_least_one=False)
     assert data is not None
     return data
 

@@ -138,9 +138,9 @@ class ClassicDriver:
     def send_back(self, shard: Shard, group: ClassicGroup) -> None:
         """Make all waiting members join again, because the group has become a consumer group."""
         for member_id in group.members:
-            join_waits = shard.waiting_joins.pop((group.group_id, member_id), _nobody)
+            join_waits = shard.waiting_joins.pop((group.group_id, member_id), _ignore_result)
             join_waits(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member_id))
-            sync_waits = shard.waiting_syncs.pop((group.group_id, member_id), _nobody)
+            sync_waits = shard.waiting_syncs.pop((group.group_id, member_id), _ignore_result)
             sync_waits(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS))
 
     def unloaded(self, shard: Shard, group: ClassicGroup) -> None:
@@ -172,9 +172,9 @@ class ClassicDriver:
         for effect in step.effects:
             match effect:
                 case AnswerJoin(member_id, result):
-                    shard.waiting_joins.pop((group.group_id, member_id), _nobody)(result)
+                    shard.waiting_joins.pop((group.group_id, member_id), _ignore_result)(result)
                 case AnswerSync(member_id, synced):
-                    shard.waiting_syncs.pop((group.group_id, member_id), _nobody)(synced)
+                    shard.waiting_syncs.pop((group.group_id, member_id), _ignore_result)(synced)
                 case Respond(JoinResult() as result) if join_done is not None:
                     join_done(result)
                 case Respond(SyncResult() as synced) if sync_done is not None:
@@ -223,7 +223,7 @@ def _ignore(error: ErrorCode, offset: int) -> None:
     """Ignore the result of an append."""
 
 
-def _nobody(result: JoinResult | SyncResult) -> None:
+def _ignore_result(result: JoinResult | SyncResult) -> None:
     """Stand in for a member that does not wait."""
 
 

@@ -25,7 +25,7 @@ from eosctl.wire.internal.partitioner import partition_for
 Materialise = Callable[[int, Callable[[], None]], None]
 
 
-def materialise_at_once(_producer_id: int, end_transaction: Callable[[], None]) -> None:
+def materialize_immediately(_producer_id: int, end_transaction: Callable[[], None]) -> None:
     """End a transaction's offsets before its marker is acknowledged."""
     end_transaction()
 
@@ -45,7 +45,7 @@ class GroupCoordinator:
         self.classic = ClassicRequests(host, self._classic, ClassicMemberDriver(host, self.consumer))
         self.offsets = OffsetManager(host, self._classic)
         self.admin = GroupAdmin(host)
-        self.materialise: Materialise = materialise_at_once
+        self.materialise: Materialise = materialize_immediately
         self._shards: dict[int, Shard] = {}
         self._expiry: Timer | None = None
 

@@ -133,8 +133,8 @@ def _validate_consumer_commit(
     if committer.generation_id < 0 and not group.members:
         return ErrorCode.NONE
     member = group.members.get(committer.member_id)
-    speaks_of_epochs = committer.api_version >= MEMBER_EPOCH_VERSION
-    if member is not None and not member.uses_classic_protocol and not speaks_of_epochs:
+    has_member_epochs = committer.api_version >= MEMBER_EPOCH_VERSION
+    if member is not None and not member.uses_classic_protocol and not has_member_epochs:
         return ErrorCode.UNSUPPORTED_VERSION
     return _validate_epoch_of_commit(member, committer, partitions)
 

@@ -168,7 +168,7 @@ class TransactionCoordinator:
             new_producer_id=self._producer_ids.next_id,
         )
         if isinstance(decision, Abort):
-            self._abort(cached, partial(_tell_to_come_again, reply))
+            self._abort(cached, partial(_reply_concurrent, reply))
         elif isinstance(decision, Transition):
             self._carry_out(cached, decision, partial(self._initialised, cached, reply))
         else:
@@ -382,7 +382,7 @@ class TransactionCoordinator:
             reply(Answer(NO_ERROR, following.producer_id, following.producer_epoch))
 
 
-def _tell_to_come_again(reply: Reply, answer: Answer) -> None:
+def _reply_concurrent(reply: Reply, answer: Answer) -> None:
     reply(Answer(ErrorCode.CONCURRENT_TRANSACTIONS) if answer.error is ErrorCode.NONE else answer)
 
 

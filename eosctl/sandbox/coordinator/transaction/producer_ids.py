@@ -27,22 +27,22 @@ class ProducerIdManager:
         self._end = 0
         self._prefetch_at = 0
         self._next_block: tuple[int, int] | None = None
-        self._is_asking = False
+        self._is_allocating = False
         self._is_withheld = False
 
     def start(self) -> None:
         """Request the first block, after the broker is registered."""
-        self._ask()
+        self._request_block()
 
     def next_id(self) -> int | None:
         """Return an unused id, or None while the next block is in transit (clients get error 14)."""
         if self._next_id >= self._end and not self._take_next_block():
-            self._ask()
+            self._request_block()
             return None
         producer_id = self._next_id
         self._next_id += 1
         if self._next_id >= self._prefetch_at and self._next_block is None:
-            self._ask()
+            self._request_block()
         return producer_id
 
     def withhold(self) -> None:
@@ -54,7 +54,7 @@ class ProducerIdManager:
     def release(self) -> None:
         """Request ids again."""
         self._is_withheld = False
-        self._ask()
+        self._request_block()
 
     def _take_next_block(self) -> bool:
         if self._next_block is None:
@@ -65,10 +65,10 @@ class ProducerIdManager:
         self._prefetch_at = first + int(length * PREFETCH_THRESHOLD)
         return True
 
-    def _ask(self) -> None:
-        if self._is_asking or self._is_withheld or self._next_block is not None:
+    def _request_block(self) -> None:
+        if self._is_allocating or self._is_withheld or self._next_block is not None:
             return
-        self._is_asking = True
+        self._is_allocating = True
         self._channel.send_to_controller(
             ApiKey.ALLOCATE_PRODUCER_IDS,
             0,
@@ -78,13 +78,13 @@ class ProducerIdManager:
 
     def _answered(self, response: Any | None) -> None:
         if response is None or response.error_code != ErrorCode.NONE:
-            self._runtime.call_later(RETRY_BACKOFF_MS, self._ask_again)
+            self._runtime.call_later(RETRY_BACKOFF_MS, self._retry_allocation)
             return
-        self._is_asking = False
+        self._is_allocating = False
         if self._is_withheld:
             return
         self._next_block = (response.producer_id_start, response.producer_id_len)
 
-    def _ask_again(self) -> None:
-        self._is_asking = False
-        self._ask()
+    def _retry_allocation(self) -> None:
+        self._is_allocating = False
+        self._request_block()

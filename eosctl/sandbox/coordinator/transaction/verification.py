@@ -49,7 +49,7 @@ def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
     return error
 
 
-class _Wish:
+class _PendingPartition:
     """A partition to verify or add; an addition is retried until `deadline_ms` while the coordinator is busy."""
 
     __slots__ = ("deadline_ms", "done", "knows_abortable", "partition")
@@ -64,14 +64,14 @@ class _Wish:
 class _Entry:
     """The partitions of a producer that wait for the next request to a coordinator."""
 
-    __slots__ = ("add_partition", "producer_epoch", "producer_id", "transactional_id", "wishes")
+    __slots__ = ("add_partition", "partitions", "producer_epoch", "producer_id", "transactional_id")
 
     def __init__(self, transactional_id: str, producer_id: int, producer_epoch: int, add_partition: bool) -> None:
         self.transactional_id = transactional_id
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self.add_partition = add_partition
-        self.wishes: dict[TopicPartition, _Wish] = {}
+        self.partitions: dict[TopicPartition, _PendingPartition] = {}
 
 
 class VerificationManager:
@@ -114,13 +114,18 @@ class VerificationManager:
         deadline_ms = NO_RETRY_MS
         if add_partition and self._retries_concurrent:
             deadline_ms = self._runtime.now_ms() + self._config.get_int("add.partitions.to.txn.retry.backoff.max.ms")
-        wish = _Wish(partition, knows_abortable, deadline_ms, done)
-        self._ask(transactional_id, producer_id, producer_epoch, add_partition, wish)
+        pending = _PendingPartition(partition, knows_abortable, deadline_ms, done)
+        self._enqueue(transactional_id, producer_id, producer_epoch, add_partition, pending)
 
-    def _ask(
-        self, transactional_id: str, producer_id: int, producer_epoch: int, add_partition: bool, wish: _Wish
+    def _enqueue(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        add_partition: bool,
+        pending: _PendingPartition,
     ) -> None:
-        partition, done = wish.partition, wish.done
+        partition, done = pending.partition, pending.done
         node_id = self._coordinator(transactional_id)
         if node_id is None:
             done(ErrorCode.COORDINATOR_NOT_AVAILABLE)
@@ -137,10 +142,10 @@ class VerificationManager:
             waiting[key] = entry
             if replaced is not None:
                 fenced = replaced.producer_epoch < producer_epoch
-                for other in replaced.wishes.values():
+                for other in replaced.partitions.values():
                     other.done(ErrorCode.INVALID_PRODUCER_EPOCH if fenced else ErrorCode.NETWORK_EXCEPTION)
-        repeated = entry.wishes.get(partition)
-        entry.wishes[partition] = wish
+        repeated = entry.partitions.get(partition)
+        entry.partitions[partition] = pending
         if repeated is not None:  # The client timed out and sent a newer request.
             repeated.done(ErrorCode.NETWORK_EXCEPTION)
         if node_id not in self._in_flight:
@@ -187,31 +192,31 @@ class VerificationManager:
             if error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
                 error = ErrorCode.INVALID_TXN_STATE
             for entry in sent.values():
-                for wish in entry.wishes.values():
-                    wish.done(error)
+                for pending in entry.partitions.values():
+                    pending.done(error)
             return
         for result in response.results_by_transaction:
             entry = sent[result.transactional_id]
             for topic in result.topic_results:
                 for answer in topic.results_by_partition:
-                    wish = entry.wishes[topic_partition(topic.name, answer.partition_index)]
-                    self._tell(entry, wish, _append_error(answer.partition_error_code, wish.knows_abortable))
+                    pending = entry.partitions[topic_partition(topic.name, answer.partition_index)]
+                    self._complete(entry, pending, _append_error(answer.partition_error_code, pending.knows_abortable))
 
-    def _tell(self, entry: _Entry, wish: _Wish, error: ErrorCode) -> None:
-        if error is ErrorCode.CONCURRENT_TRANSACTIONS and self._runtime.now_ms() < wish.deadline_ms:
+    def _complete(self, entry: _Entry, pending: _PendingPartition, error: ErrorCode) -> None:
+        if error is ErrorCode.CONCURRENT_TRANSACTIONS and self._runtime.now_ms() < pending.deadline_ms:
             self._runtime.call_later(
                 self._config.get_int("add.partitions.to.txn.retry.backoff.ms"),
                 partial(
-                    self._ask,
+                    self._enqueue,
                     entry.transactional_id,
                     entry.producer_id,
                     entry.producer_epoch,
                     entry.add_partition,
-                    wish,
+                    pending,
                 ),
             )
         else:
-            wish.done(error)
+            pending.done(error)
 
 
 def _append_error(code: int, knows_abortable: bool) -> ErrorCode:
@@ -227,7 +232,7 @@ def _append_error(code: int, knows_abortable: bool) -> ErrorCode:
 
 def _transaction(entry: _Entry) -> AddPartitionsToTxnTransaction:
     topics: dict[str, list[int]] = {}
-    for topic, index in entry.wishes:
+    for topic, index in entry.partitions:
         topics.setdefault(topic, []).append(index)
     return AddPartitionsToTxnTransaction(
         entry.transactional_id,

@@ -99,12 +99,12 @@ def heartbeat(
     )
     if reconciled != member or known is None:
         records.append(current_record(group.group_id, reconciled))
-    tells_all = joins or request.is_full or reconciled.assigned != former.assigned
+    sends_full_assignment = joins or request.is_full or reconciled.assigned != former.assigned
     return HeartbeatResult(
         group.with_member(reconciled),
         reconciled,
         tuple(records),
-        reconciled.assigned if tells_all else None,
+        reconciled.assigned if sends_full_assignment else None,
         member.subscribed_topic_regex if unresolved and pattern_changed else None,
     )
 

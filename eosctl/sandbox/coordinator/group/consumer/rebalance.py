@@ -112,8 +112,8 @@ def _changed(targets: Mapping[str, Assignment], former: Mapping[str, Assignment]
 
 def preferred_assignor(group: ConsumerGroup, assignors: tuple[str, ...]) -> str:
     """Return the assignor that most members prefer; the first configured one by default."""
-    wishes = [member.server_assignor for member in group.members.values() if member.server_assignor]
-    return max(wishes, key=lambda wish: (wishes.count(wish), wish)) if wishes else assignors[0]
+    preferred = [member.server_assignor for member in group.members.values() if member.server_assignor]
+    return max(preferred, key=lambda assignor: (preferred.count(assignor), assignor)) if preferred else assignors[0]
 
 
 def replace_static(

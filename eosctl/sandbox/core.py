@@ -10,7 +10,6 @@ from typing import NamedTuple
 from eosctl.model.secret import Secret
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.error_counts import ErrorCounts
-from eosctl.sandbox.given_settings import check_user_settings
 from eosctl.sandbox.log.directories import directory_paths
 from eosctl.sandbox.logging.log_files import LogFiles
 from eosctl.sandbox.metadata.image import ListenerEndpoint
@@ -21,6 +20,7 @@ from eosctl.sandbox.profile import node_settings, place_settings
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.protocol import ListenerSecurity
 from eosctl.sandbox.ticks import Loop, Ticks
+from eosctl.sandbox.user_settings import check_user_settings
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.wire.uuid import render_uuid

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.channel import NodeChannel
+from eosctl.sandbox.controller.broker_registration import fence_stale_brokers
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.features import bootstrap_records
-from eosctl.sandbox.controller.membership import fence_stale_brokers
+from eosctl.sandbox.controller.metadata_fetches import fetch_metadata
 from eosctl.sandbox.controller.periodic import start_periodic_tasks
 from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.controller.quorum_store import QuorumStore
-from eosctl.sandbox.controller.raft import fetch_metadata
 from eosctl.sandbox.controller.routes import ROUTES, VOTER_ROUTES
 from eosctl.sandbox.controller.snapshot_fetches import fetch_snapshot
 from eosctl.sandbox.log.directories import LogDirectories

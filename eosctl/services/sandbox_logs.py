@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.sandbox import NodeRecord
-from eosctl.sandbox.logging.reading import LogReader
-from eosctl.sandbox.process import manage, places
+from eosctl.sandbox.logging.log_reader import LogReader
+from eosctl.sandbox.process import manage, paths
 from eosctl.services.sandboxes import DEFAULT_NAME
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 
@@ -42,18 +42,18 @@ def read_sandbox_logs(request: SandboxLogsRequest, stopwatch: Stopwatch = SYSTEM
     """
     name, node = request.name, request.node
     found = manage.find(name)
-    data_dir = Path(found.sandbox.data_dir) if found is not None else places.default_data_dir(name)
-    nodes = LogReader(places.logs_dir(data_dir)).nodes()
+    data_dir = Path(found.sandbox.data_dir) if found is not None else paths.default_data_dir(name)
+    nodes = LogReader(paths.logs_dir(data_dir)).nodes()
     if not nodes:
         raise EosctlError(
             f"The sandbox {name!r} has no logs.",
-            f"There is nothing below {places.logs_dir(data_dir)}.",
+            f"There is nothing below {paths.logs_dir(data_dir)}.",
             "Start it with: eosctl sandbox up; if that fails, see: eosctl sandbox logs --process",
         )
     chosen = nodes if node is None else [one for one in nodes if one.rpartition("-")[2] == str(node)]
     if not chosen:
         raise UsageError(f"The sandbox {name!r} has no node {node}.", f"It has: {', '.join(nodes)}.", "Choose one.")
-    reader = LogReader(places.logs_dir(data_dir), chosen)
+    reader = LogReader(paths.logs_dir(data_dir), chosen)
     yield tuple(reader.read(request.lines))
     runs = request.follow
     while runs:
@@ -69,7 +69,7 @@ def read_process_output(name: str = DEFAULT_NAME, lines: int = 50) -> str:
     Raises:
         EosctlError: The file cannot be read.
     """
-    path = places.log_file(name)
+    path = paths.log_file(name)
     try:
         with path.open(encoding="utf-8", errors="replace") as log:
             return "".join(deque(log, maxlen=lines))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from eosctl.errors import UsageError
 from eosctl.model.sandbox import SandboxItem
 from eosctl.sandbox.faults.bugs import find_bug, parse_switch
-from eosctl.sandbox.process import manage, places
+from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.data_directory import files_left
 from eosctl.sandbox.process.manage import Found
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
@@ -114,7 +114,7 @@ def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> San
         EosctlError: The cluster does not start.
     """
     settings = tuple(map(parse_setting, request.settings))
-    data_dir = request.data_dir or places.default_data_dir(request.name)
+    data_dir = request.data_dir or paths.default_data_dir(request.name)
     if request.engine is EngineChoice.APACHE:
         _refuse_own_features(request.own)
         order = RealKafkaRequest(
@@ -245,7 +245,7 @@ def _item(found: Found, cluster: dict[str, Any] | None = None) -> SandboxItem:
         started_at_ms=sandbox.started_at_ms,
         data_dir=sandbox.data_dir,
         log_file=sandbox.log_file,
-        logs_dir=str(places.logs_dir(Path(sandbox.data_dir))),
+        logs_dir=str(paths.logs_dir(Path(sandbox.data_dir))),
         metrics_port=spec.metrics_port,
         ephemeral=spec.ephemeral,
         settings=dict(spec.settings),

@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.sandbox.process import manage, places
+from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 from tests.apache.conftest import SETTINGS, VERIFICATION
 from tests.lab.scenarios.observer import stage_at
@@ -101,7 +101,7 @@ def test_the_same_lines_are_written(
         (server_log,) = [path for path in apache.logs()[1] if path.name == "server.log"]
         real = tell(apache.bootstrap, [server_log])
     with sandbox(version, tmp_path, monkeypatch) as running:
-        ours = tell(running.bootstrap, [places.logs_dir(Path(running.data_dir)) / "broker-1" / "server.log"])
+        ours = tell(running.bootstrap, [paths.logs_dir(Path(running.data_dir)) / "broker-1" / "server.log"])
     assert ours == real
     assert any("Error processing append operation" in line for line in real)
     assert len(real) >= 8

@@ -26,7 +26,7 @@ from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.transaction import coordinator
 from eosctl.sandbox.coordinator.transaction.metadata import ONGOING, PREPARED
 from eosctl.sandbox.coordinator.transaction.rules.decision import Abort, Transition
-from eosctl.sandbox.coordinator.transaction.rules.ending import decide_end
+from eosctl.sandbox.coordinator.transaction.rules.end_txn import decide_end
 from eosctl.sandbox.coordinator.transaction.state_manager import StateManager
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
 from eosctl.sandbox.log.producer_state import ProducerEntry, ProducerStateManager, RetainedBatch

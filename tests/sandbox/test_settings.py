@@ -7,9 +7,9 @@ import pytest
 from eosctl.errors import UsageError
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig, check_topic_setting
 from eosctl.sandbox.faults.order import parse_order
-from eosctl.sandbox.given_settings import check_user_settings
 from eosctl.sandbox.profile import node_settings
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, setting_table
+from eosctl.sandbox.user_settings import check_user_settings
 
 
 @pytest.mark.parametrize(("release", "broker_count", "topic_count"), [("3.9", 329, 36), ("4.3", 360, 34)])

@@ -13,7 +13,7 @@ from eosctl.lab.apache.process import ProcessIdentity, end_process, read_record
 from eosctl.lab.apache.status import describe_real_cluster
 from eosctl.lab.engine import EngineError
 from eosctl.sandbox.faults.control import fault_commands
-from eosctl.sandbox.process import places
+from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.control import Command
 from eosctl.sandbox.process.spec import SandboxSpec
 
@@ -100,7 +100,7 @@ class ApacheCluster:
 
     def _link_logs(self) -> None:
         """Show the nodes' logs where a sandbox has them."""
-        logs = places.logs_dir(self._directory)
+        logs = paths.logs_dir(self._directory)
         logs.mkdir(exist_ok=True)
         for broker_id in self._engine.logs():
             link = logs / f"broker-{broker_id}"

@@ -14,7 +14,7 @@ from eosctl.sandbox.coordinator.group.consumer import group as values
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_config
 from eosctl.sandbox.coordinator.group.consumer.rebalance import preferred_assignor
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access, operations_of
 from eosctl.sandbox.security.acls import ResourceType

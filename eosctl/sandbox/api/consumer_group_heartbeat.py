@@ -15,7 +15,7 @@ from eosctl.sandbox.coordinator.group.consumer.driver import HeartbeatAnswer
 from eosctl.sandbox.coordinator.group.consumer.group import TopicIdPartition
 from eosctl.sandbox.coordinator.group.consumer.request import ConsumerHeartbeat, RefusedError
 from eosctl.sandbox.coordinator.group.requests import java_address
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode

@@ -10,7 +10,7 @@ from msgspec.structs import astuple
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import needs_cluster
 from eosctl.sandbox.security.acls import AclFilter

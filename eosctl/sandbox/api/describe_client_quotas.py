@@ -9,7 +9,7 @@ from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.quotas import ENTITY_TYPES, IP
 from eosctl.sandbox.controller.topics import Refused
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.metadata.image import QuotaEntity
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import needs_cluster

@@ -15,8 +15,8 @@ from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.config import ConfigEntry
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.group_settings import broker_name, known_names, setting_of
-from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access, config_denial

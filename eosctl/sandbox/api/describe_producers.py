@@ -13,7 +13,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode

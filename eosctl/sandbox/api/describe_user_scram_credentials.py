@@ -9,7 +9,7 @@ from collections import Counter
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import needs_cluster
 from eosctl.sandbox.security.mechanisms import SCRAM_TYPES

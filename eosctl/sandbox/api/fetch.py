@@ -19,7 +19,6 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
-from eosctl.sandbox.replication.feeding import feed
 from eosctl.sandbox.replication.fetch_sessions import (
     FIRST_TOPIC_ID_VERSION,
     NO_SESSION_ID,
@@ -41,7 +40,8 @@ from eosctl.sandbox.replication.reading import (
     read_partition,
     with_current_leader,
 )
-from eosctl.sandbox.replication.selection import RACK_AWARE_SELECTOR, select_replica
+from eosctl.sandbox.replication.record_push import feed
+from eosctl.sandbox.replication.replica_selector import RACK_AWARE_SELECTOR, select_replica
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
 from eosctl.sandbox.timing_wheel import WheelTimer

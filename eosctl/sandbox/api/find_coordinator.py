@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.acls import ResourceType

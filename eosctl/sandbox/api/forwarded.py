@@ -17,11 +17,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from eosctl.sandbox.api.own_node import forward_changes
+from eosctl.sandbox.api.config_admin import forward_changes
 from eosctl.sandbox.authorization import AclOperation
-from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access, Guard, config_denial, needs_cluster
 from eosctl.wire.api_keys import ApiKey

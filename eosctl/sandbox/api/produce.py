@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.transaction.verification import produce_error
+from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import produce_error
 from eosctl.sandbox.log.validation import Refusal, check_request_batch
 from eosctl.sandbox.ports import AppendResult, RequestContext
 from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, refused_batch

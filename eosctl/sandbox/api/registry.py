@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-from eosctl.sandbox.broker.served import Handler, Route
+from eosctl.sandbox.broker.routes import Handler, Route
 from eosctl.sandbox.ports import Emulation
 from eosctl.sandbox.security.access import Guard
 from eosctl.wire.api_keys import ApiKey
@@ -72,9 +72,9 @@ def _module(api_key: int) -> ModuleType | None:
 
 def _table(table: str, api_key: int) -> Mapping[int, Any]:
     """Return the module table that contains an API without a module of its own."""
-    from eosctl.sandbox.api import forwarded, refused
+    from eosctl.sandbox.api import forwarded, unsupported
 
-    found: Mapping[int, Any] = getattr(forwarded if api_key in forwarded.HANDLERS else refused, table)
+    found: Mapping[int, Any] = getattr(forwarded if api_key in forwarded.HANDLERS else unsupported, table)
     return found
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eosctl.sandbox.api.share_groups import absence
-from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey

@@ -8,11 +8,11 @@ from typing import Final
 from eosctl.model.secret import Secret
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.registry import client_route, peer_route
+from eosctl.sandbox.broker.broker_lifecycle_manager import Lifecycle
 from eosctl.sandbox.broker.client_stream import ClientFaults
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.broker.error_counts import ErrorCounts
-from eosctl.sandbox.broker.lifecycle import Lifecycle
-from eosctl.sandbox.broker.served import ServedRequests
+from eosctl.sandbox.broker.routes import ServedRequests
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.leaderships import CoordinatorLeaderships

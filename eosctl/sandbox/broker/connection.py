@@ -11,8 +11,8 @@ from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
-from eosctl.sandbox.security.login import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
-from eosctl.sandbox.security.login import Login
+from eosctl.sandbox.security.sasl_server_authenticator import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
+from eosctl.sandbox.security.sasl_server_authenticator import Login
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec, codec
 from eosctl.wire.errors import WireError

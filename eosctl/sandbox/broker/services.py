@@ -11,11 +11,11 @@ from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
 from eosctl.sandbox.coordinator.group.host import GroupHost
+from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import VerificationManager
 from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
-from eosctl.sandbox.coordinator.transaction.verification import VerificationManager
 from eosctl.sandbox.log.directories import LogDirectories
-from eosctl.sandbox.log.moving import ReplicaMoves
+from eosctl.sandbox.log.replica_moves import ReplicaMoves
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import TOPIC_RESOURCE, ClusterImage, ListenerEndpoint
 from eosctl.sandbox.ports import (
@@ -25,11 +25,11 @@ from eosctl.sandbox.ports import (
     Emulation,
     RequestContext,
 )
-from eosctl.sandbox.replication.assignments import DirectoryAssignments
+from eosctl.sandbox.replication.assignments_manager import DirectoryAssignments
 from eosctl.sandbox.replication.fetch_sessions import FetchSessions
-from eosctl.sandbox.replication.follower import ReplicaFetcher
-from eosctl.sandbox.replication.follower_manager import FollowerManager
 from eosctl.sandbox.replication.isr import IsrManager
+from eosctl.sandbox.replication.replica_fetcher import ReplicaFetcher
+from eosctl.sandbox.replication.replica_fetcher_manager import FollowerManager
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime

@@ -7,7 +7,7 @@ from typing import Any
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.elections import change_of, elect, elect_leader, eligible_after, serving
 from eosctl.sandbox.controller.reassignments import complete, move
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.metadata.image import NO_LEADER, RECOVERED, RECOVERING, PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode

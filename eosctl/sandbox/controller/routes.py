@@ -7,15 +7,15 @@ from typing import Any
 
 from eosctl.sandbox.controller import (
     acls,
+    broker_registration,
     configs,
     directories,
     features,
-    membership,
+    metadata_fetches,
     partitions,
     producer_ids,
-    quorum_answers,
+    quorum_handlers,
     quotas,
-    raft,
     reassignments,
     scram,
     topic_deletion,
@@ -32,9 +32,9 @@ VoterHandler = Callable[[Quorum, RequestContext, Any], None]
 
 #: Handled by every voter, leader or not.
 VOTER_ROUTES: dict[int, VoterHandler] = {
-    ApiKey.VOTE: quorum_answers.handle_vote,
-    ApiKey.BEGIN_QUORUM_EPOCH: quorum_answers.handle_begin_quorum_epoch,
-    ApiKey.END_QUORUM_EPOCH: quorum_answers.handle_end_quorum_epoch,
+    ApiKey.VOTE: quorum_handlers.handle_vote,
+    ApiKey.BEGIN_QUORUM_EPOCH: quorum_handlers.handle_begin_quorum_epoch,
+    ApiKey.END_QUORUM_EPOCH: quorum_handlers.handle_end_quorum_epoch,
 }
 
 #: Handled by the active controller.
@@ -46,17 +46,17 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: scram.alter_user_scram_credentials,
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: directories.assign_replicas_to_dirs,
-    ApiKey.BROKER_HEARTBEAT: membership.broker_heartbeat,
-    ApiKey.BROKER_REGISTRATION: membership.register_broker,
+    ApiKey.BROKER_HEARTBEAT: broker_registration.broker_heartbeat,
+    ApiKey.BROKER_REGISTRATION: broker_registration.register_broker,
     ApiKey.CREATE_ACLS: acls.create_acls,
     ApiKey.CREATE_PARTITIONS: topics.create_partitions,
     ApiKey.CREATE_TOPICS: topics.create_topics,
     ApiKey.DELETE_ACLS: acls.delete_acls,
     ApiKey.DELETE_TOPICS: topic_deletion.delete_topics,
-    ApiKey.DESCRIBE_QUORUM: raft.describe_quorum,
+    ApiKey.DESCRIBE_QUORUM: metadata_fetches.describe_quorum,
     ApiKey.ELECT_LEADERS: partitions.elect_leaders,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
     ApiKey.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
-    ApiKey.UNREGISTER_BROKER: membership.unregister_broker,
+    ApiKey.UNREGISTER_BROKER: broker_registration.unregister_broker,
     ApiKey.UPDATE_FEATURES: features.update_features,
 }

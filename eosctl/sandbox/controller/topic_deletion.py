@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.metadata.image import TopicState
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode

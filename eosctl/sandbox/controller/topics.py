@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from eosctl.sandbox.broker.config import check_topic_setting
 from eosctl.sandbox.controller.controller import Controller
-from eosctl.sandbox.controller.placement import Candidate, place_replicas
+from eosctl.sandbox.controller.replica_placer import Candidate, place_replicas
 from eosctl.sandbox.metadata.image import MIGRATING_DIRECTORY, TOPIC_RESOURCE, UNASSIGNED_DIRECTORY
 from eosctl.sandbox.metadata.records import MAX_BATCH_RECORDS
 from eosctl.sandbox.ports import RequestContext

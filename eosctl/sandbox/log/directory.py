@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.log.kept_state import restore_epochs, restore_producers, write_producer_snapshot
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
 from eosctl.sandbox.log.partition_log import PartitionLog, log_config
 from eosctl.sandbox.log.producer_state import ProducerStateManager
+from eosctl.sandbox.log.state_files import restore_epochs, restore_producers, write_producer_snapshot
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.logging.storage_events import SILENT, StorageEvents
 from eosctl.sandbox.ports import METADATA_TOPIC

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.producer_state import ProducerEntry
 from eosctl.sandbox.logging.event_log import ERROR, INFO, EventLog
-from eosctl.sandbox.logging.words import exception_class, scala_set
+from eosctl.sandbox.logging.rendering import exception_class, scala_set
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.uuid import render_uuid

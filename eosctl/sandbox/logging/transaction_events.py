@@ -8,7 +8,7 @@ from typing import Final
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.sandbox.coordinator.transaction.metadata import TransactionMetadata
 from eosctl.sandbox.logging.event_log import WARN, EventLog
-from eosctl.sandbox.logging.words import exception_class, scala_set, state_name, transition
+from eosctl.sandbox.logging.rendering import exception_class, scala_set, state_name, transition
 from eosctl.sandbox.ports import TRANSACTION_STATE_TOPIC
 from eosctl.wire.error_codes import ErrorCode
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from eosctl.sandbox.cluster import Cluster
-from eosctl.sandbox.process import places
+from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.moderation import ONE_BROKER, REPLICATING, ModeratedSelector
 from eosctl.sandbox.process.serving import serve
 from eosctl.sandbox.process.spec import SandboxSpec
@@ -41,7 +41,7 @@ def _freeze_live_objects() -> None:
 
 
 def _make(spec: SandboxSpec) -> Cluster:
-    return _ProcessCluster(spec, places.logs_dir(Path(spec.data_dir)))
+    return _ProcessCluster(spec, paths.logs_dir(Path(spec.data_dir)))
 
 
 class _Loop(asyncio.SelectorEventLoop):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eosctl.errors import EosctlError, ExitCode, UsageError
-from eosctl.sandbox.process import places
+from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_control
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
@@ -65,10 +65,10 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
     if found is not None:
         forget(found.sandbox)
     check_data_directory(Path(spec.data_dir), ephemeral=spec.ephemeral)
-    folder = places.sandbox_dir(spec.name)
+    folder = paths.sandbox_dir(spec.name)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        log = places.log_file(spec.name).open("ab")
+        log = paths.log_file(spec.name).open("ab")
     except OSError as error:
         raise SandboxFailed(
             f"Cannot write to {folder}.", error.strerror or str(error), "Set XDG_STATE_HOME to a folder you may write."
@@ -108,15 +108,15 @@ def _wait_until_ready(
             raise SandboxFailed(
                 f"The sandbox was not ready within {timeout_s:.0f} s and was stopped.",
                 "The machine may be overloaded.",
-                f"See its log: {places.log_file(spec.name)}",
+                f"See its log: {paths.log_file(spec.name)}",
             )
         chunk = os.read(ready_read, 65_536)
         if not chunk:
             process.wait()
             raise SandboxFailed(
                 f"The sandbox process ended while it started (exit code {process.returncode}).",
-                _last_line(places.log_file(spec.name)),
-                f"See its log: {places.log_file(spec.name)}",
+                _last_line(paths.log_file(spec.name)),
+                f"See its log: {paths.log_file(spec.name)}",
             )
         received += chunk
     answer: dict[str, Any] = json.loads(received)
@@ -141,7 +141,7 @@ def find(name: str) -> Found | None:
     Raises:
         UsageError: The name is not a valid sandbox name.
     """
-    path = places.state_file(name)
+    path = paths.state_file(name)
     try:
         sandbox = RunningSandbox.from_json(path.read_text())
     except FileNotFoundError:
@@ -157,7 +157,7 @@ def find(name: str) -> Found | None:
 
 def find_all() -> list[Found]:
     """Return all sandboxes of this user by name."""
-    return [found for name in places.known_names() if (found := find(name)) is not None]
+    return [found for name in paths.known_names() if (found := find(name)) is not None]
 
 
 def require(name: str) -> RunningSandbox:
@@ -232,9 +232,9 @@ def forget(sandbox: RunningSandbox) -> None:
     Data kept by an earlier sandbox of this name stays.
     """
     Path(sandbox.control_socket).unlink(missing_ok=True)
-    places.state_file(sandbox.name).unlink(missing_ok=True)
+    paths.state_file(sandbox.name).unlink(missing_ok=True)
     if sandbox.spec.ephemeral:
         remove_data(Path(sandbox.data_dir))
-        places.log_file(sandbox.name).unlink(missing_ok=True)
+        paths.log_file(sandbox.name).unlink(missing_ok=True)
         with suppress(OSError):
-            places.sandbox_dir(sandbox.name).rmdir()
+            paths.sandbox_dir(sandbox.name).rmdir()

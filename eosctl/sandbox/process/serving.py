@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from eosctl import __version__
 from eosctl.errors import EosctlError
-from eosctl.sandbox.process import places
+from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.control import Command, serve_control
 from eosctl.sandbox.process.data_directory import DataDirectory
 from eosctl.sandbox.process.identity import start_ticks
@@ -76,7 +76,7 @@ async def _serve(spec: SandboxSpec, cluster: Served, ready: int) -> None:
         loop.call_soon(stopped.set)
         return "stopping"
 
-    socket_path = places.control_socket(spec.name)
+    socket_path = paths.control_socket(spec.name)
     server = await serve_control(socket_path, {"stop": stop, **cluster.commands()})
     state = RunningSandbox(
         name=spec.name,
@@ -86,11 +86,11 @@ async def _serve(spec: SandboxSpec, cluster: Served, ready: int) -> None:
         bootstrap=cluster.bootstrap,
         control_socket=str(socket_path),
         data_dir=spec.data_dir,
-        log_file=str(places.log_file(spec.name)),
+        log_file=str(paths.log_file(spec.name)),
         version=__version__,
         spec=spec,
     )
-    state_path = places.state_file(spec.name)
+    state_path = paths.state_file(spec.name)
     try:
         with whole_file(state_path) as file:
             file.write(state.to_json().encode())

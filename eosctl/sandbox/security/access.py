@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
-from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
 from eosctl.sandbox.ports import RequestContext

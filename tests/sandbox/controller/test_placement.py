@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.sandbox.controller.placement import Candidate, place_replicas
+from eosctl.sandbox.controller.replica_placer import Candidate, place_replicas
 
 
 @st.composite

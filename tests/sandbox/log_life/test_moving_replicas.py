@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.log import moving
+from eosctl.sandbox.log import replica_moves
 from eosctl.sandbox.log.directory import LogDirectory
-from eosctl.sandbox.log.moving import ReplicaMove
+from eosctl.sandbox.log.replica_moves import ReplicaMove
 from eosctl.sandbox.metadata.image import directory_of
 from eosctl.sandbox.replication.partition import Partition, TopicTraffic
 from eosctl.sandbox.ticks import Ticks
@@ -53,7 +53,7 @@ def test_a_replica_moves_while_it_is_written_to(
     client: EosClient, leads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness, name = client.harness, PARTITIONS[0]
-    monkeypatch.setattr(moving, "CHUNK_BYTES", 200)
+    monkeypatch.setattr(replica_moves, "CHUNK_BYTES", 200)
     handle = client.init("mover")
     for number in range(40):
         assert client.produce(handle, name, [f"{number}"]) is ErrorCode.NONE
@@ -95,7 +95,7 @@ def test_a_replica_moves_while_it_is_written_to(
 
 def test_a_move_is_given_up_when_its_replica_is_called_back(client: EosClient, monkeypatch: pytest.MonkeyPatch) -> None:
     harness, name = client.harness, PARTITIONS[0]
-    monkeypatch.setattr(moving, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(replica_moves, "CHUNK_BYTES", 100)
     for number in range(20):
         client.produce(None, name, [f"{number}"])
     broker, target = harness.core.broker(1), other_directory(harness, 1, name)
@@ -111,7 +111,7 @@ def test_a_move_is_given_up_when_its_replica_is_called_back(client: EosClient, m
 
 def test_a_move_ends_with_the_topic(client: EosClient, monkeypatch: pytest.MonkeyPatch) -> None:
     harness, name = client.harness, PARTITIONS[0]
-    monkeypatch.setattr(moving, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(replica_moves, "CHUNK_BYTES", 100)
     for number in range(20):
         client.produce(None, name, [f"{number}"])
     broker, target = harness.core.broker(1), other_directory(harness, 1, name)
@@ -127,7 +127,7 @@ def test_a_move_goes_on_after_the_broker_was_away(
     client: EosClient, monkeypatch: pytest.MonkeyPatch, clean: bool
 ) -> None:
     harness, name = client.harness, PARTITIONS[0]
-    monkeypatch.setattr(moving, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(replica_moves, "CHUNK_BYTES", 100)
     values = [f"{number}" for number in range(40)]
     for value in values:
         assert client.produce(None, name, [value]) is ErrorCode.NONE
@@ -157,7 +157,7 @@ def hosted(harness: Harness, node: int, name: TopicPartition) -> Partition:
 
 def test_a_move_of_a_topic_that_went_meanwhile_is_dropped(client: EosClient, monkeypatch: pytest.MonkeyPatch) -> None:
     harness, name = client.harness, PARTITIONS[0]
-    monkeypatch.setattr(moving, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(replica_moves, "CHUNK_BYTES", 100)
     for number in range(20):
         assert client.produce(None, name, [f"{number}"]) is ErrorCode.NONE
     target = other_directory(harness, 1, name)

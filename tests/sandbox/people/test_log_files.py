@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from eosctl.sandbox.logging.log_files import KEPT_FILE_COUNT, LogFiles
-from eosctl.sandbox.logging.reading import LogReader
+from eosctl.sandbox.logging.log_reader import LogReader
 from eosctl.sandbox.ticks import Ticks
 from tests.sandbox.harness import VirtualLoop
 

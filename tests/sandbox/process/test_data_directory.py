@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import UsageError
-from eosctl.sandbox.process import manage, places
+from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.data_directory import LOCK_NAME, MARKER_NAME, DataDirectory, files_left, remove_data
 from eosctl.sandbox.process.identity import wait_for_exit
 from eosctl.sandbox.process.own_files import planned
@@ -175,7 +175,7 @@ def test_files_of_an_earlier_release_are_used_but_never_removed(data: Path) -> N
 
 
 def test_an_ephemeral_sandbox_leaves_what_its_name_kept_before(data: Path) -> None:
-    own = places.default_data_dir("test")
+    own = paths.default_data_dir("test")
     run_once(own)
     kept = files(own)
     run_once(data, ephemeral=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import UsageError
-from eosctl.sandbox.process import manage, places
+from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.control import ControlError
 from eosctl.sandbox.process.identity import wait_for_exit
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
@@ -124,4 +124,4 @@ def test_commands_reach_the_running_sandbox(tmp_path: Path) -> None:
 
 def test_names_cannot_leave_the_state_folder() -> None:
     with pytest.raises(UsageError):
-        places.state_file("../elsewhere")
+        paths.state_file("../elsewhere")

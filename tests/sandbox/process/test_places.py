@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.sandbox.process.places import control_socket
+from eosctl.sandbox.process.paths import control_socket
 
 
 @pytest.mark.parametrize("folder", ["short", "long-" * 40])

@@ -14,7 +14,7 @@ from eosctl.sandbox.api import fetch
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.network import FaultAction, LinkFault, Port
-from eosctl.sandbox.replication import feeding
+from eosctl.sandbox.replication import record_push
 from eosctl.sandbox.replication.fetch_sessions import FetchSession
 from eosctl.sandbox.replication.partition import MOST_RECENT, Partition
 from eosctl.wire.api_keys import ApiKey
@@ -106,7 +106,7 @@ def test_what_is_fed_is_what_would_have_been_answered(tmp_path: Path, monkeypatc
     rounds: list[bool] = []
 
     def counted(*given: Any) -> bool:
-        rounds.append(feeding.feed(*given))
+        rounds.append(record_push.feed(*given))
         return rounds[-1]
 
     monkeypatch.setattr(fetch, "feed", counted)
@@ -265,7 +265,7 @@ def test_with_a_fault_on_the_network_followers_ask_again_for_what_they_were_fed(
 
 
 def test_who_lacks_much_asks_for_it(harness: Harness, client: EosClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feeding, "MAX_BYTES", 100)
+    monkeypatch.setattr(record_push, "MAX_BYTES", 100)
     leader = client.leader(ORDERS[0])
     link = LinkFault(FaultAction.DROP, source=leader)
     harness.core.network.add_fault(link)

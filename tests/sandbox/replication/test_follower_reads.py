@@ -10,7 +10,7 @@ import pytest
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
-from eosctl.sandbox.replication.selection import RACK_AWARE_SELECTOR
+from eosctl.sandbox.replication.replica_selector import RACK_AWARE_SELECTOR
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData

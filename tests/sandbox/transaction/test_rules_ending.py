@@ -9,14 +9,14 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.sandbox.coordinator.transaction.metadata import TransactionMetadata
-from eosctl.sandbox.coordinator.transaction.rules.ages import is_expired, is_timed_out
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer, Decision, Transition
-from eosctl.sandbox.coordinator.transaction.rules.ending import (
+from eosctl.sandbox.coordinator.transaction.rules.end_txn import (
     complete,
     decide_coordinator_abort,
     decide_end,
     decide_end_with_bump,
 )
+from eosctl.sandbox.coordinator.transaction.rules.expiration import is_expired, is_timed_out
 from eosctl.wire.error_codes import ErrorCode
 
 S = TransactionState

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.coordinator.transaction.marker_channel import MarkerChannel
+from eosctl.sandbox.coordinator.transaction.marker_channel_manager import MarkerChannel
 from eosctl.sandbox.coordinator.transaction.metadata import (
     DEAD,
     ONGOING,
@@ -18,7 +18,6 @@ from eosctl.sandbox.coordinator.transaction.metadata import (
     new_metadata,
 )
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
-from eosctl.sandbox.coordinator.transaction.rules.ages import NEVER_MS, is_expired, is_timed_out
 from eosctl.sandbox.coordinator.transaction.rules.decision import (
     INVALID_STATE,
     Abort,
@@ -26,13 +25,14 @@ from eosctl.sandbox.coordinator.transaction.rules.decision import (
     Decision,
     Transition,
 )
-from eosctl.sandbox.coordinator.transaction.rules.ending import (
+from eosctl.sandbox.coordinator.transaction.rules.end_txn import (
     EPOCH_BUMP_VERSION,
     complete,
     decide_coordinator_abort,
     decide_end,
     decide_end_with_bump,
 )
+from eosctl.sandbox.coordinator.transaction.rules.expiration import NEVER_MS, is_expired, is_timed_out
 from eosctl.sandbox.coordinator.transaction.rules.init_producer_id import Expected, decide_init_producer_id
 from eosctl.sandbox.coordinator.transaction.rules.partitions import decide_add_partitions, verify_partitions
 from eosctl.sandbox.coordinator.transaction.state_manager import (

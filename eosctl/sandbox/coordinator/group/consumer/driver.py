@@ -39,8 +39,8 @@ from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, StoredRecord, group_tombstone
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.group_settings import ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL, SESSION_TIMEOUT, group_int
-from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.wire.error_codes import ErrorCode
 

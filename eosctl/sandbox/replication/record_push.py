@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.replication.fetch_sessions import FetchSession
-from eosctl.sandbox.replication.follower import ReplicaFetcher
 from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.replica_fetcher import ReplicaFetcher
 
 MAX_BYTES = 1 << 20
 """A follower that is further behind in a partition fetches instead."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from eosctl.sandbox.api import share_groups, streams_groups
 from eosctl.sandbox.authorization import AclOperation
-from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Guard, needs_cluster
 from eosctl.sandbox.security.protocol import SecurityProtocol

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from eosctl.sandbox.ports import Channel
-from eosctl.sandbox.replication.follower import FetcherSettings, ReplicaFetcher
 from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.replica_fetcher import FetcherSettings, ReplicaFetcher
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.runtime import NodeRuntime
 

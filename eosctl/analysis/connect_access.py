@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from eosctl.analysis.minimal_access import Name, NeededRule
+from eosctl.model.access import Name, NeededRule
 
 LEADER_PREFIX: Final = "connect-cluster-"
 _TRANSACTION: Final = ("AddPartitionsToTxn", "Produce", "EndTxn")

@@ -4,42 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, view_of
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.analysis.lso import find_stable_offset_gaps
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.hang import HangVerdict
-from eosctl.model.snapshot import ClusterSnapshot, PendingOffset, ReadableRange
+from eosctl.model.lag import PartitionLag, Pin
+from eosctl.model.snapshot import ClusterSnapshot, PendingOffset
 from eosctl.model.transaction import TopicPartition
-
-
-class PartitionLag(msgspec.Struct, frozen=True):
-    """A group's lag on one partition.
-
-    `lag_offsets` is what most tools show: high watermark less committed offset. It is the sum of `readable_offsets` (up
-    to the LSO) and `blocked_offsets` (beyond it). `readable` says what the readable part consists of, None where it was
-    not read. `blocked_by` holds the LSO, None when nothing is blocked or nobody was seen. `client` reads the partition
-    now, empty when nobody does.
-    """
-
-    group_id: str
-    partition: TopicPartition
-    committed_offset: int
-    last_stable_offset: int
-    high_watermark: int
-    readable_offsets: int
-    blocked_offsets: int
-    readable: ReadableRange | None
-    blocked_by: HangVerdict | None
-    unstable: bool
-    client: str
-
-    @property
-    def lag_offsets(self) -> int:
-        """What a tool shows that knows no transactions."""
-        return self.readable_offsets + self.blocked_offsets
 
 
 def measure_lag(
@@ -49,7 +21,7 @@ def measure_lag(
 
     Args:
         snapshot: With groups, their offsets and those of the partitions.
-        verdicts: From `classify_open_transactions` of the same snapshot.
+        verdicts: From ``classify_open_transactions`` of the same snapshot.
         group_ids: Only these; all when empty.
     """
     wanted = frozenset(group_ids)
@@ -85,22 +57,6 @@ def measure_lag(
     return tuple(sorted(found, key=lambda lag: (lag.group_id, lag.partition)))
 
 
-class Pin(msgspec.Struct, frozen=True):
-    """An unstable offset of a group and the open transaction that holds it.
-
-    `offsets_partition` is the partition of `__consumer_offsets`. `pending` is None where the record was not found; then
-    `holders` are all transactions that are open on that partition.
-    """
-
-    group_id: str
-    partition: TopicPartition
-    committed_offset: int | None
-    offsets_partition: TopicPartition
-    pending: PendingOffset | None
-    transactional_id: str | None
-    holders: tuple[HangVerdict, ...]
-
-
 def find_pins(
     snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], group_ids: Iterable[str] = ()
 ) -> tuple[Pin, ...]:
@@ -108,7 +64,7 @@ def find_pins(
 
     Args:
         snapshot: With group offsets (asked with and without require_stable) and pending offsets.
-        verdicts: From `classify_open_transactions` of the same snapshot.
+        verdicts: From ``classify_open_transactions`` of the same snapshot.
         group_ids: Only these; all when empty.
     """
     wanted = frozenset(group_ids)

@@ -8,11 +8,11 @@ since then WRITE on any topic will do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
-from eosctl.model.access import ApplicationKind, RuleState
+from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState
 from eosctl.model.cluster_state import AccessRule, AccessRules
 
 CLUSTER: Final = "kafka-cluster"
@@ -30,22 +30,10 @@ _INTERNAL: Final = {
 }
 
 
-class Name(NamedTuple):
-    """A resource, or all whose names begin alike."""
-
-    text: str
-    prefixed: bool = False
-
-    @property
-    def pattern_type(self) -> str:
-        """Kafka's word for it."""
-        return "Prefixed" if self.prefixed else "Literal"
-
-
 class Application(msgspec.Struct, frozen=True):
-    """An application and what it works with. A `release` of None is the newest.
+    """An application and what it works with. A ``release`` of None is the newest.
 
-    `internal` stands for the topics that Kafka Streams makes for itself.
+    ``internal`` stands for the topics that Kafka Streams makes for itself.
     """
 
     kind: ApplicationKind
@@ -64,23 +52,6 @@ def streams_application(
     """Return an exactly-once application of Kafka Streams: its id is its group and begins all its other names."""
     own = Name(f"{application_id}-", prefixed=True)
     return Application(ApplicationKind.STREAMS, principal, own, Name(application_id), reads, writes, internal=own)
-
-
-class NeededRule(msgspec.Struct, frozen=True):
-    """A rule that must be there: `requests` need it, and answer `error` without it."""
-
-    resource_type: str
-    name: Name
-    operation: str
-    requests: tuple[str, ...]
-    error: str
-
-    def flags(self, principal: str) -> str:
-        """Return what kafka-acls.sh is told after `--add`."""
-        option = {"TransactionalId": "--transactional-id", "Group": "--group", "Topic": "--topic"}
-        resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {self.name.text}"
-        pattern = " --resource-pattern-type prefixed" if self.name.prefixed else ""
-        return f"--allow-principal {principal} --operation {self.operation} {resource}{pattern}"
 
 
 def plan_access(application: Application) -> tuple[NeededRule, ...]:
@@ -128,7 +99,7 @@ def _rules(application: Application) -> Iterator[NeededRule]:
 
 
 def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) -> RuleState:
-    """Return whether rules allow what is needed, from every host.
+    """Tell whether rules allow what is needed, from every host.
 
     A denial that touches any name of a needed prefix, or any host, counts: what it hits would fail.
     """
@@ -150,14 +121,14 @@ def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) ->
 
 
 def states_of(needed: Sequence[NeededRule], principal: str, found: AccessRules | None) -> tuple[RuleState | None, ...]:
-    """Return the state of each rule; None if the cluster's rules are not known, or it has no authorizer."""
+    """Return the state of each rule; None where the cluster's rules are not known, or it has no authorizer."""
     if found is None or not found.enabled:
         return tuple(None for _ in needed)
     return tuple(state_of(one, principal, found.rules) for one in needed)
 
 
 def _includes(rule: AccessRule, name: Name) -> bool:
-    """Return whether a rule covers all expansions of a placeholder; a literal `orders-*` names one odd resource."""
+    """Whether a rule is about everything that the name stands for; a literal ``orders-*`` is about one odd name."""
     if rule.pattern_type == "Prefixed":
         return name.text.startswith(rule.resource_name)
     return rule.resource_name == "*" or (not name.prefixed and rule.resource_name == name.text)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, without_effect
 from eosctl.model.deployment import Component, Deployment, Place, Value
+from eosctl.model.recovery import Carried, Fate
 
 LINK_SETTINGS: Final = frozenset(
     {
@@ -28,26 +28,6 @@ LINK_SETTINGS: Final = frozenset(
 _INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 _EXCLUDED: Final = r".*[\-\.]internal, .*\.replica, __.*"
 _DURABLE: Final = 3
-
-
-class Fate(StrEnum):
-    """What becomes of something on the way to the other cluster."""
-
-    CARRIED = "carried"
-    PARTLY = "partly"
-    LOST = "not carried"
-    WRONG = "wrong"
-
-
-class Carried(NamedTuple):
-    """One thing on one flow: `remedy` says what is left to do, `place` where it is set, None for a default."""
-
-    flow: str
-    what: str
-    fate: Fate
-    detail: str
-    remedy: str
-    place: Place | None = None
 
 
 class _Flow(NamedTuple):

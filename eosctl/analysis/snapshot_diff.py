@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from eosctl.model.setting import Setting
-from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo
+from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo, SnapshotChange
 
 T = TypeVar("T")
-
-
-class SnapshotChange(NamedTuple):
-    """One thing that differs. `before` or `after` is empty where it was not there."""
-
-    kind: str
-    subject: str
-    what: str
-    before: str
-    after: str
 
 
 def diff_snapshots(before: ClusterSnapshot, after: ClusterSnapshot) -> tuple[SnapshotChange, ...]:

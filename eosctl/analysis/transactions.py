@@ -3,45 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from eosctl.analysis.coordinators import view_of
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.state_log import history_by_id
-from eosctl.model.hang import TransactionVerdict
-from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.transaction import PartitionProducers, ProducerState, Transaction
-
-
-class JudgedTransaction(NamedTuple):
-    """A transaction, and the verdict on it; None when nothing is open."""
-
-    transaction: Transaction
-    verdict: TransactionVerdict | None
-
-    @property
-    def age_ms(self) -> int | None:
-        """Return the age in milliseconds; None when nothing is open, or when it is not known."""
-        return None if self.verdict is None else self.verdict.age_ms
-
-
-class KnownProducer(NamedTuple):
-    """A producer as a partition's leader knows it, and the transaction of its id; None if none is listed."""
-
-    where: PartitionProducers
-    state: ProducerState
-    owner: Transaction | None
-
-
-class TransactionLife(NamedTuple):
-    """A transactional id, its partition of the transaction log, its producers, and its last steps, oldest first."""
-
-    judged: JudgedTransaction
-    log_partition: int | None
-    producers: tuple[KnownProducer, ...]
-    steps: tuple[TransactionLogEntry, ...]
+from eosctl.model.transaction_life import JudgedTransaction, KnownProducer, TransactionLife
 
 
 def judge_transactions(snapshot: ClusterSnapshot) -> tuple[JudgedTransaction, ...]:

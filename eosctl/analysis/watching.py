@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
-from eosctl.model.transaction import TopicPartition
-
-
-class WatchedTransaction(msgspec.Struct, frozen=True):
-    """An open transaction; `hidden_offsets` lie between LSO and high watermark on its partitions."""
-
-    transactional_id: str
-    state: str
-    producer_id: int
-    producer_epoch: int
-    age_ms: int | None
-    timeout_ms: int
-    partitions: tuple[TopicPartition, ...]
-    hidden_offsets: int
-    status: str
-
-
-class Moment(msgspec.Struct, frozen=True):
-    """One look: what is open, the oldest first, and how much the cluster hides from read_committed readers."""
-
-    at_ms: int
-    id_count: int
-    hidden_offsets: int
-    transactions: tuple[WatchedTransaction, ...]
-    unowned_count: int
-    gap_count: int
+from eosctl.model.transaction_life import Moment, WatchedTransaction
 
 
 def observe(snapshot: ClusterSnapshot) -> Moment:
     """Boil a snapshot with transactions, producers and offsets down to what is watched.
 
-    `unowned_count` counts open transactions on leaders whose producer id no coordinator listed; one that ends in this
+    ``unowned_count`` counts open transactions on leaders whose producer id no coordinator listed; one that ends in this
     very moment is among them.
     """
     infos = partitions_by_name(snapshot)

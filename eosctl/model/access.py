@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
 
 
 class ApplicationKind(StrEnum):
@@ -22,3 +25,32 @@ class RuleState(StrEnum):
     PRESENT = "present"
     MISSING = "missing"
     DENIED = "denied"
+
+
+class Name(NamedTuple):
+    """A resource, or all whose names begin alike."""
+
+    text: str
+    prefixed: bool = False
+
+    @property
+    def pattern_type(self) -> str:
+        """Kafka's word for it."""
+        return "Prefixed" if self.prefixed else "Literal"
+
+
+class NeededRule(msgspec.Struct, frozen=True):
+    """A rule that must be there: ``requests`` need it, and answer ``error`` without it."""
+
+    resource_type: str
+    name: Name
+    operation: str
+    requests: tuple[str, ...]
+    error: str
+
+    def flags(self, principal: str) -> str:
+        """Return what kafka-acls.sh is told after ``--add``."""
+        option = {"TransactionalId": "--transactional-id", "Group": "--group", "Topic": "--topic"}
+        resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {self.name.text}"
+        pattern = " --resource-pattern-type prefixed" if self.name.prefixed else ""
+        return f"--allow-principal {principal} --operation {self.operation} {resource}{pattern}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -238,3 +238,13 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
     def feature(self, name: str) -> FeatureLevel | None:
         """Return the named feature, or None when no broker reported it."""
         return next((f for f in self.features if f.name == name), None)
+
+
+class SnapshotChange(NamedTuple):
+    """One thing that differs. ``before`` or ``after`` is empty where it was not there."""
+
+    kind: str
+    subject: str
+    what: str
+    before: str
+    after: str

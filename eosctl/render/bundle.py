@@ -7,9 +7,8 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.snapshot_diff import SnapshotChange
 from eosctl.model.bundle import BundleManifest, BundlePart, MissingPart
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.snapshot import ClusterSnapshot, SnapshotChange
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.listing import Column, render_listing

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.fsck.checked import Checked
-from eosctl.analysis.fsck.consequences import CONSEQUENCES
+from eosctl.findings.fsck.checked import Checked
+from eosctl.findings.fsck.consequences import CONSEQUENCES
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.render.envelope import ClusterView, EvidenceView, listing

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.fsck.checked import Checked
-from eosctl.analysis.fsck.consequences import CONSEQUENCES
-from eosctl.analysis.fsck.kinds import AREA, check_id
-from eosctl.analysis.fsck.titles import TITLES
+from eosctl.findings.fsck.checked import Checked
+from eosctl.findings.fsck.consequences import CONSEQUENCES
+from eosctl.findings.fsck.kinds import AREA, check_id
+from eosctl.findings.fsck.titles import TITLES
 from eosctl.model.severity import Severity
 from eosctl.render.findings.formats import Shapes, render_shapes
 from eosctl.render.findings.report import FindingReport, Rule

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.analysis.fsck.kinds import find_kind, kind_names
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, names_of, select_checks
 from eosctl.errors import UsageError, unknown_name
+from eosctl.findings.fsck.kinds import find_kind, kind_names
 from eosctl.findings.manual import CheckItem, ManualItem
 from eosctl.model.evidence import EvidenceKind
 

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.checks.registry import CATALOGUE, check_id_of, find_check, names_of
 from eosctl.errors import ConfigFileError, ExitCode, unknown_name
 from eosctl.findings.diagnosis import Diagnosis
+from eosctl.findings.fsck.consequences import CONSEQUENCES
 from eosctl.findings.gate import Gate, falls_short, judge_gate
 from eosctl.findings.gate_rules import GateRules, Suppression
 from eosctl.findings.grouping import first_actions, group_findings

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
-from eosctl.analysis.lag import PartitionLag, Pin, find_pins, measure_lag
+from eosctl.analysis.lag import find_pins, measure_lag
 from eosctl.client.client import Client
 from eosctl.collect.offset_log import collect_stale_offsets
 from eosctl.collect.reader import ReadOnly
@@ -19,6 +19,7 @@ from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
+from eosctl.model.lag import PartitionLag, Pin
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence

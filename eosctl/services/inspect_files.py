@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from eosctl.analysis.fsck.checked import Checked
 from eosctl.analysis.fsck.diagnosis import diagnose_data_dirs
 from eosctl.capacity.quantities import QuantityError, parse_bytes
 from eosctl.collect.data_dirs import LIVE_BYTES_PER_S, inspect_data_dirs, is_in_use
 from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.findings.finding import Finding
+from eosctl.findings.fsck.checked import Checked
 from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.gate import judge_run, read_gate, without_suppressed

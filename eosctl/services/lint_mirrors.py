@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from eosctl.analysis.recovery import Carried, explain_carried
+from eosctl.analysis.recovery import explain_carried
 from eosctl.checks.judge import judge
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.errors import UsageError
 from eosctl.findings.finding import Finding
 from eosctl.findings.linted import Unreadable, findings_of
 from eosctl.model.deployment import Role
+from eosctl.model.recovery import Carried
 from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.settings.deployment_files import read_deployment

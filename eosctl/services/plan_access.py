@@ -14,15 +14,13 @@ from eosctl.analysis.minimal_access import (
     READING,
     TRANSACTIONAL,
     Application,
-    Name,
-    NeededRule,
     plan_access,
     states_of,
     streams_application,
 )
 from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.bootstrap import bootstrap_of, connection_words
-from eosctl.model.access import ApplicationKind, RuleState
+from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import msgspec
 
 from eosctl import __version__
-from eosctl.analysis.snapshot_diff import SnapshotChange, diff_snapshots
+from eosctl.analysis.snapshot_diff import diff_snapshots
 from eosctl.collect.bundles.bundle import Part, read_manifest, read_snapshot, write_bundle
 from eosctl.collect.bundles.bundle_parts import data_dir_parts, log_parts
 from eosctl.collect.bundles.snapshot_file import load_snapshot
 from eosctl.errors import UsageError
 from eosctl.model.bundle import BundleManifest, MissingPart
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.snapshot import ClusterSnapshot, SnapshotChange
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection

@@ -10,19 +10,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.analysis.partitions import require_partition, require_topic
-from eosctl.analysis.transactions import (
-    JudgedTransaction,
-    KnownProducer,
-    TransactionLife,
-    describe_lives,
-    judge_transactions,
-    known_producers,
-)
+from eosctl.analysis.transactions import describe_lives, judge_transactions, known_producers
 from eosctl.collect.transactions import TransactionQuery
 from eosctl.errors import EosctlError, EvidenceIncomplete, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, TransactionState
+from eosctl.model.transaction_life import JudgedTransaction, KnownProducer, TransactionLife
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection

@@ -8,10 +8,11 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.watching import Moment, observe
+from eosctl.analysis.watching import observe
 from eosctl.client.client import Client
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.transaction_life import Moment
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.read_cluster import read_cluster

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.analysis.minimal_access import (
-    Application,
-    Name,
-    NeededRule,
-    plan_access,
-    state_of,
-    states_of,
-)
-from eosctl.model.access import ApplicationKind, RuleState
+from eosctl.analysis.minimal_access import Application, plan_access, state_of, states_of
+from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState
 from eosctl.model.cluster_state import AccessRule, AccessRules
 
 WRITES_ORDERS = NeededRule("Topic", Name("orders"), "Write", (), "")

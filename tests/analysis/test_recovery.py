@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.recovery import Carried, Fate, explain_carried
+from eosctl.analysis.recovery import explain_carried
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
+from eosctl.model.recovery import Carried, Fate
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.link_files import find_links
 from tests.commands.conftest import eosctl

@@ -60,6 +60,9 @@ PLANTED = (
     Planted("spark-is-optional", "eosctl.render.planted", "spark_log_analytics"),
     Planted("thin-commands", "eosctl.commands.planted", "eosctl.analysis.hanging"),
     Planted("thin-commands", "eosctl.commands.txn.planted", "eosctl.collect"),
+    Planted("render-shows", "eosctl.render.planted_too", "eosctl.checks.registry"),
+    Planted("render-shows", "eosctl.render.decode.planted", "eosctl.analysis.hanging"),
+    Planted("render-shows", "eosctl.render.transactions.planted", "eosctl.wire.errors"),
     Planted("independent-commands", "eosctl.commands.txn.planted_too", "eosctl.commands.group.locate"),
 )
 

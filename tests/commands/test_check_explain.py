@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.analysis.fsck.kinds import kind_names
+from eosctl.findings.fsck.kinds import kind_names
 from tests.commands.conftest import eosctl
 
 

@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from eosctl.analysis.fsck.consequences import CONSEQUENCES
-from eosctl.analysis.fsck.kinds import AREA, check_id
 from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC
-from eosctl.analysis.fsck.titles import TITLES
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
+from eosctl.findings.fsck.checked import finding_of
+from eosctl.findings.fsck.consequences import CONSEQUENCES
+from eosctl.findings.fsck.kinds import AREA, check_id
+from eosctl.findings.fsck.titles import TITLES
 from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarise
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.fsck import FsckFinding, FsckSeverity
-from eosctl.model.severity import Severity
-from eosctl.model.verdict import Resource
+from eosctl.model.fsck import FsckFinding
 from eosctl.text import count_text
 
 UNCHECKED: Final = "changed-while-read"
 """The kind that stands for a partition that was not checked."""
 UNDECIDED: Final = "open-transaction-undecided"
 """The kind that stands for a transaction that the directories do not decide: it may hang."""
-_SEVERITIES: Final = {
-    FsckSeverity.INFO: Severity.INFO,
-    FsckSeverity.WARNING: Severity.WARNING,
-    FsckSeverity.ERROR: Severity.ERROR,
-}
 _NEEDS: Final = {
     **dict.fromkeys(("offset-beyond-log", "offset-pending"), OFFSETS_TOPIC),
     **dict.fromkeys(
@@ -69,50 +63,6 @@ def diagnose_data_dirs(
         for one in unjudged
     )
     return Diagnosis(cluster_id, now_ms, results, grade(results), gaps, summarise(results, gaps))
-
-
-def finding_of(found: FsckFinding) -> Finding:
-    """Return a finding of a data directory as a finding like all others.
-
-    Its identity is the directory, the file or partition, and the place in it, so that a second damaged place in a file
-    is a new finding.
-    """
-    follows = CONSEQUENCES[found.kind]
-    severity = _SEVERITIES[found.severity]
-    place = (found.entry, found.position, found.offset, found.producer_id, found.transactional_id)
-    facts = {
-        "directory": found.directory,
-        "file": f"{found.directory}/{found.file}" if found.file else "",
-        "partition": found.partition,
-        "position": found.position,
-        "offset": found.offset,
-        "entry": found.entry,
-        "producer_id": found.producer_id,
-        "producer_epoch": found.producer_epoch,
-        "transactional_id": found.transactional_id,
-        "invalid_bytes": found.invalid_bytes,
-    }
-    return Finding(
-        check_id=check_id(found.kind),
-        title=TITLES[found.kind],
-        severity=severity,
-        resource=_resource(found),
-        message=found.message,
-        impact=follows.effect,
-        remedy=() if severity is Severity.INFO else (follows.repair,),
-        incident=":".join((found.directory, *(str(one) for one in place if one is not None))),
-        facts=tuple((name, value) for name, value in facts.items() if value not in (None, "")),
-    )
-
-
-def _resource(found: FsckFinding) -> Resource:
-    if found.file:
-        return Resource("file", f"{found.directory}/{found.file}")
-    if found.partition:
-        return Resource("partition", found.partition)
-    if found.transactional_id:
-        return Resource("transaction", found.transactional_id)
-    return Resource("directory", found.directory)
 
 
 def _result(kind: str, by_kind: Mapping[str, list[Finding]], partitions: Collection[str]) -> CheckResult:

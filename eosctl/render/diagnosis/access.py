@@ -7,8 +7,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.minimal_access import NeededRule
-from eosctl.model.access import RuleState
+from eosctl.model.access import NeededRule, RuleState
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.recovery import Carried, Fate
 from eosctl.findings.finding import Finding
+from eosctl.model.recovery import Carried, Fate
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Line
 

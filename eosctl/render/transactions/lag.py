@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.lag import PartitionLag, Pin
 from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
+from eosctl.model.lag import PartitionLag, Pin
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat

@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.transactions import KnownProducer, TransactionLife
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction_life import KnownProducer, TransactionLife
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing

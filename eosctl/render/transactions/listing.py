@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.transactions import JudgedTransaction
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction_life import JudgedTransaction
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing

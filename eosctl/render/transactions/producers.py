@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.transactions import KnownProducer
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction_life import KnownProducer
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing

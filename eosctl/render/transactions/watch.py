@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.analysis.watching import Moment
+from eosctl.model.transaction_life import Moment
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page

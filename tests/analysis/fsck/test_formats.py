@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 from lxml import etree
 
-from eosctl.analysis.fsck.consequences import CONSEQUENCES
-from eosctl.analysis.fsck.titles import TITLES
+from eosctl.findings.fsck.consequences import CONSEQUENCES
+from eosctl.findings.fsck.titles import TITLES
 from eosctl.render.formats import FindingFormat
 from tests.commands.decode.running import run
 from tests.storage.cases import FIXTURES

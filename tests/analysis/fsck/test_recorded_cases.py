@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eosctl.analysis.fsck.consequences import CONSEQUENCES
 from eosctl.analysis.fsck.data_set import DataSetCheck
+from eosctl.findings.fsck.consequences import CONSEQUENCES
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.storage.survey import survey_data_dir, survey_partition
 from tests.storage.cases import FIXTURES

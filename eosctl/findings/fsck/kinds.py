@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from eosctl.analysis.fsck.consequences import CONSEQUENCES, Consequence
-from eosctl.analysis.fsck.titles import TITLES
+from eosctl.findings.fsck.consequences import CONSEQUENCES, Consequence
+from eosctl.findings.fsck.titles import TITLES
 from eosctl.findings.manual import DIRECTORIES, CheckItem, ManualItem
 
 AREA: Final = "fsck"

@@ -10,15 +10,15 @@ import typer
 from eosctl import __version__
 from eosctl.commands.invocation import Invocation, invocation_of, tell
 from eosctl.commands.lazy import group_class
-from eosctl.commands.registry import COMMANDS
+from eosctl.commands.registry import COMMANDS, FIRST_STEPS
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.render.terminal import ColorChoice
 
 app = typer.Typer(
     name="eosctl",
-    cls=group_class(COMMANDS),
-    help="Operations and diagnosis for Apache Kafka exactly-once deployments.",
-    no_args_is_help=True,
+    cls=group_class(COMMANDS, first_steps=FIRST_STEPS),
+    help="Diagnose and repair Apache Kafka exactly-once deployments.",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -33,10 +33,10 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def root(
     context: typer.Context,
-    color: Annotated[ColorChoice, typer.Option("--color", help="When to use colour.")] = ColorChoice.AUTO,
+    color: Annotated[ColorChoice, typer.Option("--color", help="When to use color.")] = ColorChoice.AUTO,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Take the options that stand before the command."""

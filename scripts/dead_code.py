@@ -33,6 +33,7 @@ _CALLED_BY: Final = {
         *("connection_made", "get_buffer", "buffer_updated", "pause_writing", "resume_writing", "run_in_executor"),
         *("_run_once", "_timer_handle_cancelled", "_write_to_self"),
     ),
+    "typer": ("format_help",),
     "urllib": ("redirect_request",),
     "Spark": (
         *("streamReader", "initialOffset", "latestOffset", "reportLatestOffset", "getDefaultReadLimit"),

@@ -19,7 +19,7 @@ VERSIONS = "Versions"
 
 def _version_option(name: str, product: str) -> typer.models.OptionInfo:
     option: typer.models.OptionInfo = typer.Option(
-        f"--{name}", metavar="VERSION", help=f"The release of {product}, e.g. 3.7.1.", rich_help_panel=VERSIONS
+        f"--{name}", metavar="VERSION", help=f"Release of {product}, e.g. 3.7.1.", rich_help_panel=VERSIONS
     )
     return option
 
@@ -27,7 +27,7 @@ def _version_option(name: str, product: str) -> typer.models.OptionInfo:
 def bugs(
     invocation: Invocation,
     release: Annotated[
-        str | None, typer.Argument(metavar="VERSION|ID", help="A release of Kafka, or a bug such as KAFKA-17507.")
+        str | None, typer.Argument(metavar="VERSION|ID", help="Kafka release, or a bug such as KAFKA-17507.")
     ] = None,
     kafka: Annotated[str | None, _version_option("kafka", "the brokers")] = None,
     clients: Annotated[str | None, _version_option("clients", "Java clients")] = None,
@@ -38,10 +38,15 @@ def bugs(
     *,
     result: ResultOptions,
 ) -> None:
-    """List bugs that hurt exactly-once.
+    """List Kafka bugs that break exactly-once.
 
-    Shows those of the releases given, one bug by its id, or all that are known. A VERSION stands for brokers, Java
-    clients, Streams, and Connect. Example: eosctl bugs 3.7.1
+    Lists the bugs of the given releases, one bug by its id, or all known bugs. A VERSION stands for brokers, Java
+    clients, Streams, and Connect.
+
+    Examples:
+        eosctl bugs 3.7.1
+        eosctl bugs --kafka 3.7.1 --clients 3.6.0
+        eosctl bugs KAFKA-17507
     """
     bug = release if release is not None and is_bug_id(release) else None
     version = None if bug else release

@@ -15,14 +15,21 @@ from eosctl.services.demonstrate import demonstrate
 def demo(
     invocation: Invocation,
     folder: Annotated[
-        Path, typer.Option("--dir", metavar="DIR", help="Where programs, logs and the report go; replaced each time.")
+        Path,
+        typer.Option(
+            "--dir", metavar="DIR", help="Directory for programs, logs, and the report; replaced on each run."
+        ),
     ] = Path("demo-output"),
 ) -> None:
-    """Tell the whole story: start a cluster, break it, diagnose it, mend it, read its logs.
+    """Show a fault from injection to repair in a minute.
 
-    Every step is a command that you could type yourself, on a sandbox that is gone afterwards, also after Ctrl-C. It
-    takes about a minute, needs neither Kafka nor Java, and touches nothing but its folder. Exit code: 1 when a step
-    does not end as it should.
+    Starts a sandbox cluster, injects faults, diagnoses and repairs them, and reports the incidents in its logs. Every
+    step is a command that you can run yourself. Needs neither Kafka nor Java, writes only to its own folder, and
+    removes the cluster at the end, also after Ctrl-C. Exit code 1 when a step fails.
+
+    Examples:
+        eosctl demo
+        eosctl demo --dir /tmp/eosctl-demo
     """
     color = invocation.style().color
 

@@ -24,12 +24,15 @@ def diagnose(
     ],
     result: ResultOptions,
 ) -> None:
-    """Find the runbooks for a symptom.
+    """Find the runbook for a symptom.
 
-    Takes sentences in English or Chinese, stack traces, log excerpts, and the output of tools, and ranks what fits with
-    the reason. A request for a procedure that destroys data is refused with the safe way and exit code 3; a question
-    about one gets the same explanation. No cluster is contacted.
-    Example: eosctl diagnose "consumer is stuck since the restart"
+    Takes sentences in English or Chinese, stack traces, log excerpts, and the output of tools. Matching runbooks are
+    ranked, with the reason for each. A request for a procedure that destroys data is rejected with the safe alternative
+    and exit code 3; a question about one gets the same explanation. No cluster is contacted.
+
+    Examples:
+        eosctl diagnose "consumer is stuck since the restart"
+        eosctl diagnose - < stacktrace.txt
     """
     text = standard_input(_LONGEST_INPUT) if words == ["-"] else read_symptom(words)
     found = find_runbooks(text)

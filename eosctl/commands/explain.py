@@ -35,19 +35,21 @@ def explain(
     invocation: Invocation,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ANYTHING...", help="A name, a code, an id, or pasted text; - reads standard input."),
+        typer.Argument(metavar="ANYTHING...", help="Name, code, id, or pasted text; - reads standard input."),
     ] = None,
-    language: Annotated[
-        Language, typer.Option("--lang", help="Begin with the short answer in this language.")
-    ] = Language.ENGLISH,
+    language: Annotated[Language, typer.Option("--lang", help="Language of the short answer.")] = Language.ENGLISH,
     *,
     result: ResultOptions,
 ) -> None:
     """Explain an error, a setting, a check, or any other term.
 
     Takes error codes and exceptions of all clients, stack traces, log lines, states, APIs, KIPs, settings, metrics,
-    checks, bugs, runbooks, and files of Kafka, in English or Chinese. All entries are listed without an argument.
-    Example: eosctl explain "ProducerFencedException: There is a newer producer"
+    checks, bugs, runbooks, and Kafka's files, in English or Chinese. Without an argument, all entries are listed.
+
+    Examples:
+        eosctl explain "ProducerFencedException: There is a newer producer"
+        eosctl explain INVALID_PRODUCER_EPOCH
+        eosctl explain - < stacktrace.txt
     """
     if option := next((word for word in words or () if word.startswith("-") and not _ERROR_CODE.fullmatch(word)), None):
         raise UsageError(f"No such option: {option}", "", "Quote pasted text; see eosctl explain --help.")

@@ -25,24 +25,31 @@ _duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 def exporter(
     invocation: Invocation,
     listen: Annotated[
-        str, typer.Option("--listen", metavar="HOST:PORT", help="Where Prometheus scrapes /metrics.")
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = "127.0.0.1:9308",
-    interval: Annotated[int, _duration("--interval", help="Pause between two looks.")] = "30s",  # type: ignore[assignment]
-    once: Annotated[bool, typer.Option("--once", help="Look once, print the page and end, without listening.")] = False,
+    interval: Annotated[int, _duration("--interval", help="Time between two readings.")] = "30s",  # type: ignore[assignment]
+    once: Annotated[bool, typer.Option("--once", help="Print the metrics once and exit, without listening.")] = False,
     transaction_log: Annotated[
         bool,
         typer.Option(
             "--transaction-log",
-            help="Follow __transaction_state as well, and count commits, aborts and timeouts; needs Read on the topic.",
+            help="Count commits, aborts, and timeouts in __transaction_state as well; needs Read on the topic.",
         ),
     ] = False,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     *,
     cluster: ClusterOptions,
 ) -> None:
-    """Serve Prometheus what no bean of Kafka tells: open and hanging transactions, what they pin, unstable offsets.
+    """Serve exactly-once metrics to Prometheus.
 
-    It reads the cluster and changes nothing. While the cluster cannot be asked, eosctl_up is 0. Ctrl-C ends it.
+    Serves values that Kafka's beans do not have: open and hanging transactions, the offsets that they block, and
+    unstable offset commits. Only read requests are sent. While the cluster cannot be read, eosctl_up is 0. Press Ctrl-C
+    to stop.
+
+    Examples:
+        eosctl exporter -b kafka-1:9092 --listen 0.0.0.0:9308
+        eosctl exporter -b kafka-1:9092 --once
+        eosctl exporter -b kafka-1:9092 --transaction-log --interval 1m
     """
     address = parse_listen(listen)
     request = ExportRequest(cluster.connection, address, interval, transaction_log, second_look_after)

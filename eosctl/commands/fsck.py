@@ -25,14 +25,14 @@ def fsck(
         typer.Argument(metavar="DIR...", help="Data directories (log.dirs) of the brokers of one cluster, or copies."),
     ],
     repair_plan: Annotated[
-        bool, typer.Option("--repair-plan", help="Show the steps that would mend it; never touches a file.")
+        bool, typer.Option("--repair-plan", help="Show the steps of a repair; no file is changed.")
     ] = False,
     max_rate: Annotated[
         str | None,
         typer.Option(
             "--max-rate",
             metavar="BYTES",
-            help="Read no more in a second, e.g. 20MiB; 50MiB where a broker runs on a directory, else no limit.",
+            help="Maximum read rate per second, e.g. 20MiB; 50MiB if a broker runs on a directory, else unlimited.",
         ),
     ] = None,
     second_look_after: SecondLookAfter = "2s",  # type: ignore[assignment]
@@ -40,11 +40,17 @@ def fsck(
     result: FindingResultOptions,
     gate: GateAtWarning,
 ) -> None:
-    """Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.
+    """Check the data directories of brokers.
 
-    Only reads. If a broker is writing to a directory, only problems found in two passes are reported. Exit codes: 0 no
-    finding at or above --fail-on (a warning, unless named), 2 usage, 3 findings, 4 with --require-complete when a
-    partition was not checked or a transaction is undecided.
+    Checks logs, indexes, snapshots, checkpoints, and the transactions across them. Directories are only read. If a
+    broker is still writing to a directory, only problems found in two passes are reported.
+
+    Exit codes: 0 no problem, 2 bad input, 3 problems, 4 with --require-complete when a partition was not checked or a
+    transaction is undecided.
+
+    Examples:
+        eosctl fsck /var/lib/kafka
+        eosctl fsck broker-1/data broker-2/data broker-3/data --repair-plan
     """
     request = InspectRequest(tuple(directories), max_rate, second_look_after, gate.options)
     checked, found, exit_code = perform(inspect_files, request, invocation)

@@ -14,44 +14,39 @@ from eosctl.services.gate_options import GateOptions
 GATE: Final = "Exit code"
 _gate = partial(typer.Option, rich_help_panel=GATE)
 
-RequireComplete = Annotated[bool, _gate("--require-complete", help="Exit with 4 when evidence is missing.")]
+RequireComplete = Annotated[bool, _gate("--require-complete", help="Exit with 4 if evidence is missing.")]
 CompleteByDefault = Annotated[
-    bool, _gate("--require-complete/--no-require-complete", help="Exit with 4 when the result decides not everything.")
+    bool, _gate("--require-complete/--no-require-complete", help="Exit with 4 if the result is incomplete.")
 ]
 FailOnOrRules = Annotated[
     Severity | None,
-    _gate(
-        "--fail-on", help="Exit with 3 when a finding is this bad or worse: error, if .eosctl.yaml says nothing else."
-    ),
+    _gate("--fail-on", help="Lowest severity that exits with 3: error, unless set in .eosctl.yaml."),
 ]
 FailOnWarning = Annotated[
     Severity | None,
-    _gate(
-        "--fail-on", help="Exit with 3 when a finding is this bad or worse: warning, if .eosctl.yaml says nothing else."
-    ),
+    _gate("--fail-on", help="Lowest severity that exits with 3: warning, unless set in .eosctl.yaml."),
 ]
 FailOnIfNamed = Annotated[
     Severity | None,
-    _gate(
-        "--fail-on", help="Exit with 3 when a finding is this bad or worse: never, if .eosctl.yaml says nothing else."
-    ),
+    _gate("--fail-on", help="Lowest severity that exits with 3: none, unless set in .eosctl.yaml."),
 ]
-ExitZero = Annotated[bool, _gate("--exit-zero", help="Exit with 0 whatever is found.")]
+ExitZero = Annotated[bool, _gate("--exit-zero", help="Exit with 0 despite findings.")]
 MinScore = Annotated[
-    int | None, _gate("--min-score", min=0, max=100, help="Exit with 3 when the score is lower than this.")
+    int | None, _gate("--min-score", min=0, max=100, help="Minimum score; a lower score exits with 3.")
 ]
 BaselineFile = Annotated[
-    Path | None, _gate("--baseline", metavar="FILE", help="Known findings, which do not count.", exists=True)
+    Path | None, _gate("--baseline", metavar="FILE", help="Known findings to ignore.", exists=True)
 ]
 WriteBaseline = Annotated[
-    Path | None, _gate("--write-baseline", metavar="FILE", help="Write the findings of this run as a baseline.")
+    Path | None,
+    _gate("--write-baseline", metavar="FILE", help="File to write the findings of this run to, as a baseline."),
 ]
 RulesFile = Annotated[
     Path | None,
     _gate(
         "--rules",
         metavar="FILE",
-        help="Suppressions and thresholds; .eosctl.yaml of this folder when there is one.",
+        help="Suppressions and thresholds; by default .eosctl.yaml in this folder.",
         exists=True,
     ),
 ]

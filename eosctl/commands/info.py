@@ -20,11 +20,16 @@ SNAPSHOT: Final = "snapshot"
 
 def schema(
     invocation: Invocation,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which; all are listed without.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Name; all are listed by default.")] = None,
     *,
     result: ResultOptions,
 ) -> None:
-    """Show the JSON Schema of a result, or list what there is."""
+    """Show the JSON Schema of a result, or list the schemas.
+
+    Examples:
+        eosctl schema
+        eosctl schema diagnosis
+    """
     if name is None:
         items = [SchemaItem(key, commands) for key, (_, commands) in SHAPES.items()]
         items.append(SchemaItem(SNAPSHOT, "doctor --save-snapshot"))
@@ -37,6 +42,11 @@ def schema(
 
 
 def version(invocation: Invocation, result: ResultOptions) -> None:
-    """Show the versions of eosctl, Python and the libraries that matter."""
+    """Show the versions of eosctl, Python, and key libraries.
+
+    Examples:
+        eosctl version
+        eosctl version -o json
+    """
     items = tuple(VersionItem(*one) for one in list_versions())
     emit_list(("versions", "version"), items, VERSION_COLUMNS, result, invocation)

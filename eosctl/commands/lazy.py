@@ -1,4 +1,4 @@
-"""Commands are data until they are called: a command's module is imported when the command runs or shows its own help.
+"""Commands are data until they are called: a command's module is imported only to run it or to show its help.
 
 A group is a package whose ``__init__`` holds `COMMANDS`, a tuple of `Entry`. To add a command, write its function in a
 module of its own and add the entry. The function takes its options as typer wants them and carries no decorator. Its
@@ -9,16 +9,18 @@ group names the tuple (``"txn:COMMANDS"``), at the first level in `registry`, be
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from eosctl.commands.coercion import take_plain_values
+from eosctl.commands.help_text import HelpedCommand, Row, help_of
 from eosctl.commands.option_groups import expanded
 
 
@@ -48,16 +50,31 @@ class LazyGroup(TyperGroup):
 
     entries: Mapping[str, Entry] = {}
     check_word = ""
+    first_steps: tuple[Row, ...] = ()
 
     def __init__(self, **attributes: Any) -> None:
         """Take a place holder for every command."""
         super().__init__(**attributes)
         for entry in self.entries.values():
-            self.add_command(TyperCommand(entry.name, rich_help_panel=entry.panel))
+            self.add_command(HelpedCommand(entry.name, rich_help_panel=entry.panel))
         take_plain_values(self)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options of the group; without any word it prints its help, which is not an error."""
+        if not args and not ctx.resilient_parsing:
+            sys.stdout.write(ctx.get_help() + "\n")
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of the group: its commands by panel, then its options."""
+        sections: dict[str, list[Row]] = {"Start here": list(self.first_steps)} if self.first_steps else {}
+        for name, entry in self.entries.items():
+            sections.setdefault(entry.panel or "Commands", []).append(Row(name, summary_of(entry)))
+        formatter.write(help_of(self, ctx, sections))
+
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands, each of which has its line in the help from now on."""
+        """Return the names of the commands, and give each its line of the help, which completion shows."""
         for name, entry in self.entries.items():
             self.commands[name].help = self.commands[name].help or summary_of(entry)
         return super().list_commands(ctx)
@@ -75,7 +92,12 @@ class LazyGroup(TyperGroup):
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the arguments name, loaded, and what is left of them."""
+        """Return the command that the arguments name, loaded, and what is left of them; ``help`` shows its help."""
+        if args and args[0] == "help" and "help" not in self.entries:
+            if not args[1:]:
+                sys.stdout.write(ctx.get_help() + "\n")
+                ctx.exit()
+            args = [*args[1:], "--help"]
         if self.check_word and args and args[0] not in self.entries:
             _imported(self.check_word)(args[0], tuple(self.entries))
         name, command, rest = super().resolve_command(ctx, args)
@@ -95,9 +117,16 @@ def summary_of(entry: Entry) -> str:
     return " ".join(text.partition("\n\n")[0].split())
 
 
-def group_class(entries: Iterable[Entry], check_word: str = "") -> type[LazyGroup]:
-    """Return a class for typer to make a group with these entries of; for ``check_word`` see `Entry`."""
-    return type("Group", (LazyGroup,), {"entries": {one.name: one for one in entries}, "check_word": check_word})
+def group_class(entries: Iterable[Entry], check_word: str = "", first_steps: tuple[Row, ...] = ()) -> type[LazyGroup]:
+    """Return the class from which typer makes a group.
+
+    Args:
+        entries: The commands of the group.
+        check_word: See `Entry`.
+        first_steps: Commands that the help shows before all others.
+    """
+    named = {one.name: one for one in entries}
+    return type("Group", (LazyGroup,), {"entries": named, "check_word": check_word, "first_steps": first_steps})
 
 
 def load_command(entry: Entry) -> Any:
@@ -112,13 +141,12 @@ def load_command(entry: Entry) -> Any:
 def _loaded(entry: Entry) -> Any:
     found = _imported(entry.place)
     if isinstance(found, tuple):
-        app = typer.Typer(
-            cls=group_class(found, entry.check_word), help=entry.summary, no_args_is_help=True, add_completion=False
-        )
+        app = typer.Typer(cls=group_class(found, entry.check_word), help=entry.summary, add_completion=False)
         command: Any = get_group(app)
     else:
         app = typer.Typer(add_completion=False)
-        app.command(entry.name, context_settings=dict(entry.settings or {}))(expanded(found))
+        settings = dict(entry.settings or {})
+        app.command(entry.name, cls=HelpedCommand, context_settings=settings)(expanded(found))
         command = get_command(app)
     take_plain_values(command)
     command.name = entry.name

@@ -77,20 +77,26 @@ def parse_listen(text: str) -> tuple[str, int]:
 
 
 Bootstrap = Annotated[
-    str | None, _connection("--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to connect to.")
+    str | None,
+    _connection(
+        "--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]"
+    ),
 ]
 CommandConfig = Annotated[
-    Path | None, _connection("--command-config", metavar="FILE", help="A Java client.properties file.")
+    Path | None,
+    _connection("--command-config", metavar="FILE", help="Java client.properties file. [env: EOSCTL_COMMAND_CONFIG]"),
 ]
-Overrides = Annotated[list[str] | None, _connection("-X", metavar="KEY=VALUE", help="A client setting; repeatable.")]
-Profile = Annotated[str | None, _connection("--profile", metavar="NAME", help="A profile of the profiles file.")]
+Overrides = Annotated[list[str] | None, _connection("-X", metavar="KEY=VALUE", help="Client setting; repeatable.")]
+Profile = Annotated[
+    str | None, _connection("--profile", metavar="NAME", help="Profile from the profiles file. [env: EOSCTL_PROFILE]")
+]
 Timeout = Annotated[
     int | None,
     _connection(
         "--timeout",
         metavar="DURATION",
         parser=parse_duration_ms,
-        help="How long an operation may take in all, e.g. 30s.",
+        help="Maximum time for one operation, e.g. 30s.",
     ),
 ]
 SecondLookAfter = Annotated[
@@ -99,11 +105,11 @@ SecondLookAfter = Annotated[
         "--second-look-after",
         metavar="DURATION",
         parser=parse_duration_ms,
-        help="Pause between the two looks at open transactions.",
+        help="Time between the two readings of open transactions.",
     ),
 ]
 SnapshotFile = Annotated[
-    Path | None, _connection("--snapshot", metavar="FILE", help="Read a saved snapshot instead of a cluster.")
+    Path | None, _connection("--snapshot", metavar="FILE", help="Saved snapshot to read instead of a cluster.")
 ]
 Output = Annotated[OutputFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")]
 FindingOutput = Annotated[
@@ -111,13 +117,13 @@ FindingOutput = Annotated[
 ]
 Header = Annotated[
     bool | None,
-    _output("--header/--no-header", help="Begin tsv and csv with the names of the columns, as csv does by default."),
+    _output("--header/--no-header", help="Header line with column names in tsv and csv; csv has one by default."),
 ]
 OutputFile = Annotated[
-    Path | None, _output("--output-file", metavar="FILE", help="Write the result to this file as well.")
+    Path | None, _output("--output-file", metavar="FILE", help="File to write the result to as well.")
 ]
 InternalPartitions = Annotated[
-    int, typer.Option("--partitions", min=1, help="Partitions of the internal topic; Kafka's default is 50.")
+    int, typer.Option("--partitions", min=1, help="Number of partitions of the internal topic.")
 ]
 
 

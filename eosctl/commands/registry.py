@@ -1,84 +1,65 @@
-"""What commands there are, in the order of the help; `lazy` says how they are found and how one is added."""
+"""The commands of eosctl, in the order of the help; `lazy` describes how they are found and how to add one."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from eosctl.commands.help_text import Row
 from eosctl.commands.lazy import Entry
 
 DIAGNOSE: Final = "Diagnose"
-ACT: Final = "Act"
+REPAIR: Final = "Repair"
+MONITOR: Final = "Monitor"
+CONFIGURE: Final = "Configure"
 LAB: Final = "Lab"
-PLAN: Final = "Plan"
-SETTINGS: Final = "Settings"
 
 COMMANDS: Final = (
-    Entry(
-        "doctor",
-        "doctor.doctor:doctor",
-        "Collect evidence, run every check that applies, grade, say what to do next.",
-        DIAGNOSE,
-    ),
-    Entry("check", "check:COMMANDS", "The catalogue of checks.", DIAGNOSE),
-    Entry("checklist", "checklist:COMMANDS", "Checklists: go-live, upgrades, drills, reviews.", DIAGNOSE),
-    Entry("config", "config:COMMANDS", "Configuration files of brokers and applications.", DIAGNOSE),
-    Entry("bugs", "bugs:bugs", "List bugs that hurt exactly-once.", DIAGNOSE),
-    Entry(
-        "decode",
-        "decode:COMMANDS",
-        "Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.",
-        DIAGNOSE,
-        check_word="decode.ending:refuse_file",
-    ),
-    Entry(
-        "fsck",
-        "fsck:fsck",
-        "Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.",
-        DIAGNOSE,
-    ),
-    Entry("logs", "logs:COMMANDS", "Incidents and their causes from logs.", DIAGNOSE),
+    Entry("doctor", "doctor.doctor:doctor", "Diagnose a cluster and print the fixes.", DIAGNOSE),
     Entry(
         "explain",
         "explain:explain",
         "Explain an error, a setting, a check, or any other term.",
         DIAGNOSE,
-        {"ignore_unknown_options": True},  # librdkafka's error codes are negative
+        {"ignore_unknown_options": True},  # The error codes of librdkafka are negative.
     ),
-    Entry("metrics", "metrics:COMMANDS", "Metrics and alerts of exactly-once.", DIAGNOSE),
+    Entry("diagnose", "diagnose:diagnose", "Find the runbook for a symptom.", DIAGNOSE),
+    Entry("logs", "logs:COMMANDS", "Find incidents and their root causes in logs.", DIAGNOSE),
+    Entry("timeline", "timeline:timeline", "Merge all evidence about an id into one timeline.", DIAGNOSE),
+    Entry("fencing", "fencing:COMMANDS", "Explain why a producer was fenced.", DIAGNOSE),
+    Entry("group", "group:COMMANDS", "Show the lag and the pending offsets of groups.", DIAGNOSE),
+    Entry("check", "check:COMMANDS", "List, explain, and run checks.", DIAGNOSE),
+    Entry("bugs", "bugs:bugs", "List Kafka bugs that break exactly-once.", DIAGNOSE),
     Entry(
-        "exporter",
-        "exporter:exporter",
-        "Serve Prometheus what no bean of Kafka tells: open and hanging transactions, what they pin, unstable offsets.",
+        "decode",
+        "decode:COMMANDS",
+        "Decode Kafka's files and internal topics.",
         DIAGNOSE,
+        check_word="decode.ending:refuse_file",
     ),
-    Entry("snapshot", "snapshot:COMMANDS", "Evidence bundles: capture, show, compare.", DIAGNOSE),
-    Entry(
-        "timeline",
-        "timeline:timeline",
-        "Merge transaction log, batches, group commits and logs into lanes: one an actor, around an id or a time.",
-        DIAGNOSE,
-    ),
-    Entry("txn", "txn:COMMANDS", "Transactions: list, describe, find what hangs, end it.", ACT),
-    Entry("fencing", "fencing:COMMANDS", "Fencing: who took a transactional id from whom.", ACT),
-    Entry("group", "group:COMMANDS", "Groups and their offsets.", ACT),
-    Entry("diagnose", "diagnose:diagnose", "Find the runbooks for a symptom.", ACT),
-    Entry("runbook", "runbook:COMMANDS", "Runbooks that look, decide, ask, act, verify, and leave a record.", ACT),
-    Entry("dr", "dr:COMMANDS", "What survives when a region is lost.", ACT),
-    Entry("sandbox", "sandbox:COMMANDS", "A local Kafka cluster with faults on demand.", LAB),
-    Entry(
-        "demo",
-        "demo:demo",
-        "Tell the whole story: start a cluster, break it, diagnose it, mend it, read its logs.",
-        LAB,
-    ),
-    Entry(
-        "verify",
-        "verify:COMMANDS",
-        "Verify that a deployment is exactly-once: applications, faults, and the checked history.",
-        LAB,
-    ),
-    Entry("capacity", "capacity:COMMANDS", "Plan clusters for transactional workloads.", PLAN),
-    Entry("profile", "profile:COMMANDS", "Named clusters: how to reach them, and which are protected.", SETTINGS),
-    Entry("schema", "info:schema", "Show the JSON Schema of a result, or list what there is.", SETTINGS),
-    Entry("version", "info:version", "Show the versions of eosctl, Python and the libraries that matter.", SETTINGS),
+    Entry("fsck", "fsck:fsck", "Check the data directories of brokers.", DIAGNOSE),
+    Entry("snapshot", "snapshot:COMMANDS", "Save, show, and compare a cluster's evidence.", DIAGNOSE),
+    Entry("txn", "txn:COMMANDS", "Inspect, abort, and fence transactions.", REPAIR),
+    Entry("runbook", "runbook:COMMANDS", "Run guided repairs that verify their result.", REPAIR),
+    Entry("metrics", "metrics:COMMANDS", "Show metrics, and export alerts and dashboards.", MONITOR),
+    Entry("exporter", "exporter:exporter", "Serve exactly-once metrics to Prometheus.", MONITOR),
+    Entry("config", "config:COMMANDS", "Check, compare, and fix configuration files.", CONFIGURE),
+    Entry("checklist", "checklist:COMMANDS", "Work through checklists for go-live and upgrades.", CONFIGURE),
+    Entry("capacity", "capacity:COMMANDS", "Plan clusters for transactional workloads.", CONFIGURE),
+    Entry("dr", "dr:COMMANDS", "Check mirrors for disaster recovery.", CONFIGURE),
+    Entry("profile", "profile:COMMANDS", "Manage named clusters.", CONFIGURE),
+    Entry("schema", "info:schema", "Show the JSON Schema of a result, or list the schemas.", CONFIGURE),
+    Entry("version", "info:version", "Show the versions of eosctl, Python, and key libraries.", CONFIGURE),
+    Entry("demo", "demo:demo", "Show a fault from injection to repair in a minute.", LAB),
+    Entry("sandbox", "sandbox:COMMANDS", "Run a local Kafka cluster and inject faults.", LAB),
+    Entry("verify", "verify:COMMANDS", "Test clusters and applications for exactly-once.", LAB),
+)
+
+#: The commands that the help of the program shows first.
+FIRST_STEPS: Final = (
+    Row("eosctl demo", "See a fault found and fixed; needs no Kafka."),
+    Row("eosctl doctor -b HOST:PORT", "Diagnose a cluster; sends read requests only."),
+    Row("eosctl doctor conf/", "Check configuration files without a cluster."),
+    Row("eosctl txn hanging -b HOST:PORT", "Find transactions that block readers."),
+    Row("eosctl logs report LOG...", "Find root causes in broker and client logs."),
+    Row('eosctl explain "ERROR"', "Explain an error message or a stack trace."),
 )

@@ -21,14 +21,14 @@ class ReportOptions(NamedTuple):
 
     save_snapshot: Annotated[
         Path | None,
-        typer.Option("--save-snapshot", metavar="FILE", help="Keep the evidence in a file.", rich_help_panel=OUTPUT),
+        typer.Option("--save-snapshot", metavar="FILE", help="File to save the evidence to.", rich_help_panel=OUTPUT),
     ] = None
     output: FindingOutput = FindingFormat.TABLE
     header: Header = None
     output_file: OutputFile = None
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
+        typer.Option("--report", metavar="FILE", help="HTML report to write as well.", rich_help_panel=OUTPUT),
     ] = None
 
 

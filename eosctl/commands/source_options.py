@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-SOURCES: Final = "Evidence beside the cluster"
+SOURCES: Final = "Further evidence"
 source_option = partial(typer.Option, rich_help_panel=SOURCES)
 MetricUrls = Annotated[
     list[str] | None,
@@ -16,7 +16,7 @@ MetricUrls = Annotated[
         "--metrics",
         "--jmx",
         metavar="URL",
-        help="Metrics of a program: http://HOST:PORT/metrics, http://HOST:PORT/jolokia, a Prometheus server or "
+        help="Metrics endpoint: http://HOST:PORT/metrics, http://HOST:PORT/jolokia, a Prometheus server, or "
         "jmx://HOST:PORT; repeatable.",
     ),
 ]
@@ -25,7 +25,7 @@ MetricCredentials = Annotated[
     source_option(
         "--credentials",
         metavar="FILE",
-        help="A properties file with username= and password=, or token=, for --metrics.",
+        help="Properties file with username= and password=, or token=, for --metrics.",
         exists=True,
     ),
 ]

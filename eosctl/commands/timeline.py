@@ -23,16 +23,23 @@ _focus = partial(typer.Option, rich_help_panel=FOCUS)
 
 def timeline(
     invocation: Invocation,
-    transactional_id: Annotated[str, _focus("--transactional-id", metavar="ID", help="One transactional id.")] = "",
-    partition: Annotated[str | None, _focus("--partition", metavar="TOPIC-PARTITION", help="One partition.")] = None,
-    group: Annotated[str, _focus("--group", metavar="GROUP", help="One consumer group.")] = "",
-    begin: Annotated[str | None, _focus("--from", metavar="TIME", help="From here on: RFC 3339, ms, or -30m.")] = None,
-    end: Annotated[str | None, _focus("--to", metavar="TIME", help="Up to here; like --from.")] = None,
+    transactional_id: Annotated[str, _focus("--transactional-id", metavar="ID", help="Transactional id.")] = "",
+    partition: Annotated[
+        str | None, _focus("--partition", metavar="TOPIC-PARTITION", help="Partition, e.g. orders-2.")
+    ] = None,
+    group: Annotated[str, _focus("--group", metavar="GROUP", help="Consumer group.")] = "",
+    begin: Annotated[
+        str | None,
+        _focus(
+            "--from", metavar="TIME", help="Start of the time range: RFC 3339, epoch milliseconds, or relative (-30m)."
+        ),
+    ] = None,
+    end: Annotated[str | None, _focus("--to", metavar="TIME", help="End of the time range, in the same form.")] = None,
     *,
     evidence: EvidenceOptions,
     data_dirs: Annotated[
         list[str] | None,
-        typer.Option("--data-dir", metavar="DIR", help="Read these data directories instead; repeatable."),
+        typer.Option("--data-dir", metavar="DIR", help="Data directory to read instead of a cluster; repeatable."),
     ] = None,
     logs: Annotated[
         list[Path] | None, typer.Option("--logs", metavar="PATH", help="Logs to merge; repeatable.")
@@ -44,9 +51,15 @@ def timeline(
     output_file: OutputFile = None,
     require_complete: RequireComplete = False,
 ) -> None:
-    """Merge transaction log, batches, group commits and logs into lanes: one an actor, around an id or a time.
+    """Merge all evidence about an id into one timeline.
 
-    With -o html it is one page: who did what when, and who lost an id to whom.
+    Combines the transaction log, batches, group commits, and logs. Each actor has its own lane. Select a transactional
+    id, a partition, a group, or a time range. With -o html, the timeline is a page.
+
+    Examples:
+        eosctl timeline --transactional-id payment-service -b kafka-1:9092
+        eosctl timeline --partition orders-2 --from -30m -b kafka-1:9092
+        eosctl timeline --transactional-id payments --data-dir data/ --logs app.log -o html --output-file t.html
     """
     now_ms = invocation.now_ms()
     request = TimelineRequest(

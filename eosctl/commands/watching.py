@@ -14,11 +14,9 @@ from eosctl.errors import UsageError
 KEPT: Final = 120
 _SHOWN: Final = ("table", "wide", "json")
 Interval = Annotated[
-    int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Time between two looks.")
+    int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Time between two readings.")
 ]
-Count = Annotated[
-    int | None, typer.Option("--count", min=1, help="End after this many looks; default: until interrupted.")
-]
+Count = Annotated[int | None, typer.Option("--count", min=1, help="Number of readings; unlimited by default.")]
 
 
 def check_format(command: str, output: StrEnum) -> None:

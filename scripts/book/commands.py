@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
 import typer
 
+from eosctl.commands.help_text import manual_of, parameter_sections, usage_of
 from eosctl.commands.lazy import Entry, load_command
 from eosctl.commands.registry import COMMANDS
 from scripts.book.cells import cell, code
@@ -37,31 +37,30 @@ def _page(entry: Entry) -> str:
 def _lines(command: Any, context: typer.Context, level: int) -> Iterator[str]:
     yield f"{'#' * level} {context.command_path}"
     yield ""
-    yield from _paragraphs(command.help or "")
-    if not getattr(command, "commands", None) or command.invoke_without_command:
-        yield "```text"
-        yield " ".join([context.command_path, *command.collect_usage_pieces(context)])
-        yield "```"
-        yield ""
+    manual = manual_of(command.help or "")
+    for paragraph in (manual.summary, *manual.paragraphs):
+        yield from (paragraph, "")
+    if not hasattr(command, "commands"):
+        yield from _block([usage_of(command, context)])
+        if manual.examples:
+            yield from ("Examples:", "", *_block(manual.examples))
     yield from _parameters(command, context)
     for name, child in getattr(command, "commands", {}).items():
         if not child.hidden:
             yield from _lines(child, typer.Context(child, info_name=name, parent=context), min(level + 1, 4))
 
 
-def _paragraphs(text: str) -> Iterator[str]:
-    for paragraph in inspect.cleandoc(text).replace("\b\n", "").split("\n\n"):
-        yield paragraph
-        yield ""
+def _block(lines: Iterable[str]) -> Iterator[str]:
+    yield from ("```text", *lines, "```", "")
 
 
 def _parameters(command: Any, context: typer.Context) -> Iterator[str]:
-    rows = [record for parameter in command.get_params(context) if (record := parameter.get_help_record(context))]
-    rows = [(words, told) for words, told in rows if words != "--help"]
+    rows = [row for rows in parameter_sections(command, context).values() for row in rows]
+    rows = [row for row in rows if "--help" not in row.words]
     if not rows:
         return
     yield "| Argument or option | |"
     yield "|---|---|"
-    for words, told in rows:
-        yield f"| {code(words)} | {cell(told)} |"
+    for words, text in rows:
+        yield f"| {code(words)} | {cell(text)} |"
     yield ""

@@ -11,8 +11,8 @@ import pytest
 
 from eosctl.commands.registry import COMMANDS
 
-HEAVY = ("confluent_kafka", "yaml", "jmxquery", "pyspark", "pyarrow", "pandas", "eosctl.sandbox")
-ALWAYS = {"coercion", "invocation", "lazy", "option_groups", "registry"}
+HEAVY = ("rich", "confluent_kafka", "yaml", "jmxquery", "pyspark", "pyarrow", "pandas", "eosctl.sandbox")
+ALWAYS = {"coercion", "help_text", "invocation", "lazy", "option_groups", "registry"}
 GROUPS = [*(one.name for one in COMMANDS if one.place == f"{one.name}:COMMANDS"), "group offsets"]
 
 HELP = """

@@ -22,14 +22,17 @@ ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("confluent_kafka", "yaml", "jmxquery", "pyspark", "pyarrow", "pandas", "eosctl.sandbox", "asyncio", "jinja2")
 
 
-def test_version() -> None:
-    assert eosctl("--version") == (0, f"eosctl {__version__}\n", "")
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(option: str) -> None:
+    assert eosctl(option) == (0, f"eosctl {__version__}\n", "")
 
 
 def test_help_shows_the_panels_in_the_order_of_the_work() -> None:
     done = eosctl("--help")
     assert done.code == 0
-    places = [done.out.index(panel) for panel in ("Diagnose", "Act", "Lab", "Settings")]
+    places = [
+        done.out.index(panel) for panel in ("Start here:", "Diagnose:", "Repair:", "Monitor:", "Configure:", "Lab:")
+    ]
     assert places == sorted(places)
 
 

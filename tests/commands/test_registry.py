@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from eosctl.commands.help_text import manual_of
 from eosctl.commands.lazy import Entry, LazyGroup, load_command, summary_of
 from eosctl.commands.registry import COMMANDS
 from tests.commands.conftest import eosctl
@@ -29,7 +29,7 @@ GROUPS = [words for words, _, command in ALL if isinstance(command, LazyGroup)]
 @pytest.mark.parametrize(("words", "entry", "command"), ALL, ids=[words for words, _, _ in ALL])
 def test_the_line_in_the_help_is_the_first_of_the_commands_own(words: str, entry: Entry, command: Any) -> None:
     assert command.name == entry.name
-    assert inspect.cleandoc(command.help).split("\n\n")[0].replace("\n", " ") == summary_of(entry)
+    assert manual_of(command.help).summary == summary_of(entry)
 
 
 def test_every_command_answers_for_its_own_help() -> None:
@@ -46,8 +46,8 @@ def test_groups_are_found_below_the_first_level_too() -> None:
 
 @pytest.mark.parametrize("words", GROUPS)
 def test_a_group_lists_its_commands_in_their_order(words: str) -> None:
-    shown = eosctl(*words.split(), "--help").out.split("Commands")[-1]
-    named = re.findall(r"^[^\w\n]*? ([a-z][a-z-]*)  ", shown, re.MULTILINE)
+    shown = eosctl(*words.split(), "--help").out.partition("\nCommands:\n")[2]
+    named = re.findall(r"^  ([a-z][a-z-]*)  ", shown, re.MULTILINE)
     assert named == [path.split()[-1] for path, _, _ in ALL if path.rpartition(" ")[0] == words]
 
 
@@ -74,4 +74,4 @@ def test_without_its_source_a_command_has_its_line_all_the_same(monkeypatch: pyt
     line = summary_of(entry)
     monkeypatch.setattr("eosctl.commands.lazy.__file__", "/missing/lazy.py")
     assert summary_of(entry) == line
-    assert line.startswith("Tell which partition")
+    assert line.startswith("Show the coordinator partition")

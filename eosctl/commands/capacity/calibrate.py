@@ -19,16 +19,20 @@ from eosctl.services import calibrate_capacity
 def calibrate(
     invocation: Invocation,
     cluster: ClusterOptions,
-    yes: Annotated[bool, typer.Option("--yes", help="Carry it out; without, only the plan is shown.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Carry out the plan; by default, only the plan is shown.")] = False,
     *,
     result: ResultOptions,
 ) -> None:
-    """Run small loads on a cluster and compare what its logs then hold with what the formulas predict.
+    """Compare capacity predictions with a real cluster.
 
-    It makes topics of its own, one after the other, writes a few MB in some 1,200 transactions and removes the topics.
-    Its transactional ids (and group ids) expire by themselves. Others' transactions at the same time would be counted
-    too: choose a quiet cluster. Exit codes: 0 every prediction holds, 1 the cluster cannot be worked
-    with, 3 one is off.
+    Without --yes, only the plan is printed. Creates its own topics one after another, writes a few MB in about 1,200
+    transactions, compares the logs with the predictions, and removes the topics. Its transactional ids and group ids
+    expire on their own. Choose a quiet cluster: transactions of other clients would be counted. Exit codes: 0 every
+    prediction holds, 1 the cluster could not be used, 3 a prediction is off.
+
+    Examples:
+        eosctl capacity calibrate -b kafka-1:9092
+        eosctl capacity calibrate -b kafka-1:9092 --yes
     """
 
     def confirm(plan: CalibrationPlan) -> bool:

@@ -15,22 +15,33 @@ from eosctl.services.plan_capacity import describe_workload
 
 
 def init_workload(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("workload.yaml"),
-    kind: Annotated[ApplicationKind | None, typer.Option("--kind", help="How the application works.")] = None,
-    brokers: Annotated[str | None, typer.Option("--brokers", help="How many brokers.")] = None,
-    rate: Annotated[str | None, typer.Option("--rate", metavar="N/s", help="Records, e.g. 10000/s.")] = None,
-    value: Annotated[str | None, typer.Option("--value", metavar="SIZE", help="Average record, e.g. '1 KiB'.")] = None,
-    partitions: Annotated[str | None, typer.Option("--partitions", help="Partitions of its topics.")] = None,
-    producers: Annotated[str | None, typer.Option("--producers", help="Producers (Streams: threads) in all.")] = None,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")] = Path("workload.yaml"),
+    kind: Annotated[ApplicationKind | None, typer.Option("--kind", help="Kind of application.")] = None,
+    brokers: Annotated[str | None, typer.Option("--brokers", help="Number of brokers.")] = None,
+    rate: Annotated[str | None, typer.Option("--rate", metavar="N/s", help="Record rate, e.g. 10000/s.")] = None,
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="SIZE", help="Average size of a record, e.g. '1 KiB'.")
+    ] = None,
+    partitions: Annotated[str | None, typer.Option("--partitions", help="Number of partitions of the topics.")] = None,
+    producers: Annotated[
+        str | None, typer.Option("--producers", help="Total number of producers (Streams: threads).")
+    ] = None,
     commit_interval: Annotated[
-        str | None, typer.Option("--commit-interval", metavar="DURATION", help="E.g. '100 ms'.")
+        str | None, typer.Option("--commit-interval", metavar="DURATION", help="Commit interval, e.g. '100 ms'.")
     ] = None,
     transaction_timeout: Annotated[
-        str | None, typer.Option("--transaction-timeout", metavar="DURATION", help="E.g. '60 s'.")
+        str | None, typer.Option("--transaction-timeout", metavar="DURATION", help="Transaction timeout, e.g. '60 s'.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write a workload file; on a terminal it asks for what the options do not say."""
+    """Write a workload file.
+
+    On a terminal, missing values are prompted for.
+
+    Examples:
+        eosctl capacity init
+        eosctl capacity init pipeline.yaml --kind streams --rate 10000/s --value '1 KiB'
+    """
     if path.exists() and not force:
         raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --force.")
     chosen = kind or ApplicationKind(_ask(f"Kind ({', '.join(ApplicationKind)})", None, "--kind"))

@@ -23,32 +23,43 @@ _saved = partial(typer.Option, rich_help_panel=SAVED)
 
 def observe(
     invocation: Invocation,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write the workload.")] = Path("workload.yaml"),
-    interval_ms: Annotated[int, _duration("--interval", help="How long to watch.")] = "10s",  # type: ignore[assignment]
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Workload file to write.")] = Path("workload.yaml"),
+    interval_ms: Annotated[int, _duration("--interval", help="Time to watch.")] = "10s",  # type: ignore[assignment]
     metrics: Annotated[
         list[str] | None,
         _metrics(
             "--metrics",
             metavar="URL",
-            help="http://HOST:PORT/metrics of jmx_exporter, or jmx://HOST:PORT; once for each broker.",
+            help="Metrics endpoint of a broker, http://HOST:PORT/metrics or jmx://HOST:PORT; once for each.",
         ),
     ] = None,
-    producers: Annotated[int | None, _metrics("--producers", min=1, help="Transactional producers in all.")] = None,
-    reads: Annotated[list[str] | None, _metrics("--reads", metavar="TOPIC", help="What they read; repeatable.")] = None,
+    producers: Annotated[
+        int | None, _metrics("--producers", min=1, help="Total number of transactional producers.")
+    ] = None,
+    reads: Annotated[
+        list[str] | None,
+        _metrics("--reads", metavar="TOPIC", help="Topic that the producers' applications read; repeatable."),
+    ] = None,
     snapshots: Annotated[
         list[Path] | None,
         _saved("--snapshot", metavar="FILE", help="Of doctor --save-snapshot; twice, for two moments."),
     ] = None,
-    value: Annotated[str | None, _saved("--value", metavar="SIZE", help="Average record, e.g. '1 KiB'.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    value: Annotated[
+        str | None, _saved("--value", metavar="SIZE", help="Average size of a record, e.g. '1 KiB'.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     *,
     cluster: ClusterOptions,
 ) -> None:
-    """Watch a cluster for an interval and write the workload that it runs.
+    """Measure a cluster and write its workload file.
 
-    Nothing is changed. With -b offsets are listed twice and what was appended in between is read, at most 8 MiB of each
-    partition. --metrics reads the counters of all brokers twice instead, --snapshot what was saved before. Disks,
-    network and commit intervals cannot be seen and are left for you to state.
+    Nothing is changed. With -b, offsets are listed twice and the records appended in between are read, at most 8 MiB of
+    each partition. --metrics reads the counters of all brokers twice instead, and --snapshot uses a saved snapshot.
+    Disks, network, and commit intervals cannot be observed and must be added by hand.
+
+    Examples:
+        eosctl capacity observe -b kafka-1:9092 --interval 60s
+        eosctl capacity observe workload.yaml --metrics http://broker-1:9404/metrics
     """
     if path.exists() and not force:
         raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --force.")

@@ -22,7 +22,7 @@ from eosctl.services.plan_capacity import plan_workload as plan_of
 
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
 
-WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A workload file; see capacity init.")]
+WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file, see capacity init.")]
 PlanOutput = Annotated[PlanFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")]
 
 
@@ -30,19 +30,30 @@ def plan_workload(
     invocation: Invocation,
     workload: WorkloadFile,
     what_if: Annotated[
-        list[str] | None, typer.Option("--what-if", metavar="SETTING=A,B,C", help="Plan with other values; repeatable.")
+        list[str] | None,
+        typer.Option("--what-if", metavar="SETTING=A,B,C", help="Alternative values of a setting; repeatable."),
     ] = None,
-    sensitivity: Annotated[bool, typer.Option("--sensitivity", help="What a tenth more of each does.")] = False,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Show the effect of 10% more of each input.")
+    ] = False,
     until: Annotated[
-        str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="Grow by growth_per_year to this date.")
+        str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="Date to extrapolate to, with growth_per_year.")
     ] = None,
     output: PlanOutput = PlanFormat.TABLE,
     output_file: OutputFile = None,
-    report: Annotated[Path | None, _output("--report", metavar="FILE", help="Write an HTML report as well.")] = None,
-    static: Annotated[bool, _output("--static", help="HTML without scripts: charts as plain SVG.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Exit with 3 when it does not fit.")] = False,
+    report: Annotated[Path | None, _output("--report", metavar="FILE", help="HTML report to write as well.")] = None,
+    static: Annotated[bool, _output("--static", help="Render HTML without scripts, with charts as SVG.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 3 if the workload does not fit.")] = False,
 ) -> None:
-    """Plan a workload: what it costs, what it needs, where it breaks first."""
+    """Plan the capacity of a workload.
+
+    Shows the cost of transactions, the required hardware, and the first bottleneck.
+
+    Examples:
+        eosctl capacity plan workload.yaml
+        eosctl capacity plan workload.yaml --what-if commit.interval.ms=100,500,1000
+        eosctl capacity plan workload.yaml --check --until 2028-01-01
+    """
     item = perform(plan_of, PlanRequest(workload, tuple(what_if or ()), sensitivity, until), invocation)
     now_ms, command = invocation.now_ms(), "capacity plan"
     if output is PlanFormat.HTML:
@@ -58,6 +69,10 @@ def plan_workload(
 
 
 def compare_workloads(invocation: Invocation, one: WorkloadFile, other: WorkloadFile, result: ResultOptions) -> None:
-    """Put the plans of two workloads side by side."""
+    """Compare the capacity plans of two workloads.
+
+    Examples:
+        eosctl capacity compare today.yaml tomorrow.yaml
+    """
     text = render_comparison(*plan_both(one, other), invocation.now_ms(), result.output, invocation.style())
     emit(text, result)

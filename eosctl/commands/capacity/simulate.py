@@ -20,21 +20,28 @@ _duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 def simulate(
     invocation: Invocation,
-    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A workload file; see capacity init.")],
+    workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file, see capacity init.")],
     duration_ms: Annotated[int, _duration("--duration", help="Simulated time.")] = "20s",  # type: ignore[assignment]
-    lose_broker_at_ms: Annotated[int | None, _duration("--lose-broker-at", help="Lose one broker then.")] = None,
-    failover_ms: Annotated[int, _duration("--failover", help="Until others serve.")] = "10s",  # type: ignore[assignment]
-    appends: Annotated[
-        str | None, typer.Option("--appends", metavar="N/s", help="What one broker appends, if the file does not say.")
+    lose_broker_at_ms: Annotated[
+        int | None, _duration("--lose-broker-at", help="Time at which one broker is lost.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Repeat the same choices.")] = 1,
+    failover_ms: Annotated[int, _duration("--failover", help="Time until the other brokers take over.")] = "10s",  # type: ignore[assignment]
+    appends: Annotated[
+        str | None,
+        typer.Option("--appends", metavar="N/s", help="Append rate of one broker, if the file does not set it."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")] = 1,
     *,
     result: ResultOptions,
 ) -> None:
-    """Simulate commits on virtual time: their latency while brokers queue, and while one of them is lost.
+    """Simulate commit latency under load and broker loss.
 
-    The same seed gives the same result. Clients' own search for new leaders is not simulated: standstills are a lower
-    bound.
+    Time is virtual, and the same seed gives the same result. The search of clients for new leaders is not simulated, so
+    outages are a lower bound.
+
+    Examples:
+        eosctl capacity simulate workload.yaml
+        eosctl capacity simulate workload.yaml --lose-broker-at 5s --failover 10s
     """
     request = CommitsRequest(workload, duration_ms, lose_broker_at_ms, failover_ms, appends, seed)
     report = perform(simulate_workload, request, invocation)

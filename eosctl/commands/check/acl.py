@@ -25,48 +25,53 @@ class ApplicationOptions(NamedTuple):
     transactional_id: Annotated[str | None, _option("--transactional-id", metavar="ID", help="Its id.")] = None
     group: Annotated[str | None, _option("--group", metavar="GROUP", help="Its group.")] = None
     reads: Annotated[
-        list[str] | None, _option("--read", metavar="TOPIC", help="A topic that it reads; repeatable.")
+        list[str] | None, _option("--read", metavar="TOPIC", help="Topic that the application reads; repeatable.")
     ] = None
     writes: Annotated[
-        list[str] | None, _option("--write", metavar="TOPIC", help="A topic that it writes; repeatable.")
+        list[str] | None, _option("--write", metavar="TOPIC", help="Topic that the application writes; repeatable.")
     ] = None
     application_id: Annotated[
-        str | None, _option("--application-id", metavar="ID", help="Of Kafka Streams: application.id.")
+        str | None, _option("--application-id", metavar="ID", help="application.id, for Kafka Streams.")
     ] = None
-    connector: Annotated[
-        str | None, _option("--connector", metavar="NAME", help="Of Connect: the connector's name.")
-    ] = None
+    connector: Annotated[str | None, _option("--connector", metavar="NAME", help="Connector name, for Connect.")] = None
     config_topic: Annotated[
-        str | None, _option("--config-topic", metavar="TOPIC", help="Of Connect: config.storage.topic.")
+        str | None, _option("--config-topic", metavar="TOPIC", help="config.storage.topic, for Connect.")
     ] = None
     offset_topic: Annotated[
-        str | None, _option("--offset-topic", metavar="TOPIC", help="Of Connect: offset.storage.topic.")
+        str | None, _option("--offset-topic", metavar="TOPIC", help="offset.storage.topic, for Connect.")
     ] = None
     status_topic: Annotated[
-        str | None, _option("--status-topic", metavar="TOPIC", help="Of Connect: status.storage.topic.")
+        str | None, _option("--status-topic", metavar="TOPIC", help="status.storage.topic, for Connect.")
     ] = None
     kafka_version: Annotated[
-        str | None, _option("--kafka-version", metavar="VERSION", help="The oldest broker, e.g. 2.7.")
+        str | None, _option("--kafka-version", metavar="VERSION", help="Release of the oldest broker, e.g. 2.7.")
     ] = None
 
 
 def acl(
     invocation: Invocation,
-    kind: Annotated[ApplicationKind, typer.Argument(metavar="KIND", help="What the application does.")],
+    kind: Annotated[ApplicationKind, typer.Argument(metavar="KIND", help="Kind of application.")],
     principal: Annotated[
-        str, typer.Option("--principal", metavar="USER", help="As whom, e.g. User:orders.", rich_help_panel=APPLICATION)
+        str,
+        typer.Option("--principal", metavar="USER", help="Principal, e.g. User:orders.", rich_help_panel=APPLICATION),
     ],
     application: ApplicationOptions,
     evidence: EvidenceOptions,
     result: ResultOptions,
 ) -> None:
-    """Print the smallest set of access rules with which an application runs, and what fails without each.
+    """Print the access rules that an application needs.
 
-    KIND is producer (transactional), idempotent-producer, consumer, processor (reads and writes in transactions),
-    streams (Kafka Streams with exactly-once), or connect-source (an exactly-once source, and the workers of Kafka
-    Connect that run it; --group is their group.id). A name that ends in * stands for all that begin so. With a
-    cluster or a snapshot, the rules there are compared: exit code 3 when one is missing or denied, 4 when the
-    cluster's rules could not be read.
+    Prints the smallest set of access rules, and what fails without each. KIND is producer (transactional),
+    idempotent-producer, consumer, processor (reads and writes in transactions), streams (Kafka Streams with
+    exactly-once), or connect-source (an exactly-once source connector and the Connect workers that run it; --group is
+    their group.id). A name that ends in * matches every name with that prefix.
+
+    With a cluster or a snapshot, the rules there are compared with the required ones. Exit codes: 0 all rules are
+    present, 3 a rule is missing or denied, 4 the cluster's rules could not be read.
+
+    Examples:
+        eosctl check acl producer --principal User:orders --transactional-id orders --write orders
+        eosctl check acl processor --principal User:app --group app --read in --write out --transactional-id app
     """
     request = AccessRequest(kind, principal, *application, evidence.cluster.connection, evidence.snapshot)
     plan = perform(plan_access_rules, request, invocation)

@@ -18,33 +18,51 @@ from eosctl.services.check_selection import list_checks as choose
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
 
 Selectors = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID|NAME|AREA|TAG]...", help="What to choose; everything when left out.")
+    list[str] | None, typer.Argument(metavar="[ID|NAME|AREA|TAG]...", help="Checks to select; all by default.")
 ]
 
 
 def list_checks(invocation: Invocation, selectors: Selectors = None, *, result: ResultOptions) -> None:
-    """List the checks: id, name, severity, what they find, what evidence they need."""
+    """List the checks.
+
+    Shows the id, name, severity, problem, and required evidence of each check. Select checks by id, name, area, or tag.
+
+    Examples:
+        eosctl check list
+        eosctl check list TXN -o json
+    """
     text = render_checks(choose(selectors or ()), invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
 
 
 def explain_check(
     invocation: Invocation,
-    check_id: Annotated[
-        str, typer.Argument(metavar="ID|NAME", help="The check, e.g. EOS-TXN-001 or hanging-transaction.")
-    ],
+    check_id: Annotated[str, typer.Argument(metavar="ID|NAME", help="Check, e.g. EOS-TXN-001 or hanging-transaction.")],
     result: ResultOptions,
 ) -> None:
-    """Show a check's manual: what it looks at, why it matters, how to fix and how to verify."""
+    """Show the manual of a check.
+
+    The manual explains what the check inspects, why it matters, how to fix the problem, and how to verify the fix.
+
+    Examples:
+        eosctl check explain EOS-TXN-001
+        eosctl check explain hanging-transaction
+    """
     write_result(render_manual(find_manual(check_id), result.output, invocation.style()), result.output_file)
 
 
 def run_checks(
     invocation: Invocation, selectors: Selectors = None, *, looks: LooksOptions, report: ReportOptions, gate: ScoredGate
 ) -> None:
-    """Run selected checks; only the evidence that they need is collected.
+    """Run selected checks.
 
-    Checks of configuration files need files or folders next to the ids: eosctl check run CFG conf/
+    Collects only the evidence that the selected checks need. Checks of configuration files also need the files or
+    folders to read.
+
+    Examples:
+        eosctl check run TXN GRP -b kafka-1:9092
+        eosctl check run hanging-transaction --snapshot evidence.json
+        eosctl check run CFG conf/
     """
     request = DiagnoseRequest(
         looks.cluster.connection,

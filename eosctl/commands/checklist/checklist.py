@@ -22,7 +22,10 @@ from eosctl.services.checklist_answers import Dialog
 from eosctl.services.run_checklist import ChecklistRun, RunChecklistRequest, run_checklist, sign_checklist
 from eosctl.text import time_text
 
-Who = Annotated[str | None, typer.Option("--who", metavar="NAME", help="Who answers; else the user's name.")]
+Who = Annotated[
+    str | None,
+    typer.Option("--who", metavar="NAME", help="Name of the person who answers; the user's name by default."),
+]
 
 
 class SignedOptions(NamedTuple):
@@ -35,25 +38,27 @@ class SignedOptions(NamedTuple):
 
 def run(
     invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="CHECKLIST", help="Its id, or the file of one of your own.")],
+    name: Annotated[str, typer.Argument(metavar="CHECKLIST", help="Checklist id, or a checklist file.")],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Configuration files for its automatic items.", exists=True),
+        typer.Argument(metavar="[PATH]...", help="Configuration files for the automatic items.", exists=True),
     ] = None,
     record_file: Annotated[
         Path | None,
-        typer.Option("--record", metavar="FILE", help="Keep the answers here, and go on from those that are there."),
+        typer.Option(
+            "--record", metavar="FILE", help="Record file: stores the answers, and resumes from those it contains."
+        ),
     ] = None,
     answers: Annotated[
         list[str] | None,
-        typer.Option("--answer", metavar="'ITEM=yes|no|n/a: NOTE'", help="Answer a manual item; repeatable."),
+        typer.Option("--answer", metavar="'ITEM=yes|no|n/a: NOTE'", help="Answer to a manual item; repeatable."),
     ] = None,
     measures: Annotated[
         list[str] | None,
-        typer.Option("--measure", metavar="ITEM=NUMBER", help="Give the value of a measured item; repeatable."),
+        typer.Option("--measure", metavar="ITEM=NUMBER", help="Value of a measured item; repeatable."),
     ] = None,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Ask for what is open, item by item; needs --record, which keeps each answer.")
+        bool, typer.Option("--ask", help="Prompt for each open item; needs --record, which stores each answer.")
     ] = False,
     who: Who = None,
     *,
@@ -61,10 +66,17 @@ def run(
     result: FindingResultOptions,
     gate: GateOfVerdict,
 ) -> None:
-    """Go through a checklist: checks answer what they can, people the rest.
+    """Work through a checklist.
 
-    With --record the run can be left and resumed. An item that failed is a finding (error). Exit codes: 0 every item is
-    done or not applicable, 2 usage, 3 one has failed, 4 some are open, unless --no-require-complete is given.
+    Checks answer the automatic items; people answer the others with --answer, --measure, or --ask. With --record, the
+    run can be interrupted and resumed. A failed item is a finding with severity error.
+
+    Exit codes: 0 every item is done or not applicable, 2 bad input, 3 an item failed, 4 items are open (0 with
+    --no-require-complete).
+
+    Examples:
+        eosctl checklist run eos-go-live -b kafka-1:9092 --record go-live.json --ask
+        eosctl checklist run eos-go-live conf/ --answer 'ITEM=yes: reviewed in the design meeting'
     """
     if ask and record_file is None:
         raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
@@ -91,18 +103,23 @@ def run(
 
 def sign(
     invocation: Invocation,
-    record_file: Annotated[Path, typer.Argument(metavar="RECORD", help="The record of a run.", exists=True)],
+    record_file: Annotated[Path, typer.Argument(metavar="RECORD", help="Record of a run.", exists=True)],
     checklist_file: Annotated[
-        Path | None, typer.Option("--checklist", metavar="FILE", help="The list, where it is one of your own.")
+        Path | None, typer.Option("--checklist", metavar="FILE", help="Checklist file, for a checklist of your own.")
     ] = None,
     who: Who = None,
-    remark: Annotated[str, typer.Option("--note", help="A remark next to the name.")] = "",
+    remark: Annotated[str, typer.Option("--note", help="Remark to add to the signature.")] = "",
     *,
     result: SignedOptions,
 ) -> None:
-    """Sign a record in which no item has failed or is open; several people may sign.
+    """Sign the record of a checklist run.
 
-    The signature holds a digest of all answers: a record that was changed afterwards is refused.
+    The record must not contain failed or open items. Several people may sign. A signature contains a digest of all
+    answers, so a record that was changed afterwards is rejected.
+
+    Examples:
+        eosctl checklist sign go-live.json --who 'Ada Lovelace'
+        eosctl checklist sign own.json --checklist own-checklist.yaml --note 'approved for 4.3'
     """
     with callbacks(invocation.now_ms) as shown:
         done = sign_checklist(record_file, who, checklist_file, remark, shown)

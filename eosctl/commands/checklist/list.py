@@ -10,6 +10,11 @@ from eosctl.services.list_checklists import list_checklists
 
 
 def list_all(invocation: Invocation, result: ResultOptions) -> None:
-    """List the checklists that come with eosctl."""
+    """List the checklists.
+
+    Examples:
+        eosctl checklist list
+        eosctl checklist list -o json
+    """
     items = tuple(map(checklist_summary, list_checklists()))
     emit_list(("checklists", "checklist list"), items, SUMMARY_COLUMNS, result, invocation)

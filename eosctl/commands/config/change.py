@@ -25,13 +25,18 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and 
 def upgrade(
     invocation: Invocation,
     paths: Paths,
-    old: Annotated[str, typer.Option("--from", metavar="VERSION", help="The release that runs now, e.g. 3.9.")],
-    new: Annotated[str, typer.Option("--to", metavar="VERSION", help="The release to come, e.g. 4.3.")],
+    old: Annotated[str, typer.Option("--from", metavar="VERSION", help="Current release, e.g. 3.9.")],
+    new: Annotated[str, typer.Option("--to", metavar="VERSION", help="Target release, e.g. 4.3.")],
     result: ResultOptions,
 ) -> None:
-    """Show what an upgrade changes for configurations: removed, renamed and refused settings, defaults, steps.
+    """Show what an upgrade changes for configurations.
 
-    Exit code: 0 when no setting is refused or loses its effect, 2 when a file is malformed, 3 when one is.
+    Lists removed, renamed, and rejected settings, changed defaults, and the steps of the upgrade. Exit codes: 0 no
+    setting is rejected or loses its effect, 2 a file is malformed, 3 a setting is rejected or loses its effect.
+
+    Examples:
+        eosctl config upgrade conf/ --from 3.9 --to 4.3
+        eosctl config upgrade server.properties --from 3.5 --to 4.3 -o json
     """
     changes, exit_code = perform(plan_configuration_upgrade, UpgradeRequest(tuple(paths), old, new), invocation)
     text = render_upgrade(changes, invocation.now_ms(), result.output, invocation.style())
@@ -43,17 +48,25 @@ def fix(
     paths: Paths,
     kafka_version: Annotated[
         str | None,
-        typer.Option("--kafka-version", metavar="VERSION", help="The release whose rules hold; else the newest."),
+        typer.Option(
+            "--kafka-version", metavar="VERSION", help="Kafka release that provides the rules; the newest by default."
+        ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write the files; without it the patch is shown.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Write the files; by default, only the patch is shown.")
+    ] = False,
     *,
     result: ResultOptions,
 ) -> None:
-    """Fix what leaves no choice, and show the patch first; comments and order are kept.
+    """Fix configuration files, or show the patch.
 
-    Only findings with one right answer are fixed, until nothing changes any more, and the result is judged again. Each
-    edit changes one line and holds only if the file then means exactly what was wanted. Exit code: 0 when there is
-    nothing to fix or with --yes, 3 when there is, or when errors are left in a file that was written.
+    Only findings with exactly one correct fix are changed. Comments and the order of settings are kept, and the result
+    is checked again. Exit codes: 0 nothing to fix, or the files were written; 3 fixes are available, or errors remain
+    in a written file.
+
+    Examples:
+        eosctl config fix conf/
+        eosctl config fix app.properties --yes
     """
     fixed = perform(fix_configuration, FixRequest(tuple(paths), kafka_version, yes), invocation)
     edits = (fixed.repairs, fixed.before, fixed.after)

@@ -27,7 +27,7 @@ def lint(
         typer.Option(
             "--kafka-version",
             metavar="VERSION",
-            help="The release whose defaults and rules hold, e.g. 3.9; else the newest.",
+            help="Kafka release that provides defaults and rules, e.g. 3.9; the newest by default.",
         ),
     ] = None,
     client_version: Annotated[
@@ -35,31 +35,37 @@ def lint(
         typer.Option(
             "--client-version",
             metavar="VERSION",
-            help="The release of Java clients, Streams and Connect, where it is not the brokers'.",
+            help="Release of Java clients, Streams, and Connect, if it differs from the brokers'.",
         ),
     ] = None,
     librdkafka_version: Annotated[
-        str | None, typer.Option("--librdkafka-version", metavar="VERSION", help="The release of librdkafka, e.g. 1.9.")
+        str | None, typer.Option("--librdkafka-version", metavar="VERSION", help="Release of librdkafka, e.g. 1.9.")
     ] = None,
     roles: Annotated[
         list[str] | None,
-        typer.Option("--role", metavar="FILE=ROLE", help="What a file is, where detection needs help; repeatable."),
+        typer.Option("--role", metavar="FILE=ROLE", help="Role of a file, if it is not detected; repeatable."),
     ] = None,
     with_cluster: Annotated[
-        bool, typer.Option("--with-cluster", help="Judge the files together with the brokers of a running cluster.")
+        bool, typer.Option("--with-cluster", help="Check the files together with the brokers of a running cluster.")
     ] = False,
     *,
     evidence: EvidenceOptions,
     result: FindingResultOptions,
     gate: GateAtError,
 ) -> None:
-    """Judge configuration files by the rules of exactly-once, brokers and applications together.
+    """Check configuration files for exactly-once problems.
 
-    Reads .properties, .conf, .yml, .json, .toml, .ini, .env, .sql and .tf: Kafka's own files, Spring Boot, Strimzi,
-    Kubernetes, Compose, Connect, Flink, librdkafka, Terraform. A comment on the line above a setting suppresses one
-    rule for it: "# eosctl: ignore EOS-CFG-001 REASON". Exit code: 0 without findings at --fail-on, 2 when a file is
-    malformed, or when files about Kafka are all that was given and none was understood, 3 with findings, 4 with
-    --require-complete when a value lies outside of the files or a file about Kafka was not understood.
+    Reads .properties, .conf, .yml, .json, .toml, .ini, .env, .sql, and .tf files: Kafka's own files, Spring Boot,
+    Strimzi, Kubernetes, Compose, Connect, Flink, librdkafka, and Terraform. Brokers and applications are checked
+    together. A comment on the line above a setting suppresses one rule: # eosctl: ignore ID REASON
+
+    Exit codes: 0 no finding at or above --fail-on, 2 a file is malformed or no file was recognized, 3 findings, 4
+    incomplete with --require-complete.
+
+    Examples:
+        eosctl config lint conf/
+        eosctl config lint server.properties app.yml --kafka-version 3.9 -o sarif
+        eosctl config lint app.conf --role app.conf=consumer
     """
     cluster = evidence.cluster
     request = LintRequest(

@@ -18,26 +18,40 @@ from eosctl.services.compare_configuration import Side, compare_files, explain_s
 
 def explain(
     invocation: Invocation,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The setting, e.g. transaction.timeout.ms.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Setting, e.g. transaction.timeout.ms.")],
     result: ResultOptions,
 ) -> None:
-    """Show a setting: where it exists, its default by release, what it does to exactly-once, the rules that read it."""
+    """Explain a setting.
+
+    Shows where the setting exists, its default in each release, its effect on exactly-once, and the rules that read it.
+
+    Examples:
+        eosctl config explain transaction.timeout.ms
+        eosctl config explain isolation.level -o json
+    """
     text = render_setting(explain_setting(key), invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
 
 
 def diff(
     invocation: Invocation,
-    left: Annotated[Path, typer.Argument(metavar="A", help="A configuration file.", exists=True, dir_okay=False)],
-    right: Annotated[Path, typer.Argument(metavar="B", help="Another one.", exists=True, dir_okay=False)],
+    left: Annotated[Path, typer.Argument(metavar="A", help="First configuration file.", exists=True, dir_okay=False)],
+    right: Annotated[Path, typer.Argument(metavar="B", help="Second configuration file.", exists=True, dir_okay=False)],
     left_version: Annotated[
-        str | None, typer.Option("--from", metavar="VERSION", help="The release of A: Kafka's, or librdkafka's.")
+        str | None, typer.Option("--from", metavar="VERSION", help="Release of A: Kafka's or librdkafka's.")
     ] = None,
-    right_version: Annotated[str | None, typer.Option("--to", metavar="VERSION", help="The release of B.")] = None,
+    right_version: Annotated[str | None, typer.Option("--to", metavar="VERSION", help="Release of B.")] = None,
     *,
     result: ResultOptions,
 ) -> None:
-    """Compare what two files mean: values with defaults resolved, each by its own release."""
+    """Compare the effective settings of two files.
+
+    Defaults are resolved first, each by the file's own release, so the result shows what changes in effect.
+
+    Examples:
+        eosctl config diff staging.properties production.properties
+        eosctl config diff old.properties new.properties --from 3.9 --to 4.3
+    """
     found = compare_files(Side(left, left_version), Side(right, right_version), Callbacks(invocation.now_ms, note))
     text = render_differences(found, invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
@@ -45,11 +59,18 @@ def diff(
 
 def render(
     profile: Annotated[
-        str | None, typer.Argument(metavar="[PROFILE]", help="Which; all are listed without.", show_default=False)
+        str | None, typer.Argument(metavar="[PROFILE]", help="Name; all are listed by default.", show_default=False)
     ] = None,
     output_file: OutputFile = None,
 ) -> None:
-    """Print a vetted configuration with the reason for each setting, or list what there is."""
+    """Print a vetted configuration, or list the templates.
+
+    Each setting comes with the reason for it.
+
+    Examples:
+        eosctl config render
+        eosctl config render consumer-read-committed
+    """
     if profile is not None:
         write_result(find_vetted(profile).text, output_file)
         return

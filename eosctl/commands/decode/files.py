@@ -38,43 +38,86 @@ from eosctl.services.decode_state_dir import state_rows
 def decode_index(
     files: Files, base_offset: BaseOffset = None, strict: Strict = False, output: Form = DecodeFormat.TABLE
 ) -> None:
-    """Decode offset indexes (.index): the offset and position of every entry."""
+    """Decode offset indexes (.index).
+
+    Prints the offset and file position of every entry.
+
+    Examples:
+        eosctl decode index data/orders-0/00000000000000000000.index
+        eosctl decode index data/orders-0 -o tsv
+    """
     _decode(files, offset_indexes(base_offset), offset_index_text, output, strict=strict)
 
 
 def decode_time_index(
     files: Files, base_offset: BaseOffset = None, strict: Strict = False, output: Form = DecodeFormat.TABLE
 ) -> None:
-    """Decode time indexes (.timeindex): the timestamp and offset of every entry."""
+    """Decode time indexes (.timeindex).
+
+    Prints the timestamp and offset of every entry.
+
+    Examples:
+        eosctl decode time-index data/orders-0/00000000000000000000.timeindex
+        eosctl decode time-index data/orders-0 -o tsv
+    """
     _decode(files, time_indexes(base_offset), time_index_text, output, strict=strict)
 
 
 def decode_txn_index(files: Files, strict: Strict = False, output: Form = DecodeFormat.TABLE) -> None:
-    """Decode transaction indexes (.txnindex): the aborted transactions whose marker lies in the segment."""
+    """Decode transaction indexes (.txnindex).
+
+    Prints the aborted transactions whose abort marker is in the segment.
+
+    Examples:
+        eosctl decode txn-index data/orders-0/00000000000000000000.txnindex
+        eosctl decode txn-index data/orders-0 -o json
+    """
     _decode(files, TXN_INDEXES, txn_index_text, output, strict=strict)
 
 
 def decode_producer_snapshot(
     files: Files, strict: Strict = False, output: Form = DecodeFormat.TABLE, dialect: Dialect = KafkaDialect.KAFKA_4_3
 ) -> None:
-    """Decode producer snapshots (.snapshot): what a partition knew of its producers at an offset."""
+    """Decode producer snapshots (.snapshot).
+
+    Prints the producer state of a partition at the snapshot's offset.
+
+    Examples:
+        eosctl decode producer-snapshot data/orders-0/00000000000000001200.snapshot
+        eosctl decode producer-snapshot data/orders-0 -o json
+    """
     _decode(files, PRODUCER_SNAPSHOTS, lambda entries: snapshot_text(entries, dialect), output, strict=strict)
 
 
 def decode_checkpoint(files: Files, strict: Strict = False, output: Form = DecodeFormat.TABLE) -> None:
-    """Decode checkpoints: leader epochs, high watermarks, recovery points, log starts, cleaner's."""
+    """Decode checkpoint files.
+
+    Reads leader epochs, high watermarks, recovery points, log start offsets, and the log cleaner's checkpoint.
+
+    Examples:
+        eosctl decode checkpoint data/replication-offset-checkpoint
+        eosctl decode checkpoint data/orders-0/leader-epoch-checkpoint
+    """
     _refuse_dump(output)
     _decode(files, CHECKPOINTS, None, output, strict=strict)
 
 
 def decode_state_dir(
     directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="state.dir, or an application's or a task's directory in it.")
+        list[Path],
+        typer.Argument(metavar="DIR...", help="state.dir, or the directory of an application or a task in it."),
     ],
     strict: Strict = False,
     output: Form = DecodeFormat.TABLE,
 ) -> None:
-    """Decode state directories of Kafka Streams: who holds them, tasks, stores, checkpointed changelog offsets."""
+    """Decode state directories of Kafka Streams.
+
+    Prints the owning process, tasks, stores, and checkpointed changelog offsets.
+
+    Examples:
+        eosctl decode state-dir /tmp/kafka-streams
+        eosctl decode state-dir /tmp/kafka-streams/orders-app/0_1 -o json
+    """
     _refuse_dump(output)
     damage = DamageLog(note, strict=strict)
     pieces = (piece for rows in state_rows(directories, damage) for piece in render_entries(rows, output))

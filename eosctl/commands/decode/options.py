@@ -18,22 +18,24 @@ _filter = partial(typer.Option, rich_help_panel=FILTER)
 
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE|DIR|PATTERN...", help="What to decode; - is standard input.")]
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE|DIR|PATTERN...", help="Files to decode; - is standard input.")
+]
 Form = Annotated[
     DecodeFormat, _output("--output", "-o", "--format", callback=remember_output, help="Format of the lines.")
 ]
-Dialect = Annotated[KafkaDialect, _output("--kafka-version", help="Whose dump tool -o kafka speaks like.")]
-Keys = Annotated[BytesForm, _output("--keys", help="How keys are shown.")]
-Values = Annotated[BytesForm, _output("--values", help="How values are shown.")]
+Dialect = Annotated[KafkaDialect, _output("--kafka-version", help="Release of the dump tool that -o kafka imitates.")]
+Keys = Annotated[BytesForm, _output("--keys", help="Representation of keys.")]
+Values = Annotated[BytesForm, _output("--values", help="Representation of values.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first damage.")]
-ProducerIds = Annotated[list[int] | None, _filter("--producer-id", help="Only this producer id; repeatable.")]
-Offsets = Annotated[str | None, _filter("--offset", metavar="A:B", help="Only these offsets, both ends included.")]
+ProducerIds = Annotated[list[int] | None, _filter("--producer-id", help="Producer id to show; repeatable.")]
+Offsets = Annotated[str | None, _filter("--offset", metavar="A:B", help="Offset range, both ends included.")]
 Times = Annotated[
     str | None,
-    _filter("--time", metavar="A:B", help="Only these times: A:B in ms since the epoch, or A..B in RFC 3339."),
+    _filter("--time", metavar="A:B", help="Time range: A:B in ms since the epoch, or A..B in RFC 3339."),
 ]
 BaseOffset = Annotated[
-    int | None, typer.Option("--base-offset", help="First offset of the segment, where the file's name lacks it.")
+    int | None, typer.Option("--base-offset", help="First offset of the segment, if the file name does not contain it.")
 ]
 
 

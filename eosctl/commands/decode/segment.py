@@ -41,46 +41,57 @@ _live_option = partial(typer.Option, rich_help_panel=LIVE)
 class LiveOptions(NamedTuple):
     """The options that name what to read of a cluster."""
 
-    topic: Annotated[str | None, _live_option("--topic", help="Read this topic from a cluster.")] = None
+    topic: Annotated[str | None, _live_option("--topic", help="Topic to read from a cluster.")] = None
     partitions: Annotated[
-        list[int] | None, _live_option("--partition", min=0, help="Only this partition; repeatable.")
+        list[int] | None, _live_option("--partition", min=0, help="Partition to read; repeatable.")
     ] = None
     begin: Annotated[
         str | None,
-        _live_option("--from", metavar="OFFSET|@TIME", help="Begin here: 1200, @-1h, @2026-11-21T09:00:00Z."),
+        _live_option(
+            "--from", metavar="OFFSET|@TIME", help="Start of the range: 1200, @-1h, or @2026-11-21T09:00:00Z."
+        ),
     ] = None
-    max_bytes: Annotated[int, _live_option("--max-bytes", min=1, help="Fetch at most this much of a partition.")] = (
-        256 << 20
-    )
+    max_bytes: Annotated[
+        int, _live_option("--max-bytes", min=1, help="Maximum number of bytes to fetch from a partition.")
+    ] = 256 << 20
 
 
 def decode_segment(
     invocation: Invocation,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE|DIR|PATTERN...", help="What to decode; - is standard input; none with --topic."),
+        typer.Argument(metavar="FILE|DIR|PATTERN...", help="Files to decode; - is standard input; none with --topic."),
     ] = None,
     *,
     live: LiveOptions,
     cluster: ClusterOptions,
-    records: Annotated[bool, typer.Option("--records", "-r", help="Show the records of each batch too.")] = False,
-    summary: Annotated[bool, typer.Option("--summary", help="Show only what there is in all.")] = False,
+    records: Annotated[bool, typer.Option("--records", "-r", help="Show the records of each batch as well.")] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="Show only totals.")] = False,
     outcomes: Annotated[
-        bool, typer.Option("--outcomes", help="Say of each batch whether its transaction was committed or aborted.")
+        bool, typer.Option("--outcomes", help="Show whether each batch was committed or aborted.")
     ] = False,
     producer_ids: ProducerIds = None,
     offsets: Offsets = None,
     times: Times = None,
-    only: Annotated[Only | None, typer.Option("--only", help="Only these batches.", rich_help_panel=FILTER)] = None,
+    only: Annotated[
+        Only | None, typer.Option("--only", help="Kind of batches to show.", rich_help_panel=FILTER)
+    ] = None,
     keys: Keys = BytesForm.UTF8,
     values: Values = BytesForm.UTF8,
     strict: Strict = False,
     output: Form = DecodeFormat.TABLE,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
 ) -> None:
-    """Decode .log files: batches, and with --records their records; or a topic of a cluster, with --topic.
+    """Decode log segments, or a topic of a cluster.
 
-    Damage is told on standard error with file and byte, and reading goes on at the next valid batch; exit code 1.
+    Prints the batches of .log files, and with --records their records. With --topic, the partitions of a topic are
+    fetched from a cluster. Damage is reported on standard error with file and byte position, decoding continues with
+    the next valid batch, and the exit code is 1.
+
+    Examples:
+        eosctl decode segment /var/lib/kafka/orders-0/00000000000000000000.log --records
+        eosctl decode segment data/orders-0 --only control -o json
+        eosctl decode segment --topic orders --partition 2 --from @-1h -b kafka-1:9092
     """
     selection = select_records(producer_ids or (), parse_bounds(offsets, "--offset"), parse_times(times), only)
     damage = DamageLog(note, strict=strict)

@@ -47,16 +47,21 @@ def decode_txn_log(
     transactional_id: Annotated[str | None, _filter("--transactional-id", help="Only this transactional id.")] = None,
     history: Annotated[
         str | None,
-        typer.Option(
-            "--history", metavar="ID", help="The life of a transactional id: each state and how long it lasted."
-        ),
+        typer.Option("--history", metavar="ID", help="Transactional id whose states and their durations are shown."),
     ] = None,
     producer_ids: ProducerIds = None,
     *,
     records: RecordsOptions,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
 ) -> None:
-    """Decode the transaction state log: give the directories of `__transaction_state`, or one above them."""
+    """Decode the transaction log (`__transaction_state`).
+
+    Takes the directories of its partitions, or a directory above them.
+
+    Examples:
+        eosctl decode txn-log data/
+        eosctl decode txn-log data/ --history payment-service
+    """
     wanted, chosen = transactional_id if history is None else history, frozenset(producer_ids or ())
     row = transaction_rows(wanted, chosen, timed=history is not None)
     columns = TRANSACTION_COLUMNS if history is None else HISTORY_COLUMNS
@@ -71,7 +76,14 @@ def decode_offsets(
     records: RecordsOptions,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
 ) -> None:
-    """Decode `__consumer_offsets`: committed, pending and aborted offsets, tombstones, and groups with members."""
+    """Decode `__consumer_offsets`.
+
+    Prints committed, pending, and aborted offsets, tombstones, and groups with their members.
+
+    Examples:
+        eosctl decode offsets data/
+        eosctl decode offsets data/ --group billing -o json
+    """
     lines = OffsetLines() if group is None else None
     writer = RowText(OFFSET_COLUMNS, records.output)
     _decode("__consumer_offsets", files, records, offset_rows(group), writer, dialect, lines)
@@ -85,7 +97,14 @@ def decode_metadata_log(
     *,
     records: RecordsOptions,
 ) -> None:
-    """Decode the KRaft metadata log: topics, partitions, features, producer id blocks, brokers, settings."""
+    """Decode the KRaft metadata log.
+
+    Prints topics, partitions, features, producer id blocks, brokers, and settings.
+
+    Examples:
+        eosctl decode metadata-log data/__cluster_metadata-0
+        eosctl decode metadata-log data/ --type ProducerIdsRecord
+    """
     if records.output is DecodeFormat.KAFKA:
         raise UsageError("The dump tool's text of the metadata log is not offered.", "", "Choose -o json.")
     writer = RowText(METADATA_COLUMNS, records.output)

@@ -33,7 +33,7 @@ class SourceOptions(NamedTuple):
     ] = None
     zone: Annotated[
         str | None,
-        source_option("--zone", metavar="ZONE", help="Zone of stamps in logs that have none, e.g. Europe/Berlin."),
+        source_option("--zone", metavar="ZONE", help="Time zone of timestamps without one, e.g. Europe/Berlin."),
     ] = None
     metrics: MetricUrls = None
     credentials: MetricCredentials = None
@@ -48,7 +48,7 @@ def doctor(
     invocation: Invocation,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Configuration files and folders to judge as well.", exists=True),
+        typer.Argument(metavar="[PATH]...", help="Configuration files and folders to check as well.", exists=True),
     ] = None,
     *,
     looks: LooksOptions,
@@ -57,14 +57,23 @@ def doctor(
     report: ReportOptions,
     gate: ScoredGate,
 ) -> None:
-    """Collect evidence, run every check that applies, grade, say what to do next.
+    """Diagnose a cluster and print the fixes.
 
-    Nothing is changed: only read requests are sent, no group is joined, no topic is created. With paths, configuration
-    files are judged too, against the cluster's brokers; logs and metrics join what the cluster says. Any of them may
-    stand alone: where no cluster is named, none is asked. Exit codes:
-    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage, a malformed file, or no
-    check evaluated because logs were not recognized, 3 findings or a score below --min-score, 4 evidence incomplete
-    with --require-complete.
+    Collects evidence, runs every check that applies, and prints a grade, the findings, and the commands that fix them.
+    Only read requests are sent: no group is joined, no topic is created, nothing is changed.
+
+    Configuration files (PATH), logs, and metrics add to the cluster's evidence. Each of them also works alone: without
+    a cluster or a snapshot, no cluster is contacted. A check whose evidence is missing is reported as skipped, never as
+    passed.
+
+    Exit codes: 0 no finding at or above --fail-on, 1 the cluster could not be read, 2 bad input or no check was
+    evaluated, 3 findings at or above --fail-on or a score below --min-score, 4 incomplete evidence with
+    --require-complete.
+
+    Examples:
+        eosctl doctor -b kafka-1:9092 --command-config client.properties
+        eosctl doctor conf/ --logs server.log --fail-on warning
+        eosctl doctor --snapshot evidence.json --report doctor.html
     """
     connection, demands = looks.cluster.connection, gate.options
     if watch.watch:

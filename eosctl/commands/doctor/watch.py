@@ -28,17 +28,19 @@ _INTERVAL: Final[Any] = "30s"
 class WatchOptions(NamedTuple):
     """The options of a watch."""
 
-    watch: Annotated[bool, _watch("--watch", help="Look again and again until Ctrl-C, and show what changed.")] = False
+    watch: Annotated[bool, _watch("--watch", help="Continuous diagnosis that shows changes, until Ctrl-C.")] = False
     interval: Annotated[
         int,
         _watch(
             "--interval",
             metavar="DURATION",
             parser=parse_duration_ms,
-            help="Pause between two looks of --watch; longer when looks take long.",
+            help="Time between two readings of --watch; longer if a reading takes longer.",
         ),
     ] = _INTERVAL
-    look_count: Annotated[int | None, _watch("--count", min=1, help="End --watch after this many looks.")] = None
+    look_count: Annotated[
+        int | None, _watch("--count", min=1, help="Number of readings of --watch; unlimited by default.")
+    ] = None
 
 
 def check_watchable(output: FindingFormat, given: Sequence[str]) -> None:

@@ -23,11 +23,15 @@ def lint(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders of mirrors.", exists=True)],
     result: ResultOptions,
 ) -> None:
-    """Tell what a mirror between two clusters carries over, what it does not, and what is set wrong.
+    """Check a mirror between two clusters.
 
-    Reads mm2.properties, MirrorMaker's connectors, and the settings of cluster links. Rehearse the failover itself with
-    "eosctl runbook test region-failover". Exit code: 2 when a file is malformed or holds no mirror, 3 when something is
-    wrong.
+    Reports what the mirror carries over, what it does not, and which settings are wrong. Reads mm2.properties,
+    MirrorMaker's connectors, and the settings of cluster links. To rehearse the failover: eosctl runbook test
+    region-failover. Exit codes: 2 a file is malformed or contains no mirror, 3 findings.
+
+    Examples:
+        eosctl dr lint mm2.properties
+        eosctl dr lint connectors/ -o json
     """
     linted = perform(lint_mirrors, paths, invocation)
     items = (*map(carried_item, linted.carried), *map(finding_item, linted.findings))

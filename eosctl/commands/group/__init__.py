@@ -6,5 +6,5 @@ OFFSETS = (Entry("locate", "group.locate:locate_group"),)
 COMMANDS = (
     Entry("lag", "group.offsets:show_lag"),
     Entry("pending", "group.offsets:show_pending"),
-    Entry("offsets", "group:OFFSETS", "Committed offsets."),
+    Entry("offsets", "group:OFFSETS", "Locate the committed offsets of a group."),
 )

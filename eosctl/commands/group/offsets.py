@@ -15,7 +15,7 @@ from eosctl.errors import ExitCode
 from eosctl.render.transactions.lag import render_lags, render_pending
 from eosctl.services.groups import GroupsRequest, find_pending_offsets, measure_groups
 
-Groups = Annotated[list[str] | None, typer.Argument(metavar="GROUP...", help="Only these groups; default is all.")]
+Groups = Annotated[list[str] | None, typer.Argument(metavar="GROUP...", help="Groups to show; all by default.")]
 
 
 def show_lag(
@@ -26,11 +26,15 @@ def show_lag(
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """Show the lag of groups as a read_committed reader has it: readable, blocked by which transaction, overhead.
+    """Show the lag of groups as read_committed readers see it.
 
-    LAG is what other tools show, in offsets. READABLE are records that the group will be given; ABORTED and MARKERS
-    are skipped; BLOCKED offsets lie behind the last stable offset. Exit code 3 when a group is blocked by a
-    transaction that hangs, is stalled, or is past its timeout.
+    LAG is the lag in offsets that other tools show. READABLE counts the records that the group will receive. ABORTED
+    and MARKERS are skipped by the reader. BLOCKED counts offsets behind the last stable offset. Exit code 3 when a
+    group is blocked by a transaction that hangs, is stalled, or is past its timeout.
+
+    Examples:
+        eosctl group lag -b kafka-1:9092
+        eosctl group lag billing -b kafka-1:9092 -o json
     """
     found = perform(measure_groups, _request(groups, looks), invocation)
     text = render_lags(
@@ -48,11 +52,16 @@ def show_pending(
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """Show offsets that open transactions hold (UNSTABLE_OFFSET_COMMIT), and which transaction holds each.
+    """Show offset commits of open transactions.
 
-    A group with such an offset cannot start reading that partition before the transaction ends. On a live cluster the
-    coordinators' answers are held against the log of __consumer_offsets as well: an offset of which the two say
-    different things is named (KAFKA-17507). Exit code 3 then, and when a transaction will not end by itself or is late.
+    Lists offsets in state UNSTABLE_OFFSET_COMMIT and the transaction that holds each. A group with such an offset
+    cannot read that partition until the transaction ends. On a live cluster, the coordinators' answers are compared
+    with the `__consumer_offsets` log, and differences are reported (KAFKA-17507). Exit code 3 on a difference, and when
+    a transaction is late or will not end without help.
+
+    Examples:
+        eosctl group pending -b kafka-1:9092
+        eosctl group pending billing -b kafka-1:9092
     """
     found = perform(find_pending_offsets, _request(groups, looks), invocation)
     held = (found.pins, found.holders, found.stale)

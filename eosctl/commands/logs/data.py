@@ -22,9 +22,7 @@ def mine_data(
     invocation: Invocation,
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="DIR...", help="Data directories (log.dirs) of one cluster's brokers, or copies of some."
-        ),
+        typer.Argument(metavar="DIR...", help="Data directories (log.dirs) of one cluster's brokers, or copies."),
     ],
     topic: Topics = None,
     business_key: BusinessKey = None,
@@ -32,11 +30,16 @@ def mine_data(
     *,
     result: ResultOptions,
 ) -> None:
-    """Read Kafka's data files: durations of transactions, abort ratios, markers, sequence gaps, duplicate keys.
+    """Measure transactions in Kafka's data files.
 
-    Of a partition's replicas the one that reaches furthest is read. Nothing is changed; no cluster is needed.
+    Reports the durations of transactions, abort ratios, markers, sequence gaps, and duplicate keys. Of a partition's
+    replicas, the one with the highest end offset is read. Nothing is changed and no cluster is needed.
 
-    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
+    Exit codes: 0 done, 2 bad input, 4 a file could not be read to its end.
+
+    Examples:
+        eosctl logs data /var/lib/kafka
+        eosctl logs data broker-*/data --topic orders --business-key header:order-id
     """
     request = service.DataRequest(tuple(paths), tuple(topic or ()), business_key, engine)
     mined = perform(service.mine_data, request, invocation)

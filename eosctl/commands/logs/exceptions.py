@@ -13,9 +13,15 @@ from eosctl.services import count_exceptions as service
 
 
 def count_exceptions(invocation: Invocation, paths: Paths, reading: ReadingOptions, result: ResultOptions) -> None:
-    """Count stack traces by minute, class, root cause, application and host: the fast look at a lot of logs.
+    """Count stack traces in logs.
 
-    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
+    Counts by minute, class, root cause, application, and host. This is the fastest overview of many logs.
+
+    Exit codes: 0 done, 2 bad input, 4 a file could not be read to its end.
+
+    Examples:
+        eosctl logs exceptions /var/log/kafka
+        kubectl logs payment-0 | eosctl logs exceptions -
     """
     counted = perform(service.count_exceptions, service.ExceptionsRequest(tuple(paths), *reading), invocation)
     for name, reason in counted.unread.items():

@@ -19,42 +19,43 @@ from eosctl.services.log_places import connection_of
 READING: Final = "Reading"
 _reading_option = partial(typer.Option, rich_help_panel=READING)
 Paths = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", help="Log files, archives, directories, and - for standard input.")
+    list[Path], typer.Argument(metavar="PATH...", help="Log files, archives, directories, or - for standard input.")
 ]
 Places = Annotated[
     list[Path],
     typer.Argument(
-        metavar="PATH...", help="Log files, archives, directories, kafka://HOST:PORT/TOPIC, and - for standard input."
+        metavar="PATH...", help="Log files, archives, directories, kafka://HOST:PORT/TOPIC, or - for standard input."
     ),
 ]
 Zone = Annotated[
-    str | None, _reading_option("--zone", metavar="ZONE", help="Zone of stamps without one, e.g. Europe/Berlin.")
+    str | None,
+    _reading_option("--zone", metavar="ZONE", help="Time zone of timestamps without one, e.g. Europe/Berlin."),
 ]
 Pattern = Annotated[
     str | None,
     _reading_option(
         "--pattern",
         metavar="PATTERN",
-        help="The log4j or logback pattern of the files, e.g. '%d{ISO8601} %-5p [%t] %c - %m%n'.",
+        help="log4j or logback pattern of the files, e.g. '%d{ISO8601} %-5p [%t] %c - %m%n'.",
     ),
 ]
 Engine = Annotated[
     EngineChoice,
     _reading_option(
         "--engine",
-        help="Read in this process, or on Spark (needs Java and the spark extra); auto takes Spark from 8 GB on.",
+        help="Engine that reads: this process, or Spark (needs Java and the spark extra). auto uses Spark from 8 GB.",
     ),
 ]
 Topics = Annotated[
     list[str] | None,
-    typer.Option("--topic", metavar="NAME", help="Read this topic, and the internal ones; repeatable."),
+    typer.Option("--topic", metavar="NAME", help="Topic to read, in addition to the internal ones; repeatable."),
 ]
 BusinessKey = Annotated[
     str | None,
     typer.Option(
         "--business-key",
         metavar="KEY",
-        help="Look for records that readers get twice, by key, header:NAME or value:FIELD (of JSON).",
+        help="Identity of a record, to find duplicates: key, header:NAME, or value:FIELD (of JSON).",
     ),
 ]
 
@@ -75,10 +76,12 @@ class PeriodOptions(NamedTuple):
         _reading_option(
             "--from",
             metavar="TIME",
-            help="Tell of what was from here on: RFC 3339, ms, or -30m; topics are read from a day before.",
+            help="Start of the time range: RFC 3339, epoch milliseconds, or relative (-30m).",
         ),
     ] = None
-    end: Annotated[str | None, _reading_option("--to", metavar="TIME", help="Up to here; like --from.")] = None
+    end: Annotated[
+        str | None, _reading_option("--to", metavar="TIME", help="End of the time range, in the same form.")
+    ] = None
 
     def period(self, now_ms: int) -> Period:
         """Return the time that the options name.

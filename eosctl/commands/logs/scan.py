@@ -30,18 +30,22 @@ def scan_logs(
     reading: ReadingOptions,
     categories: Annotated[
         list[str] | None,
-        typer.Option(
-            "--category", metavar="NAME", help="Show events of this category only; repeatable.", rich_help_panel=OUTPUT
-        ),
+        typer.Option("--category", metavar="NAME", help="Category to show; repeatable.", rich_help_panel=OUTPUT),
     ] = None,
     *,
     times: PeriodOptions,
     topics: TopicsOptions,
     result: ResultOptions,
 ) -> None:
-    """Read logs into events: category, time, ids, exceptions, with file and offset of each.
+    """Extract events from logs.
 
-    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end, or no log record was recognized.
+    Each event has a category, a time, ids, the exception, and its file and offset.
+
+    Exit codes: 0 done, 2 bad input, 4 a file could not be read to its end or no log record was recognized.
+
+    Examples:
+        eosctl logs scan server.log application.log.gz
+        eosctl logs scan /var/log/kafka --category PRODUCER_FENCED --from -2h -o json
     """
     period, connection = times.period(invocation.now_ms()), topics.connection(paths)
     request = MineRequest(tuple(paths), connection, *reading, period, tuple(categories or ()))
@@ -73,17 +77,23 @@ def report_logs(
     header: Header = None,
     output_file: OutputFile = None,
     static: Annotated[
-        bool, typer.Option("--static", help="Draw HTML's timeline without scripts.", rich_help_panel=OUTPUT)
+        bool,
+        typer.Option("--static", help="Render the timeline of the HTML page without scripts.", rich_help_panel=OUTPUT),
     ] = False,
     fail_on: FailOnIfNamed = None,
     exit_zero: ExitZero = False,
     require_complete: RequireComplete = False,
     rules: RulesFile = None,
 ) -> None:
-    """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
+    """Report incidents in logs with their root causes.
 
-    Exit codes: 0 done, 2 usage, 3 an incident, or a record without a known cause, at or above --fail-on, 4 a file could
-    not be read to its end, or no log record was recognized; with --require-complete also when little of a file was.
+    Each incident has evidence and next steps. Logs of brokers and applications are read together.
+
+    Exit codes: 0 done, 2 bad input, 4 a file could not be read to its end or no log record was recognized.
+
+    Examples:
+        eosctl logs report server.log payment-service.log
+        eosctl logs report /var/log/kafka --from -2h -o html --output-file report.html
     """
     gate = GateOptions(fail_on, exit_zero, require_complete, rules=rules)
     period, connection = times.period(invocation.now_ms()), topics.connection([*paths, *(baseline or ())])

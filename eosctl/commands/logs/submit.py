@@ -19,21 +19,21 @@ from eosctl.services.submit_job import DataJobRequest, EventFormat, JobResult, S
 CLUSTER: Final = "Cluster"
 
 _cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the command.")]
 
 
 class JobOptions(NamedTuple):
     """The options of any job."""
 
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")]
-    master: Annotated[str, _cluster_option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.")] = (
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Directory for the result.")]
+    master: Annotated[str, _cluster_option("--master", help="Spark master, e.g. spark://host:7077 or yarn.")] = (
         DEFAULT_MASTER
     )
-    deploy_mode: Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Where the driver runs.")] = (
+    deploy_mode: Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Place of the driver.")] = (
         DeployMode.CLIENT
     )
     setting: Annotated[
-        list[str] | None, _cluster_option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable.")
+        list[str] | None, _cluster_option("--conf", metavar="NAME=VALUE", help="Spark setting; repeatable.")
     ] = None
 
 
@@ -46,18 +46,18 @@ class ScanJobOptions(NamedTuple):
         _cluster_option(
             "--connect",
             metavar="URL",
-            help="A Spark Connect server to run on instead of a master, e.g. sc://host:15002.",
+            help="Spark Connect server to use instead of a master, e.g. sc://host:15002.",
         ),
     ] = None
     jars: Annotated[
-        list[str] | None, _cluster_option("--jars", metavar="FILE", help="A jar that the job needs; repeatable.")
+        list[str] | None, _cluster_option("--jars", metavar="FILE", help="Jar that the job needs; repeatable.")
     ] = None
     packages: Annotated[
         list[str] | None,
         _cluster_option(
             "--packages",
             metavar="GROUP:ARTIFACT:VERSION",
-            help="A package that Spark's own resolver fetches; repeatable.",
+            help="Package that Spark's resolver fetches; repeatable.",
         ),
     ] = None
 
@@ -68,7 +68,7 @@ def submit_job(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Log files and directories, under the same names on every executor, and kafka://HOST:PORT/TOPIC.",
+            help="Log files and directories with the same paths on every executor, or kafka://HOST:PORT/TOPIC.",
         ),
     ],
     scan: ScanJobOptions,
@@ -79,27 +79,31 @@ def submit_job(
     baseline: Annotated[
         str | None,
         typer.Option(
-            "--baseline", metavar="DIR", help="An earlier result in the same format: what fails now and not then."
+            "--baseline", metavar="DIR", help="Earlier result in the same format, to report new failures only."
         ),
     ] = None,
     zone: Zone = None,
     pattern: Pattern = None,
     split_mb: Annotated[
-        int, typer.Option("--split-mb", min=1, help="How much a task reads.", rich_help_panel=READING)
+        int, typer.Option("--split-mb", min=1, help="MiB that each task reads.", rich_help_panel=READING)
     ] = 64,
     *,
     topics: TopicsOptions,
     times: PeriodOptions,
     dry_run: DryRun = False,
 ) -> None:
-    """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
+    """Scan logs as a job on a Spark cluster.
 
-    Events go to DIR/events-v2, exceptions by the minute to DIR/exceptions-v2, incidents to DIR/incidents-v2 and
-    DIR/incidents.json, and with --baseline the exceptions that are new since then to DIR/new-failures-v2. Executors
-    need Python 3.11, pyarrow and pandas, and for topics confluent-kafka; eosctl is shipped along. On a Spark Connect
-    server (--connect) nothing here needs Java; events lie where the server writes.
+    Packs eosctl, submits the job, and prints a summary of the result. Events are written to DIR/events-v2, exceptions
+    by minute to DIR/exceptions-v2, incidents to DIR/incidents-v2, and the summary to DIR/summary.json. Executors need
+    Python 3.11, pyarrow, and pandas, and confluent-kafka to read topics. With a Spark Connect server (--connect), this
+    machine does not need Java, and the tables are written where the server writes.
 
-    Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
+    Exit codes: 0 done, 1 the job failed or a file could not be read, 2 bad input.
+
+    Examples:
+        eosctl logs submit /logs/2026-11 --out /reports --master spark://host:7077
+        eosctl logs submit hdfs:///logs --out hdfs:///reports --master yarn --deploy-mode cluster
     """
     request = ScanJobRequest(
         tuple(paths),
@@ -122,7 +126,7 @@ def submit_job(
 def submit_data_job(
     invocation: Invocation,
     paths: Annotated[
-        list[str], typer.Argument(metavar="DIR...", help="Data directories, under the same names on every executor.")
+        list[str], typer.Argument(metavar="DIR...", help="Data directories with the same paths on every executor.")
     ],
     topic: Topics = None,
     business_key: BusinessKey = None,
@@ -130,13 +134,18 @@ def submit_data_job(
     job: JobOptions,
     dry_run: DryRun = False,
 ) -> None:
-    """Run ``logs data`` as a job on a Spark cluster: every transaction as Parquet, the sums as JSON.
+    """Measure data files as a job on a Spark cluster.
 
-    Transactions, sequence breaks, key uses and damages go to one directory each below DIR, the sums to
-    DIR/summary.json. Executors need Python 3.11, pyarrow and pandas; eosctl is shipped along, and of compiled packages
-    those of this machine: platform and Python release must be the same.
+    Does the work of logs data. Every transaction is written as Parquet; transactions, sequence gaps, key uses, and
+    damage each have a directory below DIR, and the totals are in DIR/summary.json. Executors need Python 3.11, pyarrow,
+    and pandas. Compiled packages are shipped from this machine, so the executors must have the same platform and Python
+    release.
 
-    Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
+    Exit codes: 0 done, 1 the job failed or a file could not be read, 2 bad input.
+
+    Examples:
+        eosctl logs submit-data /data/kafka --out /reports --master spark://host:7077
+        eosctl logs submit-data /data/kafka --topic orders --out /reports --dry-run
     """
     request = DataJobRequest(tuple(paths), *_fixed(job), tuple(topic or ()), business_key, dry_run)
     _show(submit_data(request, Callbacks(invocation.now_ms, note)), topic_lines)

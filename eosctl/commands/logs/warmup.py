@@ -10,12 +10,16 @@ from eosctl.services.warm_up import warm_up as write_archive
 
 
 def warm_up(invocation: Invocation) -> None:
-    """Keep Spark's classes in an archive (160 MB), from which the local Spark of --engine spark starts twice as fast.
+    """Archive Spark's classes so that Spark starts faster.
 
-    The archive lies in the user's cache directory. It belongs to this Java and this pyspark: after a change of either
-    Spark starts as without it, until the next warmup.
+    Writes an archive of 160 MB to the user's cache directory. The local Spark of --engine spark then starts twice as
+    fast. The archive belongs to this Java and this pyspark: after a change of either, Spark starts without it until the
+    next warmup.
 
-    Exit codes: 0 done, 1 Spark cannot be used or did not write it.
+    Exit codes: 0 done, 1 Spark is not available or did not write the archive.
+
+    Examples:
+        eosctl logs warmup
     """
     target = write_archive(Callbacks(invocation.now_ms, note))
     sys.stdout.write(f"{target}: {target.stat().st_size / 1e6:.0f} MB of classes that Spark need not load again.\n")

@@ -23,26 +23,31 @@ def watch_logs(
     paths: Places,
     zone: Zone = None,
     category: Annotated[
-        list[str] | None, typer.Option("--category", metavar="NAME", help="Show this category only; repeatable.")
+        list[str] | None, typer.Option("--category", metavar="NAME", help="Category to show; repeatable.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show benign events, too.", rich_help_panel=READING)] = False,
-    from_start: Annotated[bool, _following("--from-start", help="Begin with what is there already.")] = False,
-    interval_ms: Annotated[int, _following("--interval-ms", min=10, help="How often to look.")] = 100,
-    idle_ms: Annotated[int, _following("--idle-ms", min=0, help="When an event is held to be complete.")] = 250,
+    every: Annotated[bool, typer.Option("--all", help="Show benign events as well.", rich_help_panel=READING)] = False,
+    from_start: Annotated[bool, _following("--from-start", help="Start with the existing content.")] = False,
+    interval_ms: Annotated[int, _following("--interval-ms", min=10, help="Milliseconds between two readings.")] = 100,
+    idle_ms: Annotated[
+        int, _following("--idle-ms", min=0, help="Milliseconds without new lines after which an event is complete.")
+    ] = 250,
     seconds: Annotated[
-        float | None, _following("--for", metavar="SECONDS", min=0, help="Stop after this long.")
+        float | None, _following("--for", metavar="SECONDS", min=0, help="Time to run; unlimited by default.")
     ] = None,
     *,
     topics: TopicsOptions,
-    as_json: Annotated[bool, typer.Option("--jsonl", help="Write an event as a JSON object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--jsonl", help="Write each event as one line of JSON.")] = False,
 ) -> None:
-    """Follow logs and show what matters while it is written; rotation and truncation are followed.
+    """Follow logs and show relevant events as they are written.
 
-    Topics that shippers write logs to are followed like files: kafka://HOST:PORT/TOPIC.
+    Rotated and truncated files are followed. A log topic (kafka://HOST:PORT/TOPIC) is followed like a file. Runs until
+    it is interrupted, or for the time of --for.
 
-    Runs until it is interrupted.
+    Exit codes: 0 the time is over, 2 bad input, 130 interrupted.
 
-    Exit codes: 0 the time was over, 2 usage, 130 interrupted.
+    Examples:
+        eosctl logs watch /var/log/kafka
+        eosctl logs watch server.log --category PRODUCER_FENCED --jsonl
     """
     shown = (tuple(category or ()), every, from_start)
     request = FollowRequest(tuple(paths), topics.connection(paths), zone, *shown, interval_ms, idle_ms, seconds)

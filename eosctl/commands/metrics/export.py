@@ -15,14 +15,11 @@ from eosctl.services.export_monitoring import Target, export_monitoring
 def export_metrics(
     target: Annotated[
         Target,
-        typer.Argument(
-            help="rules: alerts and recording rules of Prometheus; jmx-exporter: what the exporter beside brokers and "
-            "clients keeps; grafana: a dashboard; strimzi: ConfigMap, PodMonitor and PrometheusRule; otel: an "
-            "OpenTelemetry collector that scrapes the exporters."
-        ),
+        typer.Argument(metavar="TARGET", help="Program to configure."),
     ],
     targets: Annotated[
-        list[str] | None, typer.Option("--target", metavar="HOST:PORT", help="otel: an exporter to scrape; repeatable.")
+        list[str] | None,
+        typer.Option("--target", metavar="HOST:PORT", help="Exporter to scrape, for otel; repeatable."),
     ] = None,
     faster: Annotated[
         int,
@@ -30,12 +27,22 @@ def export_metrics(
             "--faster",
             min=1,
             max=60,
-            help="rules: divide holds and windows by this, to try alerts out in a lab with scrapes every second.",
+            help="Divisor of the rules' periods, to test alerts with scrapes every second.",
         ),
     ] = 1,
     output_file: OutputFile = None,
 ) -> None:
-    """Write the configuration of a monitoring program: rules, exporter, dashboard, collector."""
+    """Print the configuration of a monitoring program.
+
+    TARGET is rules (Prometheus alerts and recording rules), jmx-exporter (the exporter's configuration for brokers and
+    clients), grafana (a dashboard), strimzi (ConfigMap, PodMonitor, and PrometheusRule), or otel (an OpenTelemetry
+    collector that scrapes the exporters).
+
+    Examples:
+        eosctl metrics export rules --output-file eos-rules.yaml
+        eosctl metrics export grafana > dashboard.json
+        eosctl metrics export otel --target broker-1:9404 --target broker-2:9404
+    """
     documents = export_monitoring(target, render_yaml, targets or (), faster)
     render = render_json if target is Target.GRAFANA else render_yaml
     write_result("---\n".join(map(render, documents)), output_file)

@@ -18,18 +18,25 @@ from eosctl.services.metric_catalogue import COMPONENTS, NamedMissing, explain_m
 def list_all(
     invocation: Invocation,
     component: Annotated[
-        str | None, typer.Option("--component", metavar="|".join(COMPONENTS), help="Only what this program has.")
+        str | None, typer.Option("--component", metavar="|".join(COMPONENTS), help="Program whose metrics are listed.")
     ] = None,
     kafka: Annotated[
-        str | None, typer.Option("--kafka", metavar="VERSION", help="Only what this release has, e.g. 3.9.2.")
+        str | None, typer.Option("--kafka", metavar="VERSION", help="Release whose metrics are listed, e.g. 3.9.2.")
     ] = None,
-    missing: Annotated[
-        bool, typer.Option("--missing", help="The names that are quoted and that no release has, instead.")
-    ] = False,
+    missing: Annotated[bool, typer.Option("--missing", help="List often quoted names that no release has.")] = False,
     *,
     result: ResultOptions,
 ) -> None:
-    """List the metrics that matter for exactly-once; all of them exist."""
+    """List the metrics that matter for exactly-once.
+
+    Every metric exists in a release of Kafka. With --missing, the often quoted names that no release has are listed
+    instead.
+
+    Examples:
+        eosctl metrics list
+        eosctl metrics list --component broker --kafka 3.9.2
+        eosctl metrics list --missing
+    """
     if missing and (component or kafka):
         raise UsageError(
             "--missing goes with neither --component nor --kafka.", "", "What does not exist belongs to none."
@@ -43,10 +50,18 @@ def list_all(
 
 def explain(
     invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A bean, an attribute, or a name of Prometheus.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Bean, attribute, or Prometheus name.")],
     result: ResultOptions,
 ) -> None:
-    """Explain a metric: what it tells and which values are good; of a name that no release has, what to use instead."""
+    """Explain a metric.
+
+    Shows what the metric measures and which values are healthy. For a name that no release has, shows the metric to use
+    instead.
+
+    Examples:
+        eosctl metrics explain PartitionsWithLateTransactionsCount
+        eosctl metrics explain kafka.server:type=ReplicaManager,name=PartitionsWithLateTransactionsCount
+    """
     found = explain_metric(name)
     items = (missing_item(*found),) if isinstance(found, NamedMissing) else tuple(map(metric_item, found))
     if result.output in FOR_PEOPLE:

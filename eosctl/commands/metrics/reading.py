@@ -19,8 +19,8 @@ Urls = Annotated[
     list[str],
     typer.Argument(
         metavar="URL...",
-        help="http://HOST:PORT/metrics (jmx_exporter, eosctl exporter), http://HOST:PORT/jolokia, http://HOST:PORT (a "
-        "Prometheus server) or jmx://HOST:PORT.",
+        help="Metrics endpoints: http://HOST:PORT/metrics (jmx_exporter, eosctl exporter), http://HOST:PORT/jolokia, "
+        "http://HOST:PORT (a Prometheus server), or jmx://HOST:PORT.",
     ),
 ]
 CredentialsFile = Annotated[
@@ -28,13 +28,13 @@ CredentialsFile = Annotated[
     typer.Option(
         "--credentials",
         metavar="FILE",
-        help="A properties file with username= and password=, or token=; never an argument, which everybody can read.",
+        help="Properties file with username= and password=, or token=.",
     ),
 ]
 Limits = Annotated[
-    list[str] | None, typer.Option("--limit", metavar="NAME=NUMBER", help="Beyond this a metric is bad; repeatable.")
+    list[str] | None, typer.Option("--limit", metavar="NAME=NUMBER", help="Limit of a metric; repeatable.")
 ]
-PageTimeout = Annotated[int, _duration("--timeout", help="How long a program may take.")]
+PageTimeout = Annotated[int, _duration("--timeout", help="Maximum time for one endpoint.")]
 
 
 class ReadingOptions(NamedTuple):

@@ -23,22 +23,28 @@ _duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 def show_metrics(
     invocation: Invocation,
     urls: Urls,
-    bad: Annotated[bool, typer.Option("--bad", help="Only what is beyond its limit.")] = False,
+    bad: Annotated[bool, typer.Option("--bad", help="Show only metrics beyond their limit.")] = False,
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="Only this metric; repeatable.")
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Metric to show; repeatable.")
     ] = None,
     over: Annotated[
-        int | None, _duration("--over", help="Look twice, this far apart, so that rates are of now.")
+        int | None, _duration("--over", help="Time between two readings, to compute current rates.")
     ] = None,
     require_complete: RequireComplete = False,
     *,
     reading: ReadingOptions,
     result: ResultOptions,
 ) -> None:
-    """Show the metrics of exactly-once in running programs: the worst value of each, and whether it is bad.
+    """Show the exactly-once metrics of running programs.
 
-    First what no single bean tells (endpoint "all"): rates, ratios, backlogs, lags. Exits with 3 when something is bad.
-    Series must have the names of jmx_exporter without rules (metrics export jmx-exporter).
+    Shows the worst value of each metric and whether it is beyond its limit. Values that combine several beans (endpoint
+    "all") come first: rates, ratios, backlogs, lags. Series must have the names that jmx_exporter gives without rules,
+    see metrics export jmx-exporter. Exit code 3 when a value is beyond its limit.
+
+    Examples:
+        eosctl metrics show http://broker-1:9404/metrics http://broker-2:9404/metrics
+        eosctl metrics show jmx://broker-1:9999 --bad
+        eosctl metrics show http://prometheus:9090 --over 30s
     """
     request = reading.request(urls)._replace(only=tuple(only or ()), over_ms=over)
     found = perform(read_metrics_once, request, invocation)

@@ -27,10 +27,15 @@ def watch_metrics(
     reading: ReadingOptions,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Watch the metrics of exactly-once: the worst value over all programs, its course, and whether it is bad.
+    """Watch the exactly-once metrics of running programs.
 
-    Rates, ratios and lags are those between the last two looks. On a terminal the table is drawn in place; elsewhere
-    each look is printed below the one before. -o json prints one line a look. Ctrl-C ends it.
+    Shows the worst value over all programs, its trend, and whether it is beyond its limit. Rates, ratios, and lags are
+    measured between the last two readings. On a terminal, the table is redrawn in place; elsewhere, each reading is
+    printed below the previous one. With -o json, each reading is one line. Press Ctrl-C to stop.
+
+    Examples:
+        eosctl metrics watch http://broker-1:9404/metrics
+        eosctl metrics watch jmx://broker-1:9999 --interval 10s --count 6
     """
     check_format("metrics watch", output)
     request = reading.request(urls)

@@ -15,18 +15,28 @@ from eosctl.render.formats import OutputFormat
 from eosctl.render.profiles import PROFILE_COLUMNS, profile_item
 from eosctl.services import profiles
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The profile.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the profile.")]
 
 
 def list_profiles(invocation: Invocation, result: ResultOptions) -> None:
-    """List the profiles."""
+    """List the profiles.
+
+    Examples:
+        eosctl profile list
+    """
     _emit(("profiles", "profile list"), None, result, invocation)
 
 
 def show_profile(
     invocation: Invocation, name: Name, output: Output = OutputFormat.WIDE, output_file: OutputFile = None
 ) -> None:
-    """Show one profile with its settings; secrets are masked."""
+    """Show a profile with its settings.
+
+    Secrets are masked.
+
+    Examples:
+        eosctl profile show production
+    """
     _emit(("profiles", "profile show"), name, ResultOptions(output, output_file), invocation)
 
 
@@ -40,7 +50,13 @@ def add(
     invocation: Invocation,
     name: Name,
     bootstrap: Annotated[
-        str | None, typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to connect to.")
+        str | None,
+        typer.Option(
+            "--bootstrap-server",
+            "-b",
+            metavar="HOST:PORT",
+            help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]",
+        ),
     ] = None,
     command_config: Annotated[
         Path | None,
@@ -49,21 +65,33 @@ def add(
         ),
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("-X", metavar="KEY=VALUE", help="A client setting; repeatable.")
+        list[str] | None, typer.Option("-X", metavar="KEY=VALUE", help="Client setting; repeatable.")
     ] = None,
     protected: Annotated[
-        bool, typer.Option("--protected", help="Commands that change the cluster ask for the target's name as well.")
+        bool,
+        typer.Option(
+            "--protected", help="Require confirmation of the target's name for commands that change the cluster."
+        ),
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Take the place of the profile of this name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing profile.")] = False,
 ) -> None:
-    """Add a profile; use it with --profile NAME or EOSCTL_PROFILE.
+    """Add a profile for use with --profile NAME.
 
-    Secrets are given as references: ${VARIABLE}, ${file:PATH} or ${file:PATH:KEY}.
+    EOSCTL_PROFILE selects a profile as well. Secrets are stored as references: ${VARIABLE}, ${file:PATH}, or
+    ${file:PATH:KEY}.
+
+    Examples:
+        eosctl profile add production -b kafka-1:9092 --command-config client.properties --protected
+        eosctl profile add staging -b staging-1:9092 -X security.protocol=SSL
     """
     new = profiles.NewProfile(name, bootstrap, command_config, tuple(settings or ()), protected, replace)
     perform(profiles.add, new, invocation)
 
 
 def remove(invocation: Invocation, name: Name) -> None:
-    """Remove a profile."""
+    """Remove a profile.
+
+    Examples:
+        eosctl profile remove staging
+    """
     perform(profiles.remove, name, invocation)

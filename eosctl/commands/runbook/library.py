@@ -16,18 +16,30 @@ from eosctl.services import runbooks
 
 
 def list_all(invocation: Invocation, result: ResultOptions) -> None:
-    """List the runbooks that come with eosctl."""
+    """List the runbooks.
+
+    Examples:
+        eosctl runbook list
+        eosctl runbook list -o json
+    """
     items = tuple(map(book_item, runbooks.list_runbooks()))
     emit_list(("runbooks", "runbook list"), items, BOOK_COLUMNS, result, invocation)
 
 
 def show(
     invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="RUNBOOK", help="An id of the library, or a file that ends in .yaml.")],
-    output: Annotated[ShowFormat, typer.Option("--output", "-o", help="How to draw it.")] = ShowFormat.TABLE,
+    name: Annotated[str, typer.Argument(metavar="RUNBOOK", help="Runbook id, or a .yaml file.")],
+    output: Annotated[ShowFormat, typer.Option("--output", "-o", help="Format of the tree.")] = ShowFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
-    """Draw a runbook as a decision tree: as text, as a page of HTML, or as Mermaid."""
+    """Show a runbook as a decision tree.
+
+    The tree is printed as text, as an HTML page, or as Mermaid.
+
+    Examples:
+        eosctl runbook show hanging-transaction
+        eosctl runbook show hanging-transaction -o html --output-file runbook.html
+    """
     write_result(
         render_book(runbooks.load_runbook(name), runbooks.change_costs(), output, invocation.style()), output_file
     )
@@ -35,19 +47,32 @@ def show(
 
 def show_journal(
     invocation: Invocation,
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run; all are listed without one.")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run id; all are listed by default.")] = None,
     *,
     result: ResultOptions,
 ) -> None:
-    """Show the events of a run after checking that nobody changed its journal, or list the runs."""
+    """Show the journal of a run, or list the runs.
+
+    The journal is verified first: a journal that was changed afterwards is rejected.
+
+    Examples:
+        eosctl runbook journal
+        eosctl runbook journal 1763747456648-hanging-transaction
+    """
     found = runbooks.list_runs() if run is None else ((run, runbooks.read_run(run)),)
     items = tuple(item for name, entries in found for item in journal_items(name, entries))
     name = ("runbook-journal", "runbook journal")
     emit_list(name, items, JOURNAL_COLUMNS, result, invocation, empty="No runbook was run.")
 
 
-def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; it must not exist.")]) -> None:
-    """Write a small runbook that runs, with stories that test it, to start one's own from."""
+def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="New file to write.")]) -> None:
+    """Write a small runbook as a starting point.
+
+    The runbook works as written and comes with scenarios that test it.
+
+    Examples:
+        eosctl runbook new own-runbook.yaml
+    """
     for one in runbooks.new_runbook(file):
         write_file(one.text, one.path)
     note(f"runbook: {file}\ncheck it with: eosctl runbook lint {file}\ntest it with:  eosctl runbook test {file}")

@@ -17,17 +17,20 @@ from eosctl.services.lint_runbooks import lint_runbooks
 def lint(
     invocation: Invocation,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="RUNBOOK...", help="Ids or files; the whole library without any.")
+        list[str] | None, typer.Argument(metavar="RUNBOOK...", help="Runbook ids or files; all runbooks by default.")
     ] = None,
     *,
     result: FindingResultOptions,
     gate: GateAtWarning,
 ) -> None:
-    """Find flaws of runbooks: unknown probes and facts, steps that lead nowhere, and unconfirmed changes.
+    """Check runbooks for mistakes.
 
-    Steps with procedures that are known to destroy data are findings too, with the safe procedure. Exit codes: 0 no
-    finding at or above --fail-on (a warning, unless named), 2 usage or a malformed file, 3 findings, 4 with
-    --require-complete when flaws keep steps or paths from being judged.
+    Finds unknown probes and facts, unreachable or dangling steps, unconfirmed changes, and procedures that are known to
+    destroy data. Exit codes: 0 no finding at or above --fail-on, 2 bad input, 3 findings.
+
+    Examples:
+        eosctl runbook lint
+        eosctl runbook lint own-runbook.yaml
     """
     with callbacks(invocation.now_ms) as shown:
         linted = lint_runbooks(tuple(names or ()), gate.options, shown)

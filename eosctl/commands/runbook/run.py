@@ -16,28 +16,39 @@ from eosctl.services.run_runbook import RunbookDialog, RunbookRequest, run_runbo
 
 def run(
     invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="RUNBOOK", help="An id of the library, or a file that ends in .yaml.")],
+    name: Annotated[str, typer.Argument(metavar="RUNBOOK", help="Runbook id, or a .yaml file.")],
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", "-i", metavar="NAME=VALUE", help="An input; repeatable.")
+        list[str] | None, typer.Option("--input", "-i", metavar="NAME=VALUE", help="Input of the runbook; repeatable.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Carry it out; without this it only looks and plans.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Carry out the changes; by default, the runbook only reads and plans.")
+    ] = False,
     confirm: Annotated[
         list[str] | None,
-        typer.Option("--confirm", metavar="TEXT", help="Answers a question where nobody can type; repeatable."),
+        typer.Option(
+            "--confirm", metavar="TEXT", help="Answer to a confirmation, for use without a terminal; repeatable."
+        ),
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was cut off or handed over.")
+        str | None, typer.Option("--resume", metavar="RUN", help="Interrupted or handed-over run to resume.")
     ] = None,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     *,
     cluster: ClusterOptions,
     result: ResultOptions,
 ) -> None:
-    """Run a runbook: without --yes it only looks and says what it would do first.
+    """Run a runbook.
 
-    Just before a change the deciding question is asked again; another answer stops the run. Every step is written to a
-    journal, from which a run that was cut off goes on. Exit codes: 0 verified, or planned; 1 could not be run; 2 usage;
-    5 no action needed; 6 a person has to go on; 7 blocked, nothing was changed; 8 failed after a change.
+    Without --yes, the runbook only reads and shows the first change it would make. Immediately before a change, the
+    deciding condition is read again; if it differs, the run stops. Every step is written to a journal, and an
+    interrupted run can be resumed from it.
+
+    Exit codes: 0 verified or planned, 1 could not run, 2 bad input, 5 no action needed, 6 a person must continue, 7
+    blocked and nothing was changed, 8 failed after a change.
+
+    Examples:
+        eosctl runbook run hanging-transaction -i topic=orders -i partition=2 -b kafka-1:9092
+        eosctl runbook run hanging-transaction -i topic=orders -i partition=2 --yes -b kafka-1:9092
     """
     request = RunbookRequest(
         name, cluster.connection, tuple(inputs or ()), yes, tuple(confirm or ()), resume, second_look_after

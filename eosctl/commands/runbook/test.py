@@ -20,25 +20,32 @@ def test_runbooks(
     invocation: Invocation,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RUNBOOK...", help="Ids, or files with their .stories.yaml beside; all without any."),
+        typer.Argument(
+            metavar="RUNBOOK...", help="Runbook ids, or files with a .stories.yaml next to them; all by default."
+        ),
     ] = None,
     story: Annotated[
-        str | None, typer.Option("--story", metavar="TEXT", help="Only stories whose name contains this.")
+        str | None, typer.Option("--story", metavar="TEXT", help="Text that the names of scenarios must contain.")
     ] = None,
     interrupted: Annotated[
-        bool, typer.Option("--interrupted", help="Kill each run after every line of its journal, and go on with it.")
+        bool, typer.Option("--interrupted", help="Kill and resume each run after every line of its journal.")
     ] = False,
     *,
     result: ResultOptions,
 ) -> None:
-    """Run runbooks from faults that are really made, on sandboxes of their own, and tell which ways were not taken.
+    """Test runbooks against injected faults.
 
-    Each story makes its fault, runs the runbook dry and for real, lets people act where it hands over, and looks at
-    the cluster with every check when it ended well. Time is virtual. Exit code 3 when a story does not end as told or
-    a way out of a step is taken by none; with --story or --interrupted only the first counts.
+    Each scenario injects its fault into its own sandbox, runs the runbook dry and with --yes, performs the manual
+    steps, and runs every check when the runbook succeeded. Time is virtual. Exit code 3 when a scenario ends in an
+    unexpected way, or when no scenario takes one of the branches; with --story or --interrupted, branches are not
+    counted.
 
-    With --interrupted the process of each run is gone after each line of its journal in turn, and the run goes on as
-    --resume does: it must still do what it is for, and leave the same cluster.
+    With --interrupted, each run is killed after every line of its journal and resumed. It must reach the same result
+    and leave the same cluster.
+
+    Examples:
+        eosctl runbook test hanging-transaction
+        eosctl runbook test own-runbook.yaml --interrupted
     """
     request = RehearsalRequest(tuple(names or ()), story, interrupted)
     done = perform(rehearse_runbooks, request, invocation)

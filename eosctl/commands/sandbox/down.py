@@ -16,7 +16,12 @@ def stop(
     name: Name = DEFAULT_NAME,
     everything: Annotated[bool, typer.Option("--all", help="Stop all sandboxes of this user.")] = False,
 ) -> None:
-    """Stop a sandbox: exactly the process that was started, however it stands."""
+    """Stop a sandbox.
+
+    Examples:
+        eosctl sandbox down
+        eosctl sandbox down --all
+    """
     stopped = stop_sandboxes(None if everything else name)
     if not stopped:
         note("no sandbox to stop" if everything else f"no sandbox named {name!r}: nothing to stop")

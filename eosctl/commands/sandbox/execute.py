@@ -15,14 +15,18 @@ from eosctl.services.sandboxes import DEFAULT_NAME, require_sandbox
 
 
 def execute(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The program and its arguments.")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="Program and its arguments.")],
     name: Name = DEFAULT_NAME,
 ) -> None:
-    """Run a program with the sandbox's address in its environment.
+    """Run a program with the address of a sandbox.
 
-    It is set as BOOTSTRAP_SERVERS, KAFKA_BOOTSTRAP_SERVERS and EOSCTL_BOOTSTRAP_SERVERS. A secured sandbox adds its
-    client file (KAFKA_CLIENT_CONFIG, EOSCTL_COMMAND_CONFIG) and its admin's login (KAFKA_SASL_USERNAME and others). The
-    exit code is the program's.
+    Sets BOOTSTRAP_SERVERS, KAFKA_BOOTSTRAP_SERVERS, and EOSCTL_BOOTSTRAP_SERVERS. A secured sandbox also sets its
+    client file (KAFKA_CLIENT_CONFIG, EOSCTL_COMMAND_CONFIG) and the login of its administrator (KAFKA_SASL_USERNAME and
+    others). The exit code is the program's.
+
+    Examples:
+        eosctl sandbox exec -- eosctl doctor
+        eosctl sandbox exec --name tv1 -- python app.py
     """
     variables = environment_of(require_sandbox(name))
     try:

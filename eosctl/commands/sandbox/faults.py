@@ -30,24 +30,31 @@ def inject_fault(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[KIND [NAME=VALUE]...]",
-            help=f"For example: pause node=2 for=5s. Kinds: {KIND_NAMES}. See --kinds.",
+            metavar="[KIND] [NAME=VALUE]...",
+            help=f"Fault, e.g. pause node=2 for=5s. --kinds explains all kinds: {KIND_NAMES}.",
         ),
     ] = None,
     name: Name = DEFAULT_NAME,
     seed: Seed = None,
     kinds: Annotated[bool, typer.Option("--kinds", help="List the kinds of faults instead.")] = False,
     socket: Annotated[
-        Path | None, typer.Option("--socket", help="The control socket of a proxy (sandbox proxy --control).")
+        Path | None, typer.Option("--socket", help="Control socket of a proxy (sandbox proxy --control).")
     ] = None,
-    end: Annotated[int | None, typer.Option("--end", metavar="NUMBER", help="End a fault that lasts.")] = None,
+    end: Annotated[
+        int | None, typer.Option("--end", metavar="NUMBER", help="Number of the active fault to end.")
+    ] = None,
     *,
     result: ResultOptions,
 ) -> None:
-    """Inject a fault into a sandbox. Without arguments, list active and past faults.
+    """Inject a fault into a sandbox, or list faults.
 
-    A fault lasts until its time is over (for=5s), until it is ended (--end) or until everything is healed (eosctl
-    sandbox heal).
+    Without arguments, active and past faults are listed. A fault lasts for its time (for=5s), until --end, or until
+    eosctl sandbox heal.
+
+    Examples:
+        eosctl sandbox fault --kinds
+        eosctl sandbox fault pause node=2 for=5s
+        eosctl sandbox fault --end 1
     """
     target = sandbox_faults.FaultTarget(name, socket)
     if kinds:
@@ -66,20 +73,29 @@ def inject_fault(
 
 
 def heal(name: Name = DEFAULT_NAME) -> None:
-    """End every fault that lasts, and start every node that is down."""
+    """End every active fault and start all stopped nodes.
+
+    Examples:
+        eosctl sandbox heal
+    """
     count = sandbox_faults.heal(name)
     write_result(f"Sandbox {name}: {count} faults ended, every node runs.\n")
 
 
 def advance(
     duration: Annotated[
-        int, typer.Argument(metavar="DURATION", parser=parse_duration_ms, help="For example 60s, 15m.")
+        int, typer.Argument(metavar="DURATION", parser=parse_duration_ms, help="Time to advance by, e.g. 60s or 15m.")
     ],
     name: Name = DEFAULT_NAME,
 ) -> None:
-    """Advance the clock of a sandbox: timeouts, retention and cleaning happen as if the time had passed.
+    """Advance the clock of a sandbox.
 
-    Only the cluster's time goes ahead. Clients keep theirs, so the sessions of live consumers may run out.
+    Timeouts, retention, and cleaning run as if the time had passed. Only the cluster's clock moves. Clients keep their
+    own clocks, so the sessions of live consumers may expire.
+
+    Examples:
+        eosctl sandbox advance 60s
+        eosctl sandbox advance 15m --name tv1
     """
     steps = sandbox_faults.advance_clock(duration, name)
     write_result(f"Sandbox {name}: {duration / 1000:g} s passed in {steps} steps.\n")

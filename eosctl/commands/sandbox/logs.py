@@ -16,18 +16,23 @@ from eosctl.services.sandboxes import DEFAULT_NAME
 def show_logs(
     name: Name = DEFAULT_NAME,
     broker: Annotated[
-        int | None, typer.Option("--broker", metavar="ID", help="Only this node; controllers have ids from 100 on.")
+        int | None, typer.Option("--broker", metavar="ID", help="Node id; controllers have ids from 100 on.")
     ] = None,
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last records.")] = 50,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is added, until Ctrl-C.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="Number of recent records.")] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow new records until Ctrl-C.")] = False,
     process: Annotated[
-        bool, typer.Option("--process", help="What the sandbox's own process printed instead: failures of eosctl.")
+        bool, typer.Option("--process", help="Show the output of the sandbox's process instead: failures of eosctl.")
     ] = False,
 ) -> None:
-    """Show the logs of a sandbox's brokers and controllers, in order of time.
+    """Show the logs of a sandbox.
 
-    They are Kafka's files (server.log, controller.log, state-change.log) in Kafka's layout, with the words of the
-    release that the sandbox emulates, below `logs` in its data directory. Times are UTC.
+    The records of brokers and controllers are merged by time (UTC). The files (server.log, controller.log,
+    state-change.log) have Kafka's layout and the messages of the emulated release; they are below `logs` in the data
+    directory.
+
+    Examples:
+        eosctl sandbox logs
+        eosctl sandbox logs --broker 2 --follow
     """
     if process:
         write_result(read_process_output(name, lines))

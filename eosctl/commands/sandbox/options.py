@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-Name = Annotated[str, typer.Option("--name", help="Which sandbox.")]
-Emulate = Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")]
+Name = Annotated[str, typer.Option("--name", help="Name of the sandbox.")]
+Emulate = Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="Release to emulate.")]
 TransactionVersion = Annotated[
     int | None, typer.Option("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
 ]
 BrokerSettings = Annotated[
-    list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A broker setting; repeatable.")
+    list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="Broker setting; repeatable.")
 ]
 Bugs = Annotated[
     list[str] | None,
-    typer.Option("--bug", metavar="NAME[=off]", help="Switch a known bug of the release on or off; repeatable."),
+    typer.Option("--bug", metavar="NAME[=off]", help="Known bug to switch on or off; repeatable."),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="Repeat the same random choices.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")]

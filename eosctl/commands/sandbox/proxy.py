@@ -19,25 +19,33 @@ _duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 def proxy(
     invocation: Invocation,
     bootstrap: Annotated[
-        str | None, typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT", help="A cluster on loopback.")
+        str | None, typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT", help="Cluster on this machine.")
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="A sandbox, where no address is given.")] = "default",
+    name: Annotated[str, typer.Option("--name", help="Sandbox to use, if no address is given.")] = "default",
     fault: Annotated[
         list[str] | None,
-        typer.Option("--fault", metavar="'KIND NAME=VALUE...'", help="A fault from the beginning on; repeatable."),
+        typer.Option(
+            "--fault", metavar="'KIND NAME=VALUE...'", help="Fault that is active from the start; repeatable."
+        ),
     ] = None,
     control: Annotated[
         Path | None,
-        typer.Option("--control", metavar="SOCKET", help="Take faults while it runs: sandbox fault --socket SOCKET."),
+        typer.Option(
+            "--control", metavar="SOCKET", help="Socket that accepts faults at runtime (sandbox fault --socket)."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Repeat the same random choices.")] = 0,
-    duration: Annotated[int | None, _duration("--for", help="End by itself after this time.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")] = 0,
+    duration: Annotated[int | None, _duration("--for", help="Time to run; unlimited by default.")] = None,
 ) -> None:
-    """Stand between clients and a cluster on this machine, and let their connections go wrong.
+    """Run a faulty proxy between clients and a cluster.
 
-    Clients get the address that is printed, and find every broker through the proxy. Faults are those of clients'
-    streams (eosctl sandbox fault --kinds): delay, drop, duplicate, reorder, disconnect, late-end-txn, late-produce. The
-    cluster must speak plaintext. It runs until Ctrl-C, or for a time.
+    The proxy prints the address for clients and routes them to every broker. It can delay, drop, duplicate, and reorder
+    requests, disconnect clients, and hold back EndTxn or Produce requests, see eosctl sandbox fault --kinds. The
+    cluster must be on this machine and use plaintext. Runs until Ctrl-C, or for the time of --for.
+
+    Examples:
+        eosctl sandbox proxy --fault 'delay ms=200'
+        eosctl sandbox proxy -b localhost:9092 --control proxy.sock
     """
     request = ProxyRequest(bootstrap, name, tuple(fault or ()), control, seed, duration)
     with callbacks(invocation.now_ms) as shown:

@@ -31,25 +31,30 @@ def scenario(
     invocation: Invocation,
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[list|show|run|NAME]", help="What to do; NAME alone plays on a live sandbox."),
+        typer.Argument(metavar="[list|show|run|NAME]", help="Action; NAME alone runs the scenario on a live sandbox."),
     ] = None,
-    which: Annotated[str | None, typer.Argument(metavar="[NAME|FILE]", help="The scenario to show or run.")] = None,
+    which: Annotated[str | None, typer.Argument(metavar="[NAME|FILE]", help="Scenario to show or run.")] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="A live sandbox to play on; run makes a cluster of its own without.")
+        str | None, typer.Option("--name", help="Live sandbox to use; by default, run starts its own cluster.")
     ] = None,
     engine: Annotated[
-        EngineChoice, typer.Option("--engine", help="Run on a sandbox of virtual time, or on real Kafka.")
+        EngineChoice, typer.Option("--engine", help="Cluster: a sandbox on virtual time, or real Kafka.")
     ] = EngineChoice.SANDBOX,
     seed: Seed = None,
     watch: Annotated[bool, typer.Option("--watch", help="Print each step when it is done.")] = False,
     *,
     result: ResultOptions,
 ) -> None:
-    """List, show and run scenarios: what goes wrong, why it matters, and what must be found.
+    """List, show, and run failure scenarios.
 
-    `run NAME` plays on a cluster of its own (on virtual time, or on real Kafka with --engine apache; on a live sandbox
-    with --name), compares what was expected with what was seen, and exits with 3 when they differ. NAME alone plays the
-    same on the live sandbox `default`.
+    Each scenario describes a failure, why it matters, and the expected findings. `run NAME` runs it on its own cluster:
+    on virtual time, on real Kafka with --engine apache, or on a live sandbox with --name. NAME alone runs it on the
+    live sandbox. Exit code 3 when the result differs from the expected one.
+
+    Examples:
+        eosctl sandbox scenario list
+        eosctl sandbox scenario hanging
+        eosctl sandbox scenario run hanging --engine apache
     """
     if what in (None, "list"):
         emit_list(SCENARIOS, list_scenarios(), SCENARIO_COLUMNS, result, invocation)

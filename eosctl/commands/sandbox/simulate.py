@@ -20,40 +20,44 @@ from eosctl.services.simulate_faults import REPLICAS, TRANSACTIONS, SimulationRe
 
 def simulate(
     invocation: Invocation,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many fault schedules to play.")] = 100,
-    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The seed of the first one.")] = 0,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of fault schedules to run.")] = 100,
+    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="Seed of the first schedule.")] = 0,
     plan: Annotated[
         str,
         typer.Option(
-            "--plan", help="Faults to draw from: all, crashes, network, nodes, clients, late-offsets, clocks or none."
+            "--plan", help="Kinds of faults: all, crashes, network, nodes, clients, late-offsets, clocks, or none."
         ),
     ] = "all",
     emulate: Emulate = "4.3",
     transaction_version: TransactionVersion = None,
     clients: Annotated[
         str | None,
-        typer.Option("--clients", metavar="tv1|tv2", help="The protocol of the clients; the cluster's by default."),
+        typer.Option(
+            "--clients", metavar="tv1|tv2", help="Transaction protocol of the clients; the cluster's by default."
+        ),
     ] = None,
     bug: Bugs = None,
     config: BrokerSettings = None,
-    replicas: Annotated[
-        int, typer.Option("--replicas", min=1, max=3, help="Replicas of the topics that are written to.")
-    ] = REPLICAS,
+    replicas: Annotated[int, typer.Option("--replicas", min=1, max=3, help="Replicas of the topics.")] = REPLICAS,
     transactions: Annotated[
         int, typer.Option("--transactions", min=1, max=1_000, help="Transactions of each writer.")
     ] = TRANSACTIONS,
     history: Annotated[
-        Path | None, typer.Option("--history", help="Write the history of the last schedule played to this file.")
+        Path | None, typer.Option("--history", help="File for the history of the last schedule.")
     ] = None,
     *,
     result: ResultOptions,
 ) -> None:
-    """Play fault schedules on a simulated cluster and check what its clients saw.
+    """Run random fault schedules on simulated clusters.
 
-    Each seed is a cluster of its own on virtual time: transactional writers, a pipeline and readers work while brokers
-    die, links fail and clocks jump. The same seed always gives the same run. The exit code is 3 when a schedule
-    breaks a promise of exactly-once, or leaves the cluster stuck. The brokers have the known bugs that their release
-    has unless --bug changes it; a failure that goes away without one of them is put down to it.
+    Each seed is its own cluster on virtual time: transactional writers, a pipeline, and readers run while brokers
+    crash, links fail, and clocks jump. The same seed always gives the same run. The brokers have the known bugs of
+    their release unless --bug changes that; a failure that disappears without a bug is attributed to it. Exit code 3
+    when a schedule violates exactly-once or leaves the cluster stuck.
+
+    Examples:
+        eosctl sandbox simulate --seeds 100
+        eosctl sandbox simulate --first-seed 42 --seeds 1 --history history.jsonl
     """
     request = SimulationRequest(
         seeds,

@@ -20,17 +20,21 @@ from eosctl.services.sandboxes import DEFAULT_NAME, inspect_sandbox, list_sandbo
 
 def show_sandboxes(
     invocation: Invocation,
-    name: Annotated[str | None, typer.Option("--name", help="Only this one: its nodes, what is open, lags.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Draw one sandbox's page again and again.")] = False,
+    name: Annotated[str | None, typer.Option("--name", help="Sandbox to show in detail.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Redraw the page of one sandbox continuously.")] = False,
     interval: Annotated[float, typer.Option("--interval", min=0.1, help="Seconds between two pages.")] = 1.0,
     *,
     result: ResultOptions,
 ) -> None:
-    """List the sandboxes of this user, or show one of them (`--name`, `--watch`).
+    """List sandboxes, or show one in detail.
 
-    A page shows controllers and brokers, open transactions, and leader, ISR and offsets of partitions: GAP is what
-    read_committed readers do not see yet (high watermark less last stable offset). Partitions of internal topics
-    appear when something is wrong with them; `-o wide` shows all.
+    The details show controllers and brokers, open transactions, and the leader, ISR, and offsets of partitions. GAP is
+    the number of offsets that read_committed readers cannot see yet: the high watermark minus the last stable offset.
+    Partitions of internal topics are shown if they have a problem, or with -o wide.
+
+    Examples:
+        eosctl sandbox status
+        eosctl sandbox status --name default --watch
     """
     everything = result.output is OutputFormat.WIDE
     if watch:

@@ -27,36 +27,35 @@ _security = partial(typer.Option, rich_help_panel=SECURITY)
 class OwnOptions(NamedTuple):
     """The options that only eosctl's own brokers understand."""
 
-    controllers: Annotated[
-        int, typer.Option("--controllers", min=1, max=3, help="How many controllers vote on who leads: 1 or 3.")
-    ] = 1
+    controllers: Annotated[int, typer.Option("--controllers", min=1, max=3, help="Number of controllers: 1 or 3.")] = 1
     log_dirs: Annotated[
-        int, typer.Option("--log-dirs", min=1, max=8, help="How many log directories each broker has.")
+        int, typer.Option("--log-dirs", min=1, max=8, help="Number of log directories of each broker.")
     ] = 1
     rack: Annotated[
-        list[str] | None, typer.Option("--rack", help="Rack of a broker; repeatable, the brokers take them in turn.")
+        list[str] | None, typer.Option("--rack", help="Rack; repeatable, assigned to the brokers in turn.")
     ] = None
     emulate: Emulate = "4.3"
-    fast: Annotated[bool, typer.Option("--fast", help="Short timeouts: failover in tenths of a second.")] = False
+    fast: Annotated[bool, typer.Option("--fast", help="Use short timeouts: failover in tenths of a second.")] = False
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            "--metrics-port", min=1, max=65_000, help="First port of Prometheus endpoints, one for each broker."
+            "--metrics-port", min=1, max=65_000, help="First port of the Prometheus endpoints, one for each broker."
         ),
     ] = None
     bug: Bugs = None
     sasl: Annotated[
         list[str] | None,
         _security(
-            "--sasl", metavar="MECHANISM", help="Let clients log in: plain, scram-sha-256 or scram-sha-512; repeatable."
+            "--sasl", metavar="MECHANISM", help="SASL mechanism: plain, scram-sha-256, or scram-sha-512; repeatable."
         ),
     ] = None
-    tls: Annotated[bool, _security("--tls", help="Encrypt, with certificates made on first use.")] = False
+    tls: Annotated[bool, _security("--tls", help="Use TLS, with certificates created on first use.")] = False
     user: Annotated[
-        list[str] | None, _security("--user", metavar="NAME", help="A user besides admin, with a password of its own.")
+        list[str] | None,
+        _security("--user", metavar="NAME", help="User in addition to admin, with its own password; repeatable."),
     ] = None
     authorizer: Annotated[
-        bool, _security("--authorizer", help="Decide by access control lists who may do what; admin may do everything.")
+        bool, _security("--authorizer", help="Enforce access control lists; admin may do everything.")
     ] = False
 
     @property
@@ -80,31 +79,39 @@ class OwnOptions(NamedTuple):
 def start(
     invocation: Invocation,
     name: Name = DEFAULT_NAME,
-    brokers: Annotated[int, typer.Option("--brokers", min=1, max=16, help="How many brokers.")] = 3,
-    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Where the brokers keep their files.")] = None,
-    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Remove the files when it stops.")] = False,
+    brokers: Annotated[int, typer.Option("--brokers", min=1, max=16, help="Number of brokers.")] = 3,
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Directory for the brokers' files.")] = None,
+    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Remove the files when the sandbox stops.")] = False,
     transaction_version: TransactionVersion = None,
     port_base: Annotated[
-        int | None, typer.Option("--port-base", min=1, max=65_000, help="First port; free ports when left out.")
+        int | None, typer.Option("--port-base", min=1, max=65_000, help="First port; free ports by default.")
     ] = None,
-    ttl: Annotated[int | None, _duration("--ttl", help="Stop by itself after this time.")] = None,
+    ttl: Annotated[int | None, _duration("--ttl", help="Time after which the sandbox stops on its own.")] = None,
     config: BrokerSettings = None,
     engine: Annotated[
-        EngineChoice, _real_kafka("--engine", help="Its own brokers, or real ones in JVMs.")
+        EngineChoice, _real_kafka("--engine", help="Brokers: the sandbox's own, or real ones in JVMs.")
     ] = EngineChoice.SANDBOX,
     kafka: Annotated[
         str | None,
         _real_kafka(
             "--kafka",
             metavar="VERSION",
-            help="The release to run with --engine apache: 4.3.1 (when left out) or 3.9.2.",
+            help="Release for --engine apache: 4.3.1 (the default) or 3.9.2.",
         ),
     ] = None,
     *,
     own: OwnOptions,
     result: ResultOptions,
 ) -> None:
-    """Start a cluster in the background and return when it answers clients."""
+    """Start a sandbox cluster in the background.
+
+    Returns when the cluster answers clients.
+
+    Examples:
+        eosctl sandbox up
+        eosctl sandbox up --brokers 3 --config transaction.partition.verification.enable=false
+        eosctl sandbox up --name tv1 --emulate 3.9 --ttl 1h
+    """
     request = SandboxRequest(
         name,
         engine,

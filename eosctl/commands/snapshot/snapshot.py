@@ -21,14 +21,17 @@ from eosctl.services.sources import Sources
 
 def capture_snapshot(
     invocation: Invocation,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The bundle to write, a zip file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Bundle to write, a zip file.")],
     cluster: ClusterOptions,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     include: Annotated[
-        str | None, typer.Option("--include", metavar="PARTS", help="Of data-dirs, logs and jmx, comma separated.")
+        str | None,
+        typer.Option(
+            "--include", metavar="PARTS", help="Parts to include: data-dirs, logs, and jmx, separated by commas."
+        ),
     ] = None,
     data_dirs: Annotated[
-        list[Path] | None, typer.Option("--data-dir", metavar="DIR", help="A broker's data directory; repeatable.")
+        list[Path] | None, typer.Option("--data-dir", metavar="DIR", help="Data directory of a broker; repeatable.")
     ] = None,
     logs: Annotated[
         list[Path] | None, typer.Option("--logs", metavar="PATH", help="Log files or directories; repeatable.")
@@ -39,11 +42,15 @@ def capture_snapshot(
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """Capture a cluster's evidence in one file that can be sent to others.
+    """Save a cluster's evidence to a file.
 
-    Secrets are masked. In data directories, keys, values, and headers of records are emptied; offsets, epochs,
-    sequences, markers, and Kafka's own bookkeeping stay. In the metadata log and its snapshots, passwords, keys, and
-    tokens are masked. The bundle lists what it does not hold.
+    The bundle can be sent to others: secrets are masked. In data directories, the keys, values, and headers of records
+    are emptied; offsets, epochs, sequences, markers, and Kafka's own bookkeeping are kept. In the metadata log and its
+    snapshots, passwords, keys, and tokens are masked. The bundle lists what it does not contain.
+
+    Examples:
+        eosctl snapshot capture evidence.zip -b kafka-1:9092
+        eosctl snapshot capture evidence.zip -b kafka-1:9092 --include logs --logs /var/log/kafka
     """
     words = tuple(word.strip() for word in (include or "").split(",") if word.strip())
     request = CaptureRequest(
@@ -63,20 +70,34 @@ def capture_snapshot(
 
 def show_snapshot(
     invocation: Invocation,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A bundle.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Evidence bundle.")],
     result: ResultOptions,
 ) -> None:
-    """Show what a bundle holds, what it lacks and why, and what was taken out."""
+    """Show the contents of an evidence bundle.
+
+    Lists what the bundle contains, what it lacks and why, and what was removed.
+
+    Examples:
+        eosctl snapshot show evidence.zip
+        eosctl snapshot show evidence.zip -o json
+    """
     _write(read_bundle(file), file, "snapshot show", result, invocation)
 
 
 def diff_two(
     invocation: Invocation,
-    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A bundle or a saved snapshot.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER", help="A later one of the same cluster.")],
+    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="Bundle or saved snapshot.")],
+    after: Annotated[Path, typer.Argument(metavar="AFTER", help="Later bundle or snapshot of the same cluster.")],
     result: ResultOptions,
 ) -> None:
-    """Tell what changed between two snapshots: brokers, leaders, settings, transactions, groups."""
+    """Compare two snapshots of a cluster.
+
+    Reports changes of brokers, leaders, settings, transactions, and groups.
+
+    Examples:
+        eosctl snapshot diff before.zip after.zip
+        eosctl snapshot diff monday.json tuesday.json -o json
+    """
     found = compare_snapshots(before, after, Callbacks(invocation.now_ms, note))
     text = render_changes(found.after, found.changes, invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)

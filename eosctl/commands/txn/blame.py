@@ -21,26 +21,32 @@ from eosctl.services.blame import blame as find_blame
 def blame(
     invocation: Invocation,
     name: Annotated[
-        str, typer.Argument(metavar="TRANSACTIONAL-ID|PRODUCER-ID", help="The id, or one of its producer ids.")
+        str,
+        typer.Argument(metavar="TRANSACTIONAL-ID|PRODUCER-ID", help="Transactional id, or one of its producer ids."),
     ],
     evidence: EvidenceOptions,
     data_dirs: Annotated[
         list[str] | None,
-        typer.Option("--data-dir", metavar="DIR", help="Read the transaction log from these directories; repeatable."),
+        typer.Option("--data-dir", metavar="DIR", help="Directory to read the transaction log from; repeatable."),
     ] = None,
     logs: Annotated[
         list[Path] | None,
-        typer.Option("--logs", metavar="PATH", help="Logs of applications and brokers, to name who it was."),
+        typer.Option("--logs", metavar="PATH", help="Logs of applications and brokers, to identify the processes."),
     ] = None,
-    last: Annotated[int, typer.Option("--last", min=0, help="How many of the last steps to show.")] = 20,
+    last: Annotated[int, typer.Option("--last", min=0, help="Number of recent steps to show.")] = 20,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """Tell who took a transactional id from whom, and why: from the transaction log, live or from files, and logs.
+    """Show who fenced a transactional id, and why.
 
-    Every time at which an owner lost the id gets a verdict: a newer instance, a timeout, an administrator, the client's
-    own repair, expiry, a moved Streams task, two applications with one id, or a stale offset read at a takeover.
+    Reads the transaction log, live or from files, and logs. Each change of ownership gets a verdict: a newer instance,
+    a timeout, an administrator, the client's own recovery, expiration, a moved Streams task, two applications with one
+    id, or a stale offset read after a takeover.
+
+    Examples:
+        eosctl txn blame payment-service -b kafka-1:9092
+        eosctl txn blame payment-service --data-dir data/ --logs payment.log
     """
     connection, snapshot = evidence.cluster.connection, evidence.snapshot
     request = BlameRequest(name, connection, snapshot, tuple(data_dirs or ()), tuple(logs or ()))

@@ -24,25 +24,29 @@ from eosctl.services.change_transaction import Changed, Dialog, Terms
 
 P = TypeVar("P", FencePlan, MarkerPlan)
 R = TypeVar("R", FenceOutcome, MarkerOutcome)
-Yes = Annotated[bool, typer.Option("--yes", help="Carry it out.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Carry out the plan.")]
 AcceptDataLoss = Annotated[
     str | None,
     typer.Option(
         "--accept-data-loss",
         metavar="TRANSACTIONAL-ID",
-        help="The id again, where its application would not repeat what is lost: Flink, two-phase commits.",
+        help="Confirmation of the id, if its application does not repeat lost records: Flink, two-phase commits.",
     ),
 ]
 Script = Annotated[
-    Path | None, typer.Option("--script", metavar="FILE", help="Write the official command that does the same.")
+    Path | None, typer.Option("--script", metavar="FILE", help="File for the equivalent command of Kafka's own tools.")
 ]
 ConfirmPartition = Annotated[
     str | None,
-    typer.Option("--confirm", metavar="TOPIC-PARTITION", help="The partition again; protected profiles ask for it."),
+    typer.Option(
+        "--confirm", metavar="TOPIC-PARTITION", help="Confirmation of the partition, required by protected profiles."
+    ),
 ]
 ConfirmId = Annotated[
     str | None,
-    typer.Option("--confirm", metavar="TRANSACTIONAL-ID", help="The id again; protected profiles ask for it."),
+    typer.Option(
+        "--confirm", metavar="TRANSACTIONAL-ID", help="Confirmation of the id, required by protected profiles."
+    ),
 ]
 
 
@@ -52,10 +56,10 @@ class TargetOptions(NamedTuple):
     topic: Annotated[str, typer.Option("--topic", help="Topic of the hanging transaction.")]
     partition: Annotated[int, typer.Option("--partition", min=0, help="Partition of the hanging transaction.")]
     producer_id: Annotated[
-        int | None, typer.Option("--producer-id", help="Its producer id, where several are open there.")
+        int | None, typer.Option("--producer-id", help="Producer id, if several transactions are open there.")
     ] = None
     start_offset: Annotated[
-        int | None, typer.Option("--start-offset", help="Its first offset, where several are open there.")
+        int | None, typer.Option("--start-offset", help="First offset, if several transactions are open there.")
     ] = None
 
 
@@ -71,11 +75,16 @@ def abort_transaction(
     *,
     result: ResultOptions,
 ) -> None:
-    """Abort one hanging transaction: plan by default, carried out with --yes.
+    """Abort a hanging transaction.
 
-    Only what hangs is aborted, there is no override. The state is read again just before the marker is written, and
-    afterwards the leader is asked whether the transaction is gone and the last stable offset has moved. On a terminal
-    the plan can be confirmed by typing the partition.
+    Without --yes, only the plan is printed. Only a hanging transaction can be aborted; there is no override. The state
+    is read again immediately before the marker is written. Afterwards, eosctl verifies that the transaction is gone and
+    that the last stable offset has moved. On a terminal, the plan can be confirmed by typing the partition.
+
+    Examples:
+        eosctl txn abort --topic orders --partition 2 -b kafka-1:9092
+        eosctl txn abort --topic orders --partition 2 --yes -b kafka-1:9092
+        eosctl txn abort --topic orders --partition 2 --script abort.sh -b kafka-1:9092
     """
     terms = Terms(cluster.connection, yes, confirm, second_look_after, accept_data_loss)
     abort = partial(service.abort_transaction, service.target_of(*target), terms)
@@ -93,10 +102,15 @@ def complete_transaction(
     *,
     result: ResultOptions,
 ) -> None:
-    """Write the COMMIT marker that a coordinator skipped (KAFKA-20734): plan by default, carried out with --yes.
+    """Write a COMMIT marker that is missing (KAFKA-20734).
 
-    Only where the transaction log holds the decision to commit this very transaction; there is no override. The state
-    is read again just before, and the leader is asked afterwards.
+    Without --yes, only the plan is printed. Possible only if the transaction log contains the decision to commit this
+    transaction; there is no override. The state is read again immediately before the marker is written, and the result
+    is verified on the leader.
+
+    Examples:
+        eosctl txn complete --topic orders --partition 2 -b kafka-1:9092
+        eosctl txn complete --topic orders --partition 2 --yes -b kafka-1:9092
     """
     terms = Terms(cluster.connection, yes, confirm, second_look_after)
     complete = partial(service.complete_transaction, service.target_of(*target), terms)
@@ -105,7 +119,7 @@ def complete_transaction(
 
 def fence_transaction(
     invocation: Invocation,
-    transactional_id: Annotated[str, typer.Argument(metavar="TRANSACTIONAL-ID", help="The id to fence.")],
+    transactional_id: Annotated[str, typer.Argument(metavar="TRANSACTIONAL-ID", help="Transactional id to fence.")],
     cluster: ClusterOptions,
     yes: Yes = False,
     confirm: ConfirmId = None,
@@ -114,10 +128,15 @@ def fence_transaction(
     *,
     result: ResultOptions,
 ) -> None:
-    """Fence a transactional id: its coordinator aborts what is open, its producer is refused. Plan by default.
+    """Fence a transactional id.
 
-    For transactions that their coordinator knows; what hangs needs an abort instead. The id is described first, an
-    unknown one is refused, and its timeout stays what it is.
+    The coordinator aborts the open transaction, and its producer is rejected from then on. Without --yes, only the plan
+    is printed. This works for transactions that the coordinator knows; a hanging transaction needs txn abort. The id
+    must exist, and its timeout is kept.
+
+    Examples:
+        eosctl txn fence payment-service -b kafka-1:9092
+        eosctl txn fence payment-service --yes -b kafka-1:9092
     """
     terms = Terms(cluster.connection, yes, confirm, 0, accept_data_loss)
     fence = partial(service.fence_transaction, transactional_id, terms)

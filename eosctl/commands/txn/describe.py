@@ -17,18 +17,23 @@ from eosctl.services import transactions
 
 def describe_transactions(
     invocation: Invocation,
-    ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="The ids to describe.")],
+    ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="Transactional ids to describe.")],
     evidence: EvidenceOptions,
     history: Annotated[
-        int, typer.Option("--history", min=0, help="How many of the last records of the transaction log to show.")
+        int, typer.Option("--history", min=0, help="Number of records of the transaction log to show.")
     ] = 20,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """Show transactional ids in full: state, producers on their partitions, last steps in the transaction log.
+    """Show transactional ids in detail.
 
-    Exit code 1 when one of the ids is unknown; the others are shown all the same.
+    Shows the state, the producers on each partition, and the last records in the transaction log. Exit code 2 when an
+    id is unknown; the other ids are shown anyway.
+
+    Examples:
+        eosctl txn describe payment-service -b kafka-1:9092
+        eosctl txn describe payments-a payments-b -b kafka-1:9092 --history 50
     """
     connection, snapshot_file = evidence.cluster.connection, evidence.snapshot
     request = transactions.LivesRequest(tuple(ids), connection, snapshot_file, history, require_complete)

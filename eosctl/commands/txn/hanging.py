@@ -20,16 +20,20 @@ def hanging_transactions(
     invocation: Invocation,
     looks: LooksOptions,
     show_all: Annotated[
-        bool, typer.Option("--all", help="Also transactions that are open and well.", rich_help_panel=FILTER)
+        bool, typer.Option("--all", help="Show healthy open transactions as well.", rich_help_panel=FILTER)
     ] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """Find transactions that hold readers back, with cause, evidence and blast radius.
+    """Find transactions that block readers.
 
-    Every open producer on every partition leader is compared with what the coordinators know, twice. Exit code 3 when
-    one hangs, is stalled, or is past its timeout.
+    Compares every open producer on every partition leader with the state of its coordinator, twice. Shows cause,
+    evidence, and impact. Exit code 3 when a transaction hangs, is stalled, or is past its timeout.
+
+    Examples:
+        eosctl txn hanging -b kafka-1:9092
+        eosctl txn hanging --snapshot evidence.json -o json
     """
     request = HangingRequest(looks.cluster.connection, looks.snapshot, looks.second_look_after, show_all)
     snapshot, verdicts, needs_action = perform(find_hanging, request, invocation)

@@ -21,30 +21,34 @@ _filter = partial(typer.Option, rich_help_panel=FILTER)
 def list_transactions(
     invocation: Invocation,
     evidence: EvidenceOptions,
-    states: Annotated[
-        list[str] | None, _filter("--state", metavar="STATE", help="Only this state; repeatable.")
-    ] = None,
-    producer_ids: Annotated[
-        list[int] | None, _filter("--producer-id", help="Only this producer id; repeatable.")
-    ] = None,
+    states: Annotated[list[str] | None, _filter("--state", metavar="STATE", help="State to show; repeatable.")] = None,
+    producer_ids: Annotated[list[int] | None, _filter("--producer-id", help="Producer id to show; repeatable.")] = None,
     running_longer_than: Annotated[
         int | None,
         _filter(
             "--running-longer-than",
             metavar="DURATION",
             parser=parse_duration_ms,
-            help="Only transactions that have been open for longer, e.g. 15m.",
+            help="Minimum age of open transactions, e.g. 15m.",
         ),
     ] = None,
-    pattern: Annotated[str | None, _filter("--pattern", metavar="REGEX", help="Only ids that match.")] = None,
-    open_only: Annotated[bool, _filter("--open", help="Only transactions that are open.")] = False,
+    pattern: Annotated[
+        str | None, _filter("--pattern", metavar="REGEX", help="Regular expression that ids must match.")
+    ] = None,
+    open_only: Annotated[bool, _filter("--open", help="Show only open transactions.")] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """List the transactions of all coordinators, open ones first, the oldest at the top.
+    """List transactions, the oldest open ones first.
 
-    Brokers filter by state, producer id and duration where they can; the filters are applied to their answer as well.
+    Asks all transaction coordinators. Brokers filter by state, producer id, and duration where their release supports
+    it; the filters are also applied to the result.
+
+    Examples:
+        eosctl txn list -b kafka-1:9092
+        eosctl txn list -b kafka-1:9092 --open --running-longer-than 15m
+        eosctl txn list -b kafka-1:9092 --state Ongoing -o json
     """
     request = transactions.TransactionsRequest(
         evidence.cluster.connection,

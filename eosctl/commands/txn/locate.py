@@ -15,12 +15,19 @@ from eosctl.services.locate_coordinator import DEFAULT_PARTITIONS, locate_transa
 
 def locate_transaction(
     context: typer.Context,
-    ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="The ids to locate.")],
+    ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="Transactional ids to locate.")],
     partitions: InternalPartitions = DEFAULT_PARTITIONS,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
-    """Tell which partition of `__transaction_state` a transactional id belongs to; no cluster is asked."""
+    """Show the coordinator partition of a transactional id.
+
+    Computes the partition of `__transaction_state`. No cluster is contacted.
+
+    Examples:
+        eosctl txn locate payment-service
+        eosctl txn locate payments-a payments-b --partitions 100
+    """
     invocation, found = invocation_of(context), locate_transactional_ids(ids, partitions)
     now_ms, style = invocation.now_ms(), invocation.style()
     write_result(render_locations("txn locate", now_ms, found, partitions, output, style), output_file)

@@ -21,15 +21,22 @@ _filter = partial(typer.Option, rich_help_panel=FILTER)
 def producers(
     invocation: Invocation,
     evidence: EvidenceOptions,
-    topic: Annotated[str | None, _filter("--topic", help="Only this topic; default is all.")] = None,
-    partition: Annotated[int | None, _filter("--partition", min=0, help="Only this partition.")] = None,
-    producer_id: Annotated[int | None, _filter("--producer-id", help="Only this producer id.")] = None,
-    open_only: Annotated[bool, _filter("--open", help="Only producers with an open transaction.")] = False,
+    topic: Annotated[str | None, _filter("--topic", help="Topic to show; all by default.")] = None,
+    partition: Annotated[int | None, _filter("--partition", min=0, help="Partition to show.")] = None,
+    producer_id: Annotated[int | None, _filter("--producer-id", help="Producer id to show.")] = None,
+    open_only: Annotated[bool, _filter("--open", help="Show only producers with an open transaction.")] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,
 ) -> None:
-    """List the producers of partitions as their leaders know them, with the transactional id behind each."""
+    """List the producers of partitions.
+
+    Shows the producer state of each partition leader and the transactional id behind each producer.
+
+    Examples:
+        eosctl txn producers --topic orders -b kafka-1:9092
+        eosctl txn producers --topic orders --partition 2 --open -b kafka-1:9092
+    """
     connection = evidence.cluster.connection
     request = ProducersRequest(connection, evidence.snapshot, topic, partition, producer_id, open_only)
     snapshot, found = perform(list_producers, request, invocation)

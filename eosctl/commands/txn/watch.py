@@ -23,10 +23,15 @@ def watch_transactions(
     cluster: ClusterOptions,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Watch open transactions: how many, how old, and how far the last stable offset lies behind.
+    """Watch open transactions.
 
-    On a terminal the table is drawn in place; elsewhere each look is printed below the one before. -o json prints one
-    line a look. Ctrl-C ends it.
+    Shows how many are open, their age, and how far the last stable offset lags. On a terminal, the table is redrawn in
+    place; elsewhere, each reading is printed below the previous one. With -o json, each reading is one line. Press
+    Ctrl-C to stop.
+
+    Examples:
+        eosctl txn watch -b kafka-1:9092
+        eosctl txn watch -b kafka-1:9092 --interval 10s --count 6 -o json
     """
     check_format("txn watch", output)
     request = service.TransactionWatchRequest(cluster.connection, interval, count, KEPT)

@@ -30,37 +30,51 @@ _inputs = partial(typer.Option, rich_help_panel=INPUTS)
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
 _topics = partial(typer.Option, rich_help_panel=TOPICS)
 
-Input = Annotated[str, _topics("--input", metavar="TOPIC", help="What it reads.")]
-Outputs = Annotated[str, _topics("--output", metavar="TOPIC", help="What it writes.")]
+Input = Annotated[str, _topics("--input", metavar="TOPIC", help="Topic that the application reads.")]
+Outputs = Annotated[str, _topics("--output", metavar="TOPIC", help="Topic that the application writes.")]
 Groups = Annotated[
-    list[str] | None, _topics("--groups", metavar="GROUP", help="A group whose offsets are watched; repeatable.")
+    list[str] | None, _topics("--groups", metavar="GROUP", help="Group whose offsets are watched; repeatable.")
 ]
 Mapping = Annotated[
     str,
-    _topics("--mapping", metavar="EXPRESSION", help="How many outputs an input has: 1, 3, or e.g. 'number % 10 != 0'."),
+    _topics("--mapping", metavar="EXPRESSION", help="Number of outputs of an input: 1, 3, or e.g. 'number % 10 != 0'."),
 ]
-Unordered = Annotated[bool, _topics("--unordered", help="Outputs of one key need not keep the order of their inputs.")]
-Count = Annotated[int, _inputs("--count", min=1, max=10_000_000, help="How many.")]
-Rate = Annotated[float, _inputs("--rate", min=0.01, max=100_000, help="Per second.")]
-Keys = Annotated[int, _inputs("--keys", min=1, max=1_000_000, help="Different keys.")]
+Unordered = Annotated[bool, _topics("--unordered", help="Accept any order of outputs with the same key.")]
+Count = Annotated[int, _inputs("--count", min=1, max=10_000_000, help="Number of inputs.")]
+Rate = Annotated[float, _inputs("--rate", min=0.01, max=100_000, help="Inputs per second.")]
+Keys = Annotated[int, _inputs("--keys", min=1, max=1_000_000, help="Number of distinct keys.")]
 AbortShare = Annotated[
     float,
     _inputs(
-        "--abort-share", min=0.0, max=0.9, help="Share of their transactions that is aborted: nobody may handle those."
+        "--abort-share",
+        min=0.0,
+        max=0.9,
+        help="Share of input transactions that are aborted and must not be processed.",
     ),
 ]
 Template = Annotated[
-    str, _inputs("--template", help="A value; {tag} is the mark that outputs must keep, {number} and {key} may help.")
+    str,
+    _inputs(
+        "--template",
+        help="Value of an input; {tag} is the mark that outputs must contain, {number} and {key} are optional.",
+    ),
 ]
-Seed = Annotated[int | None, _inputs("--seed", min=0, help="Repeat the same choices.")]
-Settle = Annotated[int, _duration("--settle", help="For how long nothing new may come before outputs count as lost.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Write the inputs; without it the plan is shown and asked about.")]
+Seed = Annotated[int | None, _inputs("--seed", min=0, help="Seed of the random choices, to repeat a run.")]
+Settle = Annotated[
+    int, _duration("--settle", help="Time without new outputs after which missing outputs count as lost.")
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Write the inputs; by default, the plan is shown and must be confirmed.")
+]
 Confirm = Annotated[
-    str | None, typer.Option("--confirm", metavar="TOPIC", help="The input again; protected profiles ask for it.")
+    str | None,
+    typer.Option("--confirm", metavar="TOPIC", help="Confirmation of the input topic, required by protected profiles."),
 ]
-Poison = Annotated[str, _inputs("--poison", help="A value that it cannot handle, with {tag}.")]
-PoisonShare = Annotated[float, _inputs("--poison-share", min=0.0, max=1.0, help="Share of those.")]
-DeadLetters = Annotated[str, _topics("--dlq", metavar="TOPIC", help="Its dead-letter topic.")]
+Poison = Annotated[str, _inputs("--poison", help="Value that the application cannot handle, with {tag}.")]
+PoisonShare = Annotated[
+    float, _inputs("--poison-share", min=0.0, max=1.0, help="Share of inputs that cannot be handled.")
+]
+DeadLetters = Annotated[str, _topics("--dlq", metavar="TOPIC", help="Dead-letter topic.")]
 #: ``--output`` is what an application writes to.
 ResultFormat = Annotated[
     FindingFormat, _output("-o", "--format", callback=remember_output, help="Format of the result.")
@@ -144,10 +158,15 @@ class TestOptions(NamedTuple):
 
 
 def verify_app(invocation: Invocation, test: TestOptions) -> None:
-    """Test an application of any kind: write numbered, checksummed inputs, and check what it makes of them.
+    """Test that an application is exactly-once.
 
-    It must be running, and each output must contain the mark of its input. Inputs are written to the named topic and
-    stay. Exit codes: 0 every input has its outputs exactly once, 2 usage, 3 not, 4 the test decides nothing.
+    Writes numbered inputs with checksums and checks the outputs of the running application. Each output must contain
+    the mark of its input. The inputs stay in the topic. Exit codes: 0 every input has its outputs exactly once, 2 bad
+    input, 3 anomalies, 4 inconclusive.
+
+    Examples:
+        eosctl verify app --input orders --output invoices --groups billing -b kafka-1:9092
+        eosctl verify app --input orders --output invoices --count 10000 --yes -b kafka-1:9092
     """
     test.run(test.request, invocation)
 
@@ -159,10 +178,13 @@ def verify_dlq(
     poison: Poison = "poison {tag}",
     poison_share: PoisonShare = 0.1,
 ) -> None:
-    """Test an application with a dead-letter topic: as verify app, with inputs among them that it cannot handle.
+    """Test an application that has a dead-letter topic.
 
-    Each of those must reach the dead-letter topic exactly once, and nothing else may. The exit codes are those of
-    verify app.
+    Works like verify app, with inputs that the application cannot handle. Each of those must reach the dead-letter
+    topic exactly once, and nothing else may. The exit codes are those of verify app.
+
+    Examples:
+        eosctl verify dlq --input orders --output invoices --dlq orders-dlq -b kafka-1:9092
     """
     request = test.request._replace(dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share)
     test.run(request, invocation)

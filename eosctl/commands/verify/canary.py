@@ -25,20 +25,25 @@ def verify_canary(
     invocation: Invocation,
     cluster: ClusterOptions,
     listen: Annotated[
-        str | None, typer.Option("--listen", metavar="HOST:PORT", help="Where Prometheus scrapes /metrics.")
+        str | None, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = None,
-    duration_ms: Annotated[int | None, _duration("--duration", help="End after this time; never by default.")] = None,
+    duration_ms: Annotated[int | None, _duration("--duration", help="Time to run; unlimited by default.")] = None,
     topic: Annotated[
-        str, typer.Option("--topic", help="A topic of its own: eosctl-canary, or a name that begins so.")
+        str, typer.Option("--topic", help="Topic of the canary: eosctl-canary, or a name with that prefix.")
     ] = "eosctl-canary",
     rate: Annotated[float, _limits("--rate", help="Transactions per second, at most 10.")] = 1.0,
-    record_bytes: Annotated[int, _limits("--record-bytes", help="Size of a value, at most 10,000.")] = 100,
+    record_bytes: Annotated[int, _limits("--record-bytes", help="Size of a value in bytes, at most 10,000.")] = 100,
     partitions: Annotated[int, _limits("--partitions", help="Partitions of a new topic, at most 12.")] = 3,
     round_size: Annotated[int, _limits("--round", min=1, max=1_000, help="Transactions between two checks.")] = 20,
 ) -> None:
-    """Write, read and check a few small transactions for ever; end with exit code 3 at the first anomaly.
+    """Check a cluster continuously with small transactions.
 
-    It writes to a topic of its own, which is created with a retention of one hour and stays. Ctrl-C ends it.
+    Writes, reads, and checks a few transactions until Ctrl-C, and stops with exit code 3 at the first anomaly. The
+    canary has its own topic, created with a retention of one hour and kept afterwards.
+
+    Examples:
+        eosctl verify canary -b kafka-1:9092
+        eosctl verify canary -b kafka-1:9092 --listen 127.0.0.1:9309 --duration 1h
     """
     address = parse_listen(listen) if listen is not None else None
     request = CanaryRequest(topic, rate, partitions, record_bytes, round_size, cluster.connection, address, duration_ms)

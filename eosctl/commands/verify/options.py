@@ -12,5 +12,9 @@ _faults = partial(typer.Option, rich_help_panel=FAULTS)
 
 OwnedCluster = Annotated[
     str | None,
-    _faults("--i-own-this-cluster", metavar="CLUSTER-ID", help="Allow faults on a cluster that eosctl did not start."),
+    _faults(
+        "--i-own-this-cluster",
+        metavar="CLUSTER-ID",
+        help="Confirmation of the cluster id, to allow faults on a cluster that eosctl did not start.",
+    ),
 ]

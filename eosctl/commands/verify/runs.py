@@ -16,7 +16,7 @@ from eosctl.commands.verify.options import OwnedCluster
 from eosctl.commands.verify.result import write_run
 from eosctl.services.verify_deployment import check_again, export_for_elle, replay
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id or folder.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Id or folder of a run.")]
 
 
 def replay_run(
@@ -28,9 +28,14 @@ def replay_run(
     result: FindingResultOptions,
     gate: GateOfVerdict,
 ) -> None:
-    """Play a run again: the same work and the same faults at the same times, on the same or another cluster.
+    """Repeat a run with the same work and faults.
 
-    What a network and threads do is not repeated to the microsecond: a rare anomaly may need several replays.
+    Faults happen at the same times, on the same or another cluster. The timing of networks and threads is not repeated
+    exactly: a rare anomaly may need several replays.
+
+    Examples:
+        eosctl verify replay 20261121-a1b2c3
+        eosctl verify replay 20261121-a1b2c3 -b kafka-1:9092
     """
     arguments = () if cluster.overrides else tuple(sys.argv[1:])
     with callbacks(invocation.now_ms) as shown:
@@ -39,12 +44,23 @@ def replay_run(
 
 
 def show_run(invocation: Invocation, run: Run, result: FindingResultOptions, gate: GateOfVerdict) -> None:
-    """Check the history of a run that is over again, and show its report."""
+    """Check the history of a finished run again.
+
+    Examples:
+        eosctl verify show 20261121-a1b2c3
+        eosctl verify show 20261121-a1b2c3 -o html --output-file run.html
+    """
     with callbacks(invocation.now_ms) as shown:
         verified = check_again(run, gate.options, shown)
     write_run(verified, result, invocation)
 
 
 def export_run(run: Run, output_file: OutputFile = None) -> None:
-    """Write the history of a run for elle, Jepsen's checker: list-append in EDN, one operation a line."""
+    """Export the history of a run for elle, Jepsen's checker.
+
+    Writes list-append operations in EDN, one per line.
+
+    Examples:
+        eosctl verify export 20261121-a1b2c3 > history.edn
+    """
     write_result("".join(f"{line}\n" for line in export_for_elle(run)), output_file)

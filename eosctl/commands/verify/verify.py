@@ -21,7 +21,7 @@ from eosctl.services.verify_deployment import VerifyRequest, verify
 from eosctl.services.verify_order import FAULT_KINDS, Faults, OwnCluster, Work
 
 WORK: Final = "Work"
-CLUSTER: Final = "A cluster of the run's own"
+CLUSTER: Final = "Cluster of the run"
 _cluster = partial(typer.Option, rich_help_panel=CLUSTER)
 _faults = partial(typer.Option, rich_help_panel=FAULTS)
 _work = partial(typer.Option, rich_help_panel=WORK)
@@ -35,26 +35,26 @@ def verify_run(
         _cluster(
             "--engine",
             metavar="embedded|4.3.1|3.9.2",
-            help="Start a cluster for this run: a sandbox, or a release of Apache Kafka.",
+            help="Cluster to start for this run: a sandbox, or a release of Apache Kafka.",
         ),
     ] = None,
-    brokers: Annotated[int, _cluster("--brokers", min=1, max=16, help="How many brokers it has.")] = 3,
+    brokers: Annotated[int, _cluster("--brokers", min=1, max=16, help="Number of brokers.")] = 3,
     emulate: Annotated[
-        str, _cluster("--emulate", metavar="3.9|4.3", help="The release that a sandbox behaves as.")
+        str, _cluster("--emulate", metavar="3.9|4.3", help="Release that the sandbox emulates.")
     ] = "4.3",
     transaction_version: Annotated[
         int | None, _cluster("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
     ] = None,
     bug: Annotated[
         list[str] | None,
-        _cluster("--bug", metavar="NAME[=off]", help="A known bug that a sandbox has, or lacks; repeatable."),
+        _cluster("--bug", metavar="NAME[=off]", help="Known bug to switch on or off in the sandbox; repeatable."),
     ] = None,
     workload: Annotated[
         list[str] | None,
         _work(
             "--workload",
             metavar="NAME",
-            help="appends, chain, bank, lists, zombies, aborts or mixed; repeatable, all by default.",
+            help="Workload: appends, chain, bank, lists, zombies, aborts, or mixed; repeatable, all by default.",
         ),
     ] = None,
     clients: Annotated[
@@ -62,33 +62,39 @@ def verify_run(
         _work(
             "--clients",
             metavar="auto|tv0|tv1|tv2|librdkafka|java|java-3.9|franz-go",
-            help="Whose protocol producers speak: what Java's client would by default; or the clients themselves.",
+            help="Transaction protocol of the producers, or the client library to use.",
         ),
     ] = "auto",
     duration_ms: Annotated[
-        int, _work("--duration", metavar="DURATION", parser=parse_duration_ms, help="How long to work.")
+        int, _work("--duration", metavar="DURATION", parser=parse_duration_ms, help="Time to run.")
     ] = "30s",  # type: ignore[assignment]
     rate: Annotated[
         float, _work("--rate", min=0.01, max=5_000, help="Transactions per second of each workload.")
     ] = 20.0,
     ids: Annotated[int, _work("--ids", min=1, max=500, help="Transactional ids of each workload.")] = 3,
     partitions: Annotated[int, _work("--partitions", min=1, max=100, help="Partitions of each topic.")] = 3,
-    replicas: Annotated[int | None, _work("--replicas", min=1, help="Replicas; 3 or as many as brokers.")] = None,
-    record_bytes: Annotated[int, _work("--record-bytes", min=0, max=900_000, help="Size of a value.")] = 100,
-    skew: Annotated[float, _work("--skew", min=0.0, max=10.0, help="Choose partition n with weight 1 / n^SKEW.")] = 0.0,
-    hops: Annotated[int, _work("--hops", min=1, max=4, help="Steps of a chain.")] = 2,
-    seed: Annotated[int | None, _work("--seed", min=0, help="Repeat the same choices.")] = None,
-    prefix: Annotated[
-        str | None, _work("--prefix", help="Begins every topic, group and id; a new one by default.")
+    replicas: Annotated[
+        int | None,
+        _work("--replicas", min=1, help="Replicas of each topic; 3 by default, or the number of brokers if lower."),
     ] = None,
-    keep: Annotated[bool, _work("--keep", help="Leave the topics.")] = False,
+    record_bytes: Annotated[int, _work("--record-bytes", min=0, max=900_000, help="Size of a value in bytes.")] = 100,
+    skew: Annotated[
+        float,
+        _work("--skew", min=0.0, max=10.0, help="Skew of the choice of partitions: partition n has weight 1 / n^SKEW."),
+    ] = 0.0,
+    hops: Annotated[int, _work("--hops", min=1, max=4, help="Steps of a chain.")] = 2,
+    seed: Annotated[int | None, _work("--seed", min=0, help="Seed of the random choices, to repeat a run.")] = None,
+    prefix: Annotated[
+        str | None, _work("--prefix", help="Prefix of every topic, group, and id; a new one by default.")
+    ] = None,
+    keep: Annotated[bool, _work("--keep", help="Keep the topics.")] = False,
     nemesis: Annotated[
         list[str] | None,
         _faults(
             "--nemesis",
             metavar="KIND",
-            help="brokers (kill, stop, part, slow them), links (of the run's own clients), proxy (a TCP proxy before "
-            "the cluster) or none; repeatable.",
+            help="Source of faults: brokers (kill, stop, partition, slow down), links (of the run's own clients), "
+            "proxy (a TCP proxy in front of the cluster), or none; repeatable.",
         ),
     ] = None,
     fault: Annotated[
@@ -96,27 +102,27 @@ def verify_run(
         _faults(
             "--fault",
             metavar="KIND",
-            help="Of the faults that --nemesis can make, only this one; repeatable. Kinds are those of sandbox fault, "
-            f"after a place where several can make one (links:cut, proxy:cut, controllers:kill): {FAULT_KINDS}.",
+            help="Fault to inject, of those that --nemesis can inject; repeatable. Kinds are those of sandbox fault, "
+            f"with a prefix if several sources can inject one (links:cut, proxy:cut, controllers:kill): {FAULT_KINDS}.",
         ),
     ] = None,
     program: Annotated[
         Path | None,
         _faults(
-            "--command-nemesis", metavar="PROGRAM", help="Called as PROGRAM begin|end BROKER to stop and start brokers."
+            "--command-nemesis",
+            metavar="PROGRAM",
+            help="Program that stops and starts brokers, called as PROGRAM begin|end BROKER.",
         ),
     ] = None,
     gap_ms: Annotated[
         int,
-        _faults(
-            "--fault-gap", metavar="DURATION", parser=parse_duration_ms, help="Pause between two faults, on average."
-        ),
+        _faults("--fault-gap", metavar="DURATION", parser=parse_duration_ms, help="Average time between two faults."),
     ] = "2s",  # type: ignore[assignment]
     guided: Annotated[
         bool,
         _faults(
             "--guided",
-            help="Choose each fault by what has been tried: the kind that met the fewest states of transactions.",
+            help="Choose the fault kind with the lowest coverage of transaction states.",
         ),
     ] = False,
     min_coverage: Annotated[
@@ -126,7 +132,7 @@ def verify_run(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="The run decides nothing when fewer combinations of state and fault were met.",
+            help="Minimum coverage of combinations of state and fault; below it, the run is inconclusive.",
         ),
     ] = 0.0,
     owned: OwnedCluster = None,
@@ -134,10 +140,16 @@ def verify_run(
     result: FindingResultOptions,
     gate: GateOfVerdict,
 ) -> None:
-    """Run transactional applications on a cluster, disturb it, and check what they did and saw.
+    """Test that a cluster is exactly-once under faults.
 
-    Nothing is written but to topics of the run's own, which are removed afterwards. An anomaly is a finding (critical).
-    Exit codes: 0 no anomaly was found, 2 usage, 3 one was, 4 the run decides nothing.
+    Runs transactional workloads, injects faults, and checks the recorded history. Writes only to topics of the run,
+    which are removed afterwards. An anomaly is a critical finding. Exit codes: 0 no anomaly, 2 bad input, 3 anomalies,
+    4 inconclusive.
+
+    Examples:
+        eosctl verify run --engine embedded --nemesis brokers --duration 30s
+        eosctl verify run -b kafka-1:9092 --nemesis links
+        eosctl verify run --engine 4.3.1 --workload bank --clients java
     """
     own = None if engine is None else OwnCluster(engine, brokers, emulate, transaction_version, tuple(bug or ()))
     if bug and own is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.gate import judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
+from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.storage.survey import DataDirFacts, survey_data_dir
 from eosctl.storage.throttled_reader import Read, ThrottledReader
 from eosctl.text import count_text
@@ -49,7 +49,9 @@ class InspectedFiles(NamedTuple):
     exit_code: ExitCode
 
 
-def inspect_files(request: InspectRequest, callbacks: Callbacks = SILENT) -> InspectedFiles:
+def inspect_files(
+    request: InspectRequest, callbacks: Callbacks = SILENT, stopwatch: Stopwatch = SYSTEM
+) -> InspectedFiles:
     """Check data directories. They are only read; where a broker writes, findings must show in two passes.
 
     Raises:
@@ -63,9 +65,9 @@ def inspect_files(request: InspectRequest, callbacks: Callbacks = SILENT) -> Ins
     try:
         surveyed = [survey_data_dir(directory) for directory in _distinct(request.directories)]
         _refuse_two_clusters(surveyed)
-        read = _reader(rate, surveyed)
+        read = _reader(rate, surveyed, stopwatch)
         pause_s = request.second_look_after_ms / 1000
-        found = inspect_data_dirs(surveyed, read, lambda: time.sleep(pause_s), callbacks.progress)
+        found = inspect_data_dirs(surveyed, read, lambda: stopwatch.pause_s(pause_s), callbacks.progress)
     except OSError as error:
         raise EosctlError(
             f"Cannot read {error.filename}.",
@@ -87,11 +89,11 @@ def inspect_files(request: InspectRequest, callbacks: Callbacks = SILENT) -> Ins
     return InspectedFiles(checked, everything.findings, judge_run(diagnosis, gate.gate).exit_code)
 
 
-def _reader(bytes_per_s: int | None, surveyed: Sequence[DataDirFacts]) -> Read:
+def _reader(bytes_per_s: int | None, surveyed: Sequence[DataDirFacts], stopwatch: Stopwatch) -> Read:
     """Return what reads logs: gently where a rate is given or a broker runs."""
     if bytes_per_s is None and not is_in_use(surveyed):
         return os.pread
-    return ThrottledReader(bytes_per_s or LIVE_BYTES_PER_S, time.monotonic, time.sleep).read
+    return ThrottledReader(bytes_per_s or LIVE_BYTES_PER_S, *stopwatch).read
 
 
 def _distinct(directories: Sequence[Path]) -> list[Path]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PURE_ROOMS = ("analysis", "checks", "capacity", "lab/history")
-INJECTED_ROOMS = ("client", "sandbox", "lab", "runbooks")
+INJECTED_ROOMS = ("client", "sandbox", "lab", "runbooks", "services")
 
 # Where an outside world is the point: these hand the clock and the chance of the machine to everybody else.
 ADAPTERS = {
@@ -18,6 +18,7 @@ ADAPTERS = {
     "eosctl/lab/apache/main.py": "a process of its own: gives the cluster the time of day and chance",
     "eosctl/lab/apache/node.py": "waits for real processes",
     "eosctl/sandbox/cluster.py": "the cluster on real sockets: gives its core the time of day",
+    "eosctl/services/callbacks.py": "the default clock of every service",
     "eosctl/sandbox/process": "the detached process: gives its core a clock and a seed",
 }
 # A generator that a parameter falls back on when nobody passes one.

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.model.deployment import Client, Component, Deployment, Role
+from eosctl.model.deployment import TABULATED, Client, Component, Deployment, Role
 from eosctl.model.read_as import ReadAs
 from eosctl.text import release_text
 
@@ -57,15 +57,16 @@ def read_as(deployment: Deployment) -> tuple[ReadAs, ...]:
 
 def _read(component: Component, deployment: Deployment) -> ReadAs:
     table = deployment.table(component)
+    is_tabulated = component.client in TABULATED
     return ReadAs(
         file=component.place.file,
         line=component.place.line,
         role=component.role.value,
         title=_title(component),
         recognized_by=component.recognized_by,
-        software="Kafka" if table is None else table.software,
-        release=release_text(component.release),
-        is_release_assumed=not component.release_named,
+        software=component.client.value if not is_tabulated else "Kafka" if table is None else table.software,
+        release=release_text(component.release) if is_tabulated else "",
+        is_release_assumed=is_tabulated and not component.release_named,
         alternatives=tuple(_TITLES[role] for role in component.others),
     )
 

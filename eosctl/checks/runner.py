@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from eosctl.analysis.release import release_floor
 from eosctl.checks.declaration import Case, Check
-from eosctl.checks.undecided import undecided_settings, without_components
+from eosctl.checks.undecided import undecided_settings, unknown_default, without_components
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarise
@@ -50,6 +50,8 @@ def run_check(check: Check, case: Case) -> CheckResult:
         status, reason = CheckStatus.FAILED, evidence.partial
     elif unknown := undecided_settings(case.deployment, check.reads):
         status, reason = CheckStatus.SKIPPED, str(unknown[0])
+    elif "librdkafka" not in check.tags and (missing := unknown_default(case.deployment, check.roles, check.reads)):
+        status, reason = CheckStatus.SKIPPED, missing
     elif incomplete:
         # What was seen is in order; what was not seen may not be.
         status, reason = CheckStatus.SKIPPED, f"nothing found, but the evidence is incomplete: {evidence.partial}"

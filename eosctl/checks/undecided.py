@@ -34,6 +34,17 @@ def undecided_settings(deployment: Deployment, reads: Collection[str]) -> tuple[
     return tuple(found.values())
 
 
+def unknown_default(deployment: Deployment, roles: Collection[Role], reads: Collection[str]) -> str:
+    """Return the first setting that decides and has a default that is not known, as a reason; empty when all are."""
+    for component in deployment.of(*roles):
+        table = deployment.tables.get(component.role.value)
+        own = {} if table is None else table.parameters
+        name = next((read for read in reads if read in own and component.is_unknown(read)), None)
+        if name is not None:
+            return f"{component.place}: the default of {name} in {component.client.value} client is not known"
+    return ""
+
+
 def without_components(deployment: Deployment, roles: Sequence[Role]) -> str:
     """Return why there is nothing to judge: no component of these roles; empty when there is one.
 

@@ -39,10 +39,20 @@ class Client(StrEnum):
     LIBRDKAFKA = "librdkafka"
     KAFKA_PYTHON = "kafka-python"
     AIOKAFKA = "aiokafka"
+    KAFKAJS = "KafkaJS"
+    SARAMA = "sarama"
+    KAFKA_GO = "kafka-go"
+    FRANZ_GO = "franz-go"
+    RSKAFKA = "rskafka"
+    RUBY_KAFKA = "ruby-kafka"
+    PHPKAFKA = "phpkafka"
+    OTHER = "another library's"
 
 
 PYTHON_CLIENTS: Final = (Client.KAFKA_PYTHON, Client.AIOKAFKA)
 """Clients whose settings are keyword arguments, and which refuse those that they do not have."""
+TABULATED: Final = (Client.JAVA, Client.LIBRDKAFKA, *PYTHON_CLIENTS)
+"""Clients with a table of every setting; of others only a few defaults are known."""
 
 
 def table_name(role: Role, client: Client) -> str:
@@ -181,6 +191,11 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     def word(self, name: str) -> str | None:
         """Return a setting as trimmed text."""
         return self.value(name).word
+
+    def is_unknown(self, name: str) -> bool:
+        """Tell whether nobody wrote a setting down and the default of the client's library is not known."""
+        is_known = name in self.given or name in self.framework or name in self.defaults
+        return self.client not in TABULATED and not is_known
 
     def has(self, name: str) -> bool:
         """Return whether a setting was written down."""

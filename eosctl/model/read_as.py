@@ -13,9 +13,9 @@ class ReadAs(msgspec.Struct, frozen=True):
         line: Where the first of these parts begins, from 1.
         role: The component, as `--role` names it.
         title: The component, as people call it.
-        recognized_by: The key or the part of the file that shows it; empty if only the number of keys does.
-        software: Whose releases count: Kafka, or librdkafka.
-        release: The release whose defaults and rules hold, e.g. `4.3`.
+        recognized_by: The key or the part of the file that shows it; empty where only the number of keys does.
+        software: Whose releases count: Kafka, librdkafka, or the library of a client.
+        release: The release whose defaults and rules hold, e.g. `4.3`; empty for a library without a table of them.
         is_release_assumed: Whether neither the user nor the file names the release.
         count: How many parts of the file were read so.
         alternatives: What else it may be, where no key decides: the rules of each of these were applied, too.
@@ -43,4 +43,5 @@ def sentence(one: ReadAs) -> str:
     assumed = " (assumed)" if one.is_release_assumed else ""
     times = f", {one.count} times" if one.count > 1 else ""
     either = "".join(f" or {other}" for other in one.alternatives)
-    return f"{one.title}{either} ({shown}), {one.software} {one.release}{assumed}{times}"
+    defaults = f"{one.software} {one.release}{assumed}" if one.release else "only some defaults known"
+    return f"{one.title}{either} ({shown}), {defaults}{times}"

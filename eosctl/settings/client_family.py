@@ -8,6 +8,7 @@ from typing import Final
 
 from eosctl.knowledge.parameter_tables import java_names, load_tables, only_librdkafka
 from eosctl.model.deployment import PYTHON_CLIENTS, Client
+from eosctl.settings.client_libraries import library_of
 
 _SERIALIZERS: Final = frozenset({"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"})
 _WORDS: Final = {
@@ -43,6 +44,8 @@ def client_of(names: Mapping[str, str], hints: Iterable[str]) -> Client:
         'kafka-python'
         >>> client_of({"transactional.id": "transactional.id"}, ["python-app.yaml"]).value
         'librdkafka'
+        >>> client_of({"transactional.id": "transactionalId"}, ["node.json"]).value
+        'KafkaJS'
     """
     text = " ".join(hints)
     if _are_keywords(names):
@@ -54,7 +57,14 @@ def client_of(names: Mapping[str, str], hints: Iterable[str]) -> Client:
     if not _SERIALIZERS.isdisjoint(names):
         return Client.JAVA
     words = (*_WORDS[Client.LIBRDKAFKA], _PYTHON)
-    if not only_librdkafka().isdisjoint(names) or any(word in text for word in words):
+    library = None if "rdkafka" in text else library_of(names.values(), text)
+    if library not in (None, Client.OTHER):
+        return library
+    if not only_librdkafka().isdisjoint(names):
+        return Client.LIBRDKAFKA
+    if library is not None:
+        return library
+    if any(word in text for word in words):
         return Client.LIBRDKAFKA
     return Client.JAVA
 

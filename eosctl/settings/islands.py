@@ -15,7 +15,7 @@ from eosctl.settings.environment import environment_of, variables_of
 from eosctl.settings.recognition import decide, streams_prefixes
 from eosctl.settings.setting_names import ANYBODYS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
-from eosctl.settings.spellings import is_by_library, respelled
+from eosctl.settings.spellings import respelled
 from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
@@ -134,8 +134,7 @@ def _as_a_whole(
     if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):
         values = {name: value_of(written, leaf, file, name) for name, written, leaf in spelled}
         label = key if file.endswith(".sql") else ""
-        framework = {"enable.idempotence": "false"} if any(is_by_library(written) for _, written, _ in spelled) else {}
-        return Source(Place(file, node.line), values, label, hints=hints, framework=framework)
+        return Source(Place(file, node.line), values, label, hints=hints)
     return None
 
 

@@ -33,14 +33,6 @@ class Tool(NamedTuple):
     defaults: Mapping[Role, Mapping[str, str | None]] = {}
 
 
-_SARAMA: Final[Mapping[Role, Mapping[str, str | None]]] = {
-    Role.PRODUCER: {"acks": "1", "enable.idempotence": "false"},
-    Role.CONSUMER: {"isolation.level": "read_uncommitted", "enable.auto.commit": "true"},
-}
-_IDEMPOTENT: Final[Mapping[Role, Mapping[str, str | None]]] = {
-    Role.PRODUCER: {"acks": "all", "enable.idempotence": "true"},
-    Role.CONSUMER: _SARAMA[Role.CONSUMER],
-}
 _COMMON: Final = {
     "bootstrap_servers": "bootstrap.servers",
     "brokers": "bootstrap.servers",
@@ -62,26 +54,24 @@ FLUENT_BIT: Final = Tool("Fluent Bit", Client.LIBRDKAFKA, ("rdkafka",))
 VECTOR: Final = Tool("Vector", Client.LIBRDKAFKA, ("librdkafka_options",))
 TELEGRAF: Final = Tool(
     "Telegraf",
-    Client.JAVA,
+    Client.SARAMA,
     names={"required_acks": "acks", "idempotent_writes": "enable.idempotence", "max_retry": "retries"},
-    defaults={Role.PRODUCER: {"acks": "all", "enable.idempotence": "false"}, Role.CONSUMER: _SARAMA[Role.CONSUMER]},
+    defaults={Role.PRODUCER: {"acks": "all"}},
 )
 CONNECT_SARAMA: Final = Tool(
     "Redpanda Connect",
-    Client.JAVA,
+    Client.SARAMA,
     names={"ack_replicas": "acks", "idempotent_write": "enable.idempotence"},
     words={"acks": {"true": "all", "false": "1"}},
-    defaults=_SARAMA,
 )
 CONNECT_FRANZ: Final = Tool(
     "Redpanda Connect",
-    Client.JAVA,
+    Client.FRANZ_GO,
     names={
         "idempotent_write": "enable.idempotence",
         "transactional_id": "transactional.id",
         "transaction_isolation_level": "isolation.level",
     },
-    defaults=_IDEMPOTENT,
 )
 _CONNECT: Final = {
     **dict.fromkeys(("kafka",), CONNECT_SARAMA),

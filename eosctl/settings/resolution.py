@@ -13,8 +13,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import FRAMEWORKS, load_tables, parse_release
-from eosctl.model.deployment import PYTHON_CLIENTS, Client, Component, Role, Value, table_name
+from eosctl.model.deployment import PYTHON_CLIENTS, TABULATED, Client, Component, Role, Value, table_name
 from eosctl.model.parameter import ParameterTable, Release
+from eosctl.settings.client_libraries import library_defaults
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_names import spring_settings
 
@@ -77,6 +78,8 @@ def _release_of(source: Source, releases: Releases) -> tuple[Release | None, Rel
         return releases.librdkafka, load_tables()["librdkafka"].last
     if source.client in PYTHON_CLIENTS:
         return None, load_tables()[source.client.value].last
+    if source.client not in (None, *TABULATED):
+        return None, NEWEST
     own = releases.kafka if source.role in _OF_BROKERS else releases.clients or releases.kafka
     return own or _named_release(source.version), NEWEST
 
@@ -116,7 +119,7 @@ def _component(
         application=f"{source.place.file}\0{source.label if source.application is None else source.application}",
         given=given,
         framework=framework or source.framework,
-        defaults=_defaults(table, release),
+        defaults=_defaults(table, release) if client in TABULATED else library_defaults(role, client),
         release=release,
         client=client,
         inside=inside,

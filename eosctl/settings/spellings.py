@@ -50,7 +50,20 @@ LIBRARY_NAMES: Final = {
     "transactionid": "transactional.id",
     "autocommit": "enable.auto.commit",
     "readuncommitted": "isolation.level",
+    "fetchisolationlevel": "isolation.level",
 }
+# Names that count only next to one of those, as others have them for other things; with what they stand under.
+_LIBRARY_TAILS: Final = {
+    "consumergroup": "group.id",
+    "consumer.group": "group.id",
+    "transactiontimeout": "transaction.timeout.ms",
+    "transaction.timeout": "transaction.timeout.ms",
+    "transaction.id": "transactional.id",
+    "sessiontimeout": "session.timeout.ms",
+    "heartbeatinterval": "heartbeat.interval.ms",
+}
+_GO_DURATION: Final = re.compile(r"(\d+)(ms|s|m|h)")
+_MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _LIBRARY_WORDS: Final = {
     "acks": {
         "waitforall": "all",
@@ -102,17 +115,23 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     return [
         (head + name, key, _as_kafka_writes(name, last, leaf))
         for head, last, meant, key, leaf in found
-        for name in (meant or _SINGLE_WORDS.get(last) or LIBRARY_NAMES.get(relaxed(last), last),)
+        for name in (meant or _SINGLE_WORDS.get(last) or _by_its_library(key, by_library) or last,)
     ]
 
 
-def is_by_library(key: str) -> bool:
-    """Tell whether a key is one of a library that has its own names, and defaults, for what Kafka's clients have."""
-    return relaxed(key.rpartition(".")[2]) in LIBRARY_NAMES
+def _by_its_library(key: str, by_library: bool) -> str | None:
+    """Return Kafka's name for a library's, which may be one of two words in two levels."""
+    above, _, last = key.rpartition(".")
+    pair = f"{relaxed(above.rpartition('.')[2])}.{relaxed(last)}"
+    tail = _LIBRARY_TAILS.get(pair) or _LIBRARY_TAILS.get(relaxed(last)) if by_library else None
+    return tail or LIBRARY_NAMES.get(relaxed(last))
 
 
 def _as_kafka_writes(name: str, key: str, leaf: Leaf) -> Leaf:
-    """Return a value of a library's enumeration as Kafka's clients take it; others as they are."""
+    """Return a value of a library's enumeration or duration as Kafka's clients take it; others as they are."""
+    duration = _GO_DURATION.fullmatch((leaf.text or "").strip()) if name.endswith(".ms") else None
+    if duration is not None:
+        return Leaf(str(int(duration[1]) * _MILLISECONDS[duration[2]]), leaf.line)
     words = {**(_LIBRARY_WORDS if relaxed(key) in LIBRARY_NAMES else {}).get(name, {})}
     if key[:1].isupper():
         words = {**words, **_ENUMERATIONS.get(name, {})}

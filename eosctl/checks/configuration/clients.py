@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.model.deployment import Client, Component, Deployment, Role, Value, ValueSource
+from eosctl.model.deployment import TABULATED, Client, Component, Deployment, Role, Value, ValueSource
 
 EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
 ALL_REPLICAS: Final = frozenset({"all", "-1"})
@@ -16,8 +16,9 @@ SHARE_SETTINGS_SINCE: Final = (4, 1)
 
 
 def java_producers(deployment: Deployment) -> tuple[Component, ...]:
-    """Return the producers of Java, those inside frameworks included, and of kafka-python, which judges alike."""
-    return tuple(p for p in deployment.of(Role.PRODUCER) if p.client in (Client.JAVA, Client.KAFKA_PYTHON))
+    """Return the producers of Java, those inside frameworks included, and of libraries that judge alike."""
+    alike = (Client.JAVA, Client.KAFKA_PYTHON, Client.SARAMA)
+    return tuple(p for p in deployment.of(Role.PRODUCER) if p.client in alike)
 
 
 def librdkafka_producers(deployment: Deployment) -> tuple[Component, ...]:
@@ -80,7 +81,8 @@ def demands_idempotence(producer: Component) -> bool:
 def is_idempotent_by_default(producer: Component) -> bool:
     """Tell whether only the release's default makes a producer idempotent (3.0 and later)."""
     asked = producer.value("enable.idempotence")
-    return asked.source is ValueSource.DEFAULT and asked.flag is True and not is_transactional(producer)
+    silent = producer.client in TABULATED and asked.source is ValueSource.DEFAULT
+    return silent and asked.flag is True and not is_transactional(producer)
 
 
 def exactly_once_streams(deployment: Deployment) -> tuple[Component, ...]:

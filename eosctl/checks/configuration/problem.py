@@ -7,7 +7,7 @@ from typing import Final
 
 from eosctl.checks.declaration import Problem
 from eosctl.findings.finding import Command
-from eosctl.model.deployment import Client, Component, Value, ValueSource
+from eosctl.model.deployment import TABULATED, Client, Component, Value, ValueSource
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence, Resource
 
@@ -74,7 +74,8 @@ def _doubt(component: Component) -> str:
 
 def _evidence(component: Component, value: Value) -> Evidence:
     software = "Kafka" if component.client is Client.JAVA else component.client.value
-    release = f"{software} {component.release[0]}.{component.release[1]}"
+    is_tabulated = component.client in TABULATED
+    release = f"{software} {component.release[0]}.{component.release[1]}" if is_tabulated else software
     source = {
         ValueSource.GIVEN: str(value.place) if value.place else "given",
         ValueSource.FRAMEWORK: f"set by {component.inside or component.role}",

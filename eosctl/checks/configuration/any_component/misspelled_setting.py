@@ -9,7 +9,7 @@ from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Role
+from eosctl.model.deployment import TABULATED, Component, Role
 from eosctl.model.parameter import ParameterTable, relaxed
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
@@ -106,8 +106,8 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
     known = frozenset(name for table in case.deployment.tables.values() for name in (*table.parameters, *table.aliases))
     seen: set[object] = set()
     for component in case.deployment.components:
-        if component.role is Role.MIRROR_MAKER:
-            continue
+        if component.role is Role.MIRROR_MAKER or component.client not in TABULATED:
+            continue  # names of others are not compared
         if (table := case.deployment.framework_table(component)) is not None:
             yield from _of_framework(component, table)
             continue

@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from eosctl.checks.configuration.clients import has_transactions, share_setting, transactions_beside
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Component, Role, Value
+from eosctl.model.parameter import relaxed
 from eosctl.model.severity import Severity
+
+
+def _remedy(consumer: Component, level: Value) -> str:
+    if share_setting(consumer):
+        return "Set share.isolation.level=read_committed for its share group."
+    if relaxed(level.key).endswith("readuncommitted"):
+        return f"Set {level.key}=false."
+    return "Set isolation.level=read_committed for this consumer."
 
 
 @check(
@@ -25,7 +34,7 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
 
     What it checks:
         isolation.level=read_uncommitted written down; and the Java default (read_uncommitted) in an application
-        that writes in transactions itself. librdkafka's default is read_committed.
+        that writes in transactions itself. The default of librdkafka and KafkaJS is read_committed.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed: the chain is no longer exactly-once
@@ -56,10 +65,6 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
                 (level, *(producer.value("transactional.id") for producer in beside[:1])),
                 f"{told} is read_uncommitted" + (", in an application that writes in transactions." if beside else "."),
                 impact="Records of aborted transactions are read as if they were committed.",
-                remedy=(
-                    "Set share.isolation.level=read_committed for its share group."
-                    if share_setting(consumer)
-                    else "Set isolation.level=read_committed for this consumer."
-                ),
+                remedy=_remedy(consumer, level),
                 severity=None if beside else Severity.WARNING if has_transactions(case.deployment) else Severity.INFO,
             )

@@ -12,7 +12,7 @@ from eosctl.checks.configuration.clients import (
 )
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import TABULATED, Client, Role
 from eosctl.model.severity import Severity
 
 
@@ -46,7 +46,8 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    for producer in java_producers(case.deployment):
+    others = (p for p in case.deployment.of(Role.PRODUCER) if p.client not in (*TABULATED, Client.SARAMA))
+    for producer in (*java_producers(case.deployment), *others):
         flying = producer.value("max.in.flight.requests.per.connection")
         if not flying.is_given or flying.number is None or flying.number <= 5:
             continue
@@ -63,6 +64,8 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
             severity=None if refused else Severity.WARNING,
             impact=(
                 "The producer does not start (ConfigException)."
+                if refused and producer.client in TABULATED
+                else "The broker cannot recognize retries of older batches: they duplicate or fail."
                 if refused
                 else "Idempotence is silently switched off; retries can duplicate and reorder."
             ),

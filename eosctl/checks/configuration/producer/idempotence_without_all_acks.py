@@ -9,7 +9,6 @@ from eosctl.checks.configuration.clients import (
     demands_idempotence,
     has_transactions,
     is_idempotent_by_default,
-    java_producers,
 )
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -52,8 +51,9 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    aiokafka = (p for p in case.deployment.of(Role.PRODUCER) if p.client is Client.AIOKAFKA)
-    for producer in (*java_producers(case.deployment), *aiokafka):
+    for producer in case.deployment.of(Role.PRODUCER):
+        if producer.client is Client.LIBRDKAFKA:
+            continue  # EOS-CFG-070
         acks = producer.value("acks")
         if acks.source is ValueSource.DEFAULT or acks.word is None or acks.word.lower() not in FEWER_REPLICAS:
             continue

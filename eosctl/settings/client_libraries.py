@@ -1,0 +1,126 @@
+"""Clients that are neither Kafka's own nor librdkafka's: how to recognize them, and the defaults that decide.
+
+Only the defaults that decide on exactly-once are here. What is not is unknown, and rules that need it are skipped.
+Sources: the libraries' references (KafkaJS ``producer()`` and ``consumer()``, sarama ``NewConfig``, kafka-go ``Writer``
+and ``ReaderConfig``, franz-go ``kgo.Opt``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Client, Role
+from eosctl.model.parameter import relaxed
+
+Defaults = Mapping[str, str | None]
+_UNKNOWN: Final[Defaults] = MappingProxyType({})
+
+
+class Library(NamedTuple):
+    """A client library.
+
+    Attributes:
+        words: What files and keys call it.
+        names: Names of its options that no other client spells so, as :func:`relaxed` returns them.
+        producer: The defaults of its producer, by Kafka's names.
+        consumer: The defaults of its consumer.
+    """
+
+    words: tuple[str, ...]
+    names: frozenset[str] = frozenset()
+    producer: Defaults = _UNKNOWN
+    consumer: Defaults = _UNKNOWN
+
+
+# Nobody has an id or a static member without writing it down.
+_NONE: Final[Defaults] = {"transactional.id": None, "group.instance.id": None, "group.id": None}
+_READS_ALL: Final[Defaults] = {"isolation.level": "read_uncommitted"}
+
+LIBRARIES: Final[Mapping[Client, Library]] = {
+    Client.KAFKAJS: Library(
+        ("kafkajs", "kafka-js", "nestjs"),
+        frozenset(
+            {
+                *("readuncommitted", "maxinflightrequests", "allowautotopiccreation", "rebalancetimeout"),
+                *("authenticationtimeout", "connectiontimeout", "heartbeatinterval", "retry.initialretrytime"),
+            }
+        ),
+        {"acks": "all", "enable.idempotence": "false", "transaction.timeout.ms": "60000"},
+        {"isolation.level": "read_committed", "session.timeout.ms": "30000", "heartbeat.interval.ms": "3000"},
+    ),
+    Client.SARAMA: Library(
+        ("sarama",),
+        frozenset({"maxopenrequests"}),
+        {"acks": "1", "enable.idempotence": "false", "transaction.timeout.ms": "60000"},
+        {**_READS_ALL, "enable.auto.commit": "true", "session.timeout.ms": "10000", "heartbeat.interval.ms": "3000"},
+    ),
+    Client.KAFKA_GO: Library(
+        ("kafka-go", "kafkago", "segmentio"),
+        frozenset({"batchtimeout", "commitinterval", "queuecapacity", "readbatchtimeout", "maxattempts"}),
+        {"acks": "0", "enable.idempotence": "false"},
+        _READS_ALL,
+    ),
+    Client.FRANZ_GO: Library(
+        ("franz-go", "franz", "kgo"),
+        frozenset({"fetchisolationlevel", "seedbrokers", "disableidempotentwrite"}),
+        {"acks": "all", "enable.idempotence": "true", "transaction.timeout.ms": "40000"},
+        # GroupTransactSession commits offsets itself; whether a program uses it, no file shows.
+        {**_READS_ALL, "session.timeout.ms": "45000", "heartbeat.interval.ms": "3000"},
+    ),
+    Client.RSKAFKA: Library(("rskafka",)),
+    Client.RUBY_KAFKA: Library(("ruby-kafka", "ruby_kafka")),
+    Client.PHPKAFKA: Library(("phpkafka",)),
+}
+# Words that stand for a library only where its names do, too.
+_NODE: Final = "node"
+_CAMEL: Final = frozenset({"groupId", "transactionalId", "clientId"})
+# Go spells the initials of ReaderConfig so.
+_READER_CONFIG: Final = frozenset({"groupID", "GroupID"})
+_SHARED_NAMES: Final = frozenset(
+    {
+        *("requiredacks", "idempotent", "idempotentwrite", "idempotentwrites", "transactionid", "autocommit"),
+        *("transactiontimeout", "sessiontimeout", "consumergroup", "maxinflightrequests", "readuncommitted"),
+    }
+)
+
+
+def library_of(keys: Iterable[str], hints: str) -> Client | None:
+    """Return the library whose client a file configures; None where it is one of Kafka's or librdkafka's family.
+
+    Args:
+        keys: The keys as they stand in the file, with what they stand under.
+        hints: Words of the surroundings, in lower case.
+
+    Examples:
+        >>> library_of(["kafka.producer.maxInFlightRequests"], "app.json").value
+        'KafkaJS'
+        >>> library_of(["kafka.writer.requiredAcks"], "app.yaml").value
+        "another library's"
+        >>> library_of(["producer.transactional.id"], "node.yaml") is None
+        True
+    """
+    written = tuple(keys)
+    around = f"{hints} {' '.join(written).lower()}"
+    named = next((client for client, one in LIBRARIES.items() if any(word in around for word in one.words)), None)
+    if named is not None:
+        return named
+    last = {key.rpartition(".")[2] for key in written}
+    if not last.isdisjoint(_READER_CONFIG):
+        return Client.KAFKA_GO
+    options = {relaxed(key) for key in last}
+    shared = bool(options & _SHARED_NAMES)
+    scores = {client: len(options & one.names) for client, one in LIBRARIES.items()}
+    best = max(scores, key=lambda client: scores[client])
+    if scores[best] and (shared or scores[best] > 1 or options & LIBRARIES[best].names & _SHARED_NAMES):
+        return best
+    if shared:
+        return Client.OTHER
+    return Client.KAFKAJS if _NODE in hints and not last.isdisjoint(_CAMEL) else None
+
+
+def library_defaults(role: Role, client: Client) -> Defaults:
+    """Return the defaults that are known of a library's client."""
+    library = LIBRARIES.get(client, Library(()))
+    return {**_NONE, **(library.producer if role is Role.PRODUCER else library.consumer)}

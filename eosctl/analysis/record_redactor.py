@@ -69,7 +69,8 @@ def redact_metadata_value(data: bytes) -> bytes:
     record, version = decode_whole_record(data)
     fields = secret_fields(record)
     # A tag of a later release may hold anything.
-    return encode_record(replace(record, **fields, unknown_tags=()), version) if fields or record.unknown_tags else data
+    has_tags = bool(getattr(record, "unknown_tags", ()))
+    return encode_record(replace(record, **fields, unknown_tags=()), version) if fields or has_tags else data
 
 
 def redact_records(records: Iterable[Record], *, in_metadata_log: bool) -> list[Record]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from eosctl.wire.errors import STRING_LIMIT, WireError
 
@@ -70,7 +70,7 @@ def check_count(buffer: bytes, position: int, count: int) -> None:
         raise LengthError("count")
 
 
-def read_many(kind: str, buffer: bytes, position: int, count: int) -> tuple[tuple[Any, ...], int]:
+def read_many(kind: str, buffer: bytes, position: int, count: int) -> tuple[tuple[int, ...], int]:
     """Read `count` numbers of one `struct` format character.
 
     Returns:
@@ -82,24 +82,24 @@ def read_many(kind: str, buffer: bytes, position: int, count: int) -> tuple[tupl
     return struct.unpack_from(f">{count}{kind}", buffer, position), position + count * size
 
 
-def read_many_compact(kind: str, buffer: bytes, position: int) -> tuple[tuple[Any, ...], int]:
+def read_many_compact(kind: str, buffer: bytes, position: int) -> tuple[tuple[int, ...], int]:
     """Read a compact array of numbers with its count."""
     count, position = compact_length(buffer, position)
     return read_many(kind, buffer, position + 1, count - 1)
 
 
-def pack_many(kind: str, values: Sequence[Any]) -> bytes:
+def pack_many(kind: str, values: Sequence[int]) -> bytes:
     """Encode an array of numbers with its 32-bit count."""
     return struct.pack(f">i{len(values)}{kind}", len(values), *values)
 
 
-def pack_many_compact(kind: str, values: Sequence[Any]) -> bytes:
+def pack_many_compact(kind: str, values: Sequence[int]) -> bytes:
     """Encode a compact array of numbers with its count."""
     return unsigned_varint(len(values) + 1) + struct.pack(f">{len(values)}{kind}", *values)
 
 
 @cache
-def unpackers(kind: str) -> tuple[Callable[[bytes, int], tuple[Any, ...]], ...]:
+def unpackers(kind: str) -> tuple[Callable[[bytes, int], tuple[int, ...]], ...]:
     """Return the readers of 0 to 63 numbers."""
     return tuple(struct.Struct(f">{count}{kind}").unpack_from for count in range(INLINE_COUNT))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,27 +12,36 @@ from eosctl.sandbox.metadata.image import BROKER_RESOURCE
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.settings import is_integer
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import alter_configs, incremental_alter_configs
 
 LOGGER_RESOURCE = 8
 TIMEOUT_MS = 30_000
 
 
-def forward_changes(broker: BrokerServices, context: RequestContext, request: Any, refusal: Callable[..., Any]) -> None:
+def forward_changes(
+    broker: BrokerServices,
+    context: RequestContext,
+    request: alter_configs.AlterConfigsRequest | incremental_alter_configs.IncrementalAlterConfigsRequest,
+    refusal: Callable[[ErrorCode, str, int, str], object],
+) -> None:
     """Forward the changes except those of other brokers; `refusal` builds the result of a rejected resource."""
+    resources: Sequence[alter_configs.AlterConfigsResource | incremental_alter_configs.AlterConfigsResource] = (
+        request.resources
+    )
     refused = {
         place: refusal(ErrorCode.INVALID_REQUEST, text, resource.resource_type, resource.resource_name)
-        for place, resource in enumerate(request.resources)
+        for place, resource in enumerate(resources)
         if (text := _problem(broker, resource.resource_type, resource.resource_name)) is not None
     }
     if not refused:
         broker.forward(context, request, TIMEOUT_MS)
         return
-    kept = [resource for place, resource in enumerate(request.resources) if place not in refused]
+    kept = [resource for place, resource in enumerate(resources) if place not in refused]
 
     def reply(response: Any | None) -> None:
         if response is not None:
             answers = iter(response.responses)
-            merged = [refused.get(place) or next(answers) for place in range(len(request.resources))]
+            merged = [refused.get(place) or next(answers) for place in range(len(resources))]
             response = replace(response, responses=merged)
         context.reply(response)
 

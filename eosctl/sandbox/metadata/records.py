@@ -6,6 +6,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal.control_records import encode_control_value
 from eosctl.wire.internal.metadata import decode_record, encode_record
@@ -66,7 +68,7 @@ def encode_leader_change(leader_id: int, voters: Sequence[int], base_offset: int
     return encode_control(ControlType.LEADER_CHANGE, message, base_offset, epoch, now_ms)
 
 
-def encode_control(kind: ControlType, value: object, base_offset: int, epoch: int, now_ms: int) -> bytes:
+def encode_control(kind: ControlType, value: Struct, base_offset: int, epoch: int, now_ms: int) -> bytes:
     """Encode one control record of version 0 as a batch."""
     record = Record(0, now_ms, _CONTROL_KEY.pack(0, kind), encode_control_value(value, 0))
     return encode_batch([record], base_offset=base_offset, partition_leader_epoch=epoch, control=True)

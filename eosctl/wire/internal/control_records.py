@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.internal.versioned import UnknownRecordError, find_record_class, load_version, read_prefix
 
@@ -37,7 +39,7 @@ def decode_control_value(control_type: int, data: bytes) -> object:
     return value
 
 
-def encode_control_value(value: object, version: int) -> bytes:
+def encode_control_value(value: msgspec.Struct, version: int) -> bytes:
     """Encode the value of a control record.
 
     Args:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from eosctl.wire.errors import WireError
 from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.internal.versioned import UnknownRecordError, find_record, find_record_class, load_version
@@ -86,7 +88,7 @@ def decode_record(data: bytes) -> object:
     return _decode(data)[0]
 
 
-def decode_whole_record(data: bytes) -> tuple[Any, int]:
+def decode_whole_record(data: bytes) -> tuple[msgspec.Struct, int]:
     """Decode a record that fills the buffer; return the record and its version.
 
     Raises:
@@ -99,7 +101,7 @@ def decode_whole_record(data: bytes) -> tuple[Any, int]:
     return message, version
 
 
-def _decode(data: bytes) -> tuple[object, int, int]:
+def _decode(data: bytes) -> tuple[msgspec.Struct, int, int]:
     try:
         frame_version, position = read_unsigned_varint(data, 0)
         record_type, position = read_unsigned_varint(data, position)
@@ -114,7 +116,7 @@ def _decode(data: bytes) -> tuple[object, int, int]:
     return message, version, end
 
 
-def encode_record(record: object, version: int) -> bytes:
+def encode_record(record: msgspec.Struct, version: int) -> bytes:
     """Encode a record with its prefix.
 
     Raises:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from eosctl.wire.internal.versioned import (
     KeyDecoders,
     encode_record_key,
@@ -177,7 +179,7 @@ def decode_value(key: object, data: bytes) -> object:
     return value
 
 
-def encode_key(key: object) -> bytes:
+def encode_key(key: msgspec.Struct) -> bytes:
     """Encode a key with its record type.
 
     Raises:
@@ -186,7 +188,7 @@ def encode_key(key: object) -> bytes:
     return encode_record_key(*find_record(_TOPIC, key), key)
 
 
-def encode_value(value: object, version: int) -> bytes:
+def encode_value(value: msgspec.Struct, version: int) -> bytes:
     """Encode a value with its version.
 
     Raises:

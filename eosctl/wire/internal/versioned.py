@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from struct import Struct
-from typing import Any
 
 import msgspec
 
@@ -98,7 +97,7 @@ def value_decoders(topic: str, record_type: int) -> VersionDecoders:
 
 
 @cache
-def load_version(message: Message, version: int) -> tuple[Decode[msgspec.Struct], Encode[Any]]:
+def load_version(message: Message, version: int) -> tuple[Decode[msgspec.Struct], Encode[msgspec.Struct]]:
     """Load the codec of one version of a record.
 
     Raises:
@@ -110,7 +109,7 @@ def load_version(message: Message, version: int) -> tuple[Decode[msgspec.Struct]
         raise UnknownRecordError(f"{message.name} has no version {version} here", "version", 0) from None
 
 
-def encode_versioned(message: Message, value: Any, version: int) -> bytes:
+def encode_versioned(message: Message, value: msgspec.Struct, version: int) -> bytes:
     """Encode a value with its version.
 
     Raises:
@@ -119,7 +118,7 @@ def encode_versioned(message: Message, value: Any, version: int) -> bytes:
     return _pack_prefix(version) + load_version(message, version)[1](value)
 
 
-def encode_record_key(record_type: int, message: Message, key: Any) -> bytes:
+def encode_record_key(record_type: int, message: Message, key: msgspec.Struct) -> bytes:
     """Encode a key with its record type."""
     return _pack_prefix(record_type) + load_version(message, 0)[1](key)
 
@@ -141,7 +140,7 @@ def _find_record(topic: str, name: str) -> tuple[int, Message]:
     return number, message
 
 
-def find_record_class(topic: str, name: str) -> Any:
+def find_record_class(topic: str, name: str) -> type[msgspec.Struct]:
     """Import the class of a record by its name. The record modules use it for lazy attributes.
 
     Raises:
@@ -150,4 +149,5 @@ def find_record_class(topic: str, name: str) -> Any:
     if f"{topic}.{name}" not in RECORDS:
         raise AttributeError(name)
     module = RECORDS[f"{topic}.{name}"][1].module
-    return getattr(import_module(f"eosctl.wire.messages.{module}"), name)
+    found: type[msgspec.Struct] = getattr(import_module(f"eosctl.wire.messages.{module}"), name)
+    return found

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
-from eosctl.sandbox.coordinator.group.consumer.consumer_records import CONSUMER_RECORD_KEYS, replay_consumer_record
+from eosctl.sandbox.coordinator.group.consumer.consumer_records import ConsumerRecordKey, replay_consumer_record
 from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
 from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.group.records import Replayed, decode_batch, restore_group, restore_offset
-from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataKey
-from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
+from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataKey, GroupMetadataValue
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.records.batch import BatchHeader, decode_records
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
@@ -65,6 +65,7 @@ def _replay(record: Replayed, groups: Groups, offsets: OffsetStore, is_3_9: bool
             return
         if not is_3_9:
             groups.setdefault(key.group, ClassicGroup(key.group))
+        assert isinstance(value, OffsetCommitValue)
         committed = restore_offset(value, record.offset)
         if record.producer_id < 0:
             offsets.commit(key.group, partition, committed)
@@ -74,20 +75,20 @@ def _replay(record: Replayed, groups: Groups, offsets: OffsetStore, is_3_9: bool
         if value is None:
             if isinstance(groups.get(key.group), ClassicGroup):
                 del groups[key.group]
-        else:
+        elif isinstance(value, GroupMetadataValue):
             groups[key.group] = restore_group(key.group, value)
-    elif isinstance(key, CONSUMER_RECORD_KEYS):
-        _replay_consumer(record, groups)
+    elif isinstance(key, ConsumerRecordKey):
+        _replay_consumer(key, value, groups)
 
 
-def _replay_consumer(record: Replayed, groups: Groups) -> None:
-    group_id = record.key.group_id
+def _replay_consumer(key: ConsumerRecordKey, value: object | None, groups: Groups) -> None:
+    group_id = key.group_id
     known = groups.get(group_id)
     if not isinstance(known, ConsumerGroup):
-        if record.value is None:
+        if value is None:
             return
         known = ConsumerGroup(group_id)
-    group = replay_consumer_record(known, record.key, record.value)
+    group = replay_consumer_record(known, key, value)
     if group is None:
         del groups[group_id]
     else:

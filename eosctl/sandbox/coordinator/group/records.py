@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from msgspec import Struct
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.classic_group import (
@@ -43,8 +45,8 @@ class Replayed(NamedTuple):
 
     offset: int
     producer_id: int
-    key: Any
-    value: Any | None
+    key: object
+    value: object | None
 
 
 def encode_batch_of(
@@ -64,7 +66,7 @@ def encode_batch_of(
     )
 
 
-def stored(key: Any, value: Any | None = None, version: int = 0) -> StoredRecord:
+def stored(key: Struct, value: Struct | None = None, version: int = 0) -> StoredRecord:
     """Encode a key with its value in one version, or its tombstone."""
     return StoredRecord(encode_key(key), None if value is None else encode_value(value, version))
 

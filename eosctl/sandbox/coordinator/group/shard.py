@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.classic_effects import JoinResult, SyncResult
@@ -36,7 +35,7 @@ class Shard:
         self.offsets = OffsetStore()
         self.waiting_joins: dict[WaitingKey, Callable[[JoinResult], None]] = {}
         self.waiting_syncs: dict[WaitingKey, Callable[[SyncResult], None]] = {}
-        self._timers: dict[tuple[Any, ...], Timer] = {}
+        self._timers: dict[tuple[object, ...], Timer] = {}
         self._appends_started = 0
         self._appends_ended = 0
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
@@ -74,7 +73,7 @@ class Shard:
         """Commit or drop the pending offsets of a producer; return those that were lost (KAFKA-17507)."""
         return self.offsets.end_transaction(producer_id, committed)
 
-    def start_timer(self, key: tuple[Any, ...], delay_ms: float, call: Callable[[], None]) -> None:
+    def start_timer(self, key: tuple[object, ...], delay_ms: float, call: Callable[[], None]) -> None:
         """Start or restart the timer of this key."""
         self.stop_timer(key)
 
@@ -85,13 +84,13 @@ class Shard:
 
         self._timers[key] = self.host.runtime.call_later(delay_ms, fired)
 
-    def stop_timer(self, key: tuple[Any, ...]) -> None:
+    def stop_timer(self, key: tuple[object, ...]) -> None:
         """Stop the timer of this key if it runs."""
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
 
-    def has_timer(self, key: tuple[Any, ...]) -> bool:
+    def has_timer(self, key: tuple[object, ...]) -> bool:
         """Return whether the timer of this key runs."""
         return key in self._timers
 

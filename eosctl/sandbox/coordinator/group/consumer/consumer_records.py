@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TypeAlias
 
 from eosctl.sandbox.coordinator.group.consumer.group import (
     Assignment,
@@ -29,14 +29,14 @@ from eosctl.wire.messages.internal.consumer_offsets import (
     consumer_group_target_assignment_metadata as target_metadata,
 )
 
-CONSUMER_RECORD_KEYS = (
-    current_assignment.ConsumerGroupCurrentMemberAssignmentKey,
-    member_metadata.ConsumerGroupMemberMetadataKey,
-    group_metadata.ConsumerGroupMetadataKey,
-    partition_metadata.ConsumerGroupPartitionMetadataKey,
-    regular_expression.ConsumerGroupRegularExpressionKey,
-    target_member.ConsumerGroupTargetAssignmentMemberKey,
-    target_metadata.ConsumerGroupTargetAssignmentMetadataKey,
+ConsumerRecordKey: TypeAlias = (
+    current_assignment.ConsumerGroupCurrentMemberAssignmentKey
+    | member_metadata.ConsumerGroupMemberMetadataKey
+    | group_metadata.ConsumerGroupMetadataKey
+    | partition_metadata.ConsumerGroupPartitionMetadataKey
+    | regular_expression.ConsumerGroupRegularExpressionKey
+    | target_member.ConsumerGroupTargetAssignmentMemberKey
+    | target_metadata.ConsumerGroupTargetAssignmentMetadataKey
 )
 
 
@@ -133,35 +133,39 @@ def consumer_group_tombstones(group: ConsumerGroup) -> list[StoredRecord]:
     ]
 
 
-def replay_consumer_record(group: ConsumerGroup, key: Any, value: Any | None) -> ConsumerGroup | None:
+def replay_consumer_record(group: ConsumerGroup, key: ConsumerRecordKey, value: object | None) -> ConsumerGroup | None:
     """Return the group after one of its records; None if the record removes the group."""
-    match key:
-        case group_metadata.ConsumerGroupMetadataKey():
-            if value is None:
-                return None
-            return replace(group, group_epoch=value.epoch, metadata_hash=value.metadata_hash)
-        case target_metadata.ConsumerGroupTargetAssignmentMetadataKey():
-            epoch, timestamp_ms = (0, -1) if value is None else (value.assignment_epoch, value.assignment_timestamp)
-            return replace(group, assignment_epoch=epoch, assignment_timestamp_ms=timestamp_ms)
-        case target_member.ConsumerGroupTargetAssignmentMemberKey():
-            targets = {member: target for member, target in group.targets.items() if member != key.member_id}
-            if value is not None:
-                targets[key.member_id] = _restore(value.topic_partitions)
+    match key, value:
+        case group_metadata.ConsumerGroupMetadataKey(), None:
+            return None
+        case group_metadata.ConsumerGroupMetadataKey(), group_metadata.ConsumerGroupMetadataValue() as found:
+            return replace(group, group_epoch=found.epoch, metadata_hash=found.metadata_hash)
+        case target_metadata.ConsumerGroupTargetAssignmentMetadataKey(), None:
+            return replace(group, assignment_epoch=0, assignment_timestamp_ms=-1)
+        case (
+            target_metadata.ConsumerGroupTargetAssignmentMetadataKey(),
+            target_metadata.ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=epoch, assignment_timestamp=at),
+        ):
+            return replace(group, assignment_epoch=epoch, assignment_timestamp_ms=at)
+        case target_member.ConsumerGroupTargetAssignmentMemberKey(member_id=member_id), _:
+            targets = {member: target for member, target in group.targets.items() if member != member_id}
+            if isinstance(value, target_member.ConsumerGroupTargetAssignmentMemberValue):
+                targets[member_id] = _restore(value.topic_partitions)
             return replace(group, targets=targets)
-        case regular_expression.ConsumerGroupRegularExpressionKey():
-            regexes = {text: known for text, known in group.regexes.items() if text != key.regular_expression}
-            if value is not None:
-                regexes[key.regular_expression] = ResolvedRegex(frozenset(value.topics), value.version, value.timestamp)
+        case regular_expression.ConsumerGroupRegularExpressionKey(regular_expression=pattern), _:
+            regexes = {text: known for text, known in group.regexes.items() if text != pattern}
+            if isinstance(value, regular_expression.ConsumerGroupRegularExpressionValue):
+                regexes[pattern] = ResolvedRegex(frozenset(value.topics), value.version, value.timestamp)
             return replace(group, regexes=regexes)
-        case member_metadata.ConsumerGroupMemberMetadataKey():
-            return _replay_member(group, key.member_id, value)
-        case current_assignment.ConsumerGroupCurrentMemberAssignmentKey():
-            return _replay_current(group, key.member_id, value)
+        case member_metadata.ConsumerGroupMemberMetadataKey(member_id=member_id), _:
+            return _replay_member(group, member_id, value)
+        case current_assignment.ConsumerGroupCurrentMemberAssignmentKey(member_id=member_id), _:
+            return _replay_current(group, member_id, value)
     return group
 
 
-def _replay_member(group: ConsumerGroup, member_id: str, value: Any | None) -> ConsumerGroup:
-    if value is None:
+def _replay_member(group: ConsumerGroup, member_id: str, value: object) -> ConsumerGroup:
+    if not isinstance(value, member_metadata.ConsumerGroupMemberMetadataValue):
         members = {key: member for key, member in group.members.items() if key != member_id}
         return replace(group, members=members)
     member = replace(
@@ -179,9 +183,9 @@ def _replay_member(group: ConsumerGroup, member_id: str, value: Any | None) -> C
     return group.with_member(member)
 
 
-def _replay_current(group: ConsumerGroup, member_id: str, value: Any | None) -> ConsumerGroup:
+def _replay_current(group: ConsumerGroup, member_id: str, value: object) -> ConsumerGroup:
     member = group.members.get(member_id)
-    if value is None:
+    if not isinstance(value, current_assignment.ConsumerGroupCurrentMemberAssignmentValue):
         return group if member is None else group.with_member(ConsumerMember(member_id))
     return group.with_member(
         replace(
@@ -210,7 +214,9 @@ def _current_topics(
     ]
 
 
-def _restore_epochs(topics: Any, member_epoch: int) -> dict[TopicIdPartition, int]:
+def _restore_epochs(
+    topics: Iterable[current_assignment.TopicPartitions], member_epoch: int
+) -> dict[TopicIdPartition, int]:
     """Return the assignment epochs of partitions; records before KIP-1251 lack them, so the member epoch is used."""
     return {
         TopicIdPartition(topic.topic_id, index): epoch
@@ -231,5 +237,5 @@ def _restore_classic(value: member_metadata.ClassicMemberMetadata) -> ClassicMem
     return ClassicMembership(value.session_timeout_ms, protocols)
 
 
-def _restore(topics: Any) -> Assignment:
+def _restore(topics: Iterable[current_assignment.TopicPartitions | target_member.TopicPartition]) -> Assignment:
     return frozenset(TopicIdPartition(topic.topic_id, index) for topic in topics for index in topic.partitions)

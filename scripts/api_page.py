@@ -138,6 +138,9 @@ def _module(module: ModuleType) -> Iterator[str]:
         yield _prose(inspect.getdoc(function) or "")
     for kind in types:
         yield from ("", f"### {kind.__name__}", "", _prose(inspect.getdoc(kind) or ""))
+        for base in kind.__bases__:
+            if base.__module__.startswith("eosctl.model."):
+                yield from ("", f"It has the fields of `{base.__name__}`, too.", "", _prose(inspect.getdoc(base) or ""))
         for name, member in vars(kind).items():
             if name.startswith("_") or not (isinstance(member, property) or inspect.isfunction(member)):
                 continue

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final
 
+import msgspec
 import typer
 
 from eosctl.model.severity import Severity
@@ -14,22 +15,18 @@ from eosctl.services.gate_options import GateOptions
 GATE: Final = "Exit code"
 _gate = partial(typer.Option, rich_help_panel=GATE)
 
+
+def _fail_on(level: str) -> Any:
+    return _gate("--fail-on", help=f"Lowest severity that exits with 3: {level}, unless set in .eosctl.yaml.")
+
+
 RequireComplete = Annotated[bool, _gate("--require-complete", help="Exit with 4 if evidence is missing.")]
 CompleteByDefault = Annotated[
     bool, _gate("--require-complete/--no-require-complete", help="Exit with 4 if the result is incomplete.")
 ]
-FailOnOrRules = Annotated[
-    Severity | None,
-    _gate("--fail-on", help="Lowest severity that exits with 3: error, unless set in .eosctl.yaml."),
-]
-FailOnWarning = Annotated[
-    Severity | None,
-    _gate("--fail-on", help="Lowest severity that exits with 3: warning, unless set in .eosctl.yaml."),
-]
-FailOnIfNamed = Annotated[
-    Severity | None,
-    _gate("--fail-on", help="Lowest severity that exits with 3: none, unless set in .eosctl.yaml."),
-]
+FailOnOrRules = Annotated[Severity | None, _fail_on("error")]
+FailOnWarning = Annotated[Severity | None, _fail_on("warning")]
+FailOnIfNamed = Annotated[Severity | None, _fail_on("none")]
 ExitZero = Annotated[bool, _gate("--exit-zero", help="Exit with 0 despite findings.")]
 MinScore = Annotated[
     int | None, _gate("--min-score", min=0, max=100, help="Minimum score; a lower score exits with 3.")
@@ -52,22 +49,7 @@ RulesFile = Annotated[
 ]
 
 
-class GateAtWarning(NamedTuple):
-    """The gate of commands whose findings fail the run at warning."""
-
-    fail_on: FailOnWarning = None
-    exit_zero: ExitZero = False
-    require_complete: RequireComplete = False
-    baseline: BaselineFile = None
-    rules: RulesFile = None
-
-    @property
-    def options(self) -> GateOptions:
-        """The demands on the run."""
-        return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)
-
-
-class GateAtError(NamedTuple):
+class Gate(msgspec.Struct, frozen=True):
     """The gate of commands whose findings fail the run at error."""
 
     fail_on: FailOnOrRules = None
@@ -82,34 +64,25 @@ class GateAtError(NamedTuple):
         return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)
 
 
-class ScoredGate(NamedTuple):
-    """The gate of commands that give a score."""
+class GateAtWarning(Gate, frozen=True):
+    """The gate of commands whose findings fail the run at warning."""
 
-    fail_on: FailOnOrRules = None
-    exit_zero: ExitZero = False
-    require_complete: RequireComplete = False
-    min_score: MinScore = None
-    baseline: BaselineFile = None
-    write_baseline: WriteBaseline = None
-    rules: RulesFile = None
-
-    @property
-    def options(self) -> GateOptions:
-        """The demands on the run."""
-        flags = (self.fail_on, self.exit_zero, self.require_complete, self.min_score)
-        return GateOptions(*flags, self.baseline, self.rules)
+    fail_on: FailOnWarning = None
 
 
-class GateOfVerdict(NamedTuple):
+class GateOfVerdict(Gate, frozen=True):
     """The gate of commands that demand a complete result by default."""
 
-    fail_on: FailOnOrRules = None
-    exit_zero: ExitZero = False
     require_complete: CompleteByDefault = True
-    baseline: BaselineFile = None
-    rules: RulesFile = None
+
+
+class ScoredGate(Gate, frozen=True):
+    """The gate of commands that give a score."""
+
+    min_score: MinScore = None
+    write_baseline: WriteBaseline = None
 
     @property
     def options(self) -> GateOptions:
         """The demands on the run."""
-        return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)
+        return super().options._replace(min_score=self.min_score)

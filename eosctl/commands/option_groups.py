@@ -1,4 +1,4 @@
-"""Options that belong together as one parameter of a command: a NamedTuple, whose fields are the options.
+"""Options that belong together as one parameter of a command: a NamedTuple or a struct, whose fields are the options.
 
 A command that takes ``cluster: ClusterOptions`` has all options of `ClusterOptions`, in their order, with the defaults
 of the fields. A field may be such a group too. A parameter of type `Invocation` is the invocation of the run.
@@ -35,14 +35,14 @@ def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_group(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return isinstance(kind, type) and (hasattr(kind, "_fields") or hasattr(kind, "__struct_fields__"))
 
 
 def _flat(name: str, kind: Any, default: object) -> Iterator[inspect.Parameter]:
     if _is_group(kind):
         hints = get_type_hints(kind, include_extras=True)
-        for field in kind._fields:
-            yield from _flat(field, hints[field], kind._field_defaults.get(field, inspect.Parameter.empty))
+        for field, one in inspect.signature(kind).parameters.items():
+            yield from _flat(field, hints[field], one.default)
     elif kind is Invocation:
         yield _parameter("context", typer.Context, inspect.Parameter.empty)
     else:
@@ -56,5 +56,5 @@ def _parameter(name: str, kind: Any, default: object) -> inspect.Parameter:
 def _built(name: str, kind: Any, values: Mapping[str, Any]) -> Any:
     if _is_group(kind):
         hints = get_type_hints(kind, include_extras=True)
-        return kind(**{field: _built(field, hints[field], values) for field in kind._fields})
+        return kind(**{field: _built(field, hints[field], values) for field in inspect.signature(kind).parameters})
     return invocation_of(values["context"]) if kind is Invocation else values[name]

@@ -17,6 +17,7 @@ from eosctl.lab.verify.app import AppPlan, exercise
 from eosctl.lab.verify.app_report import AppReport, judge_app
 from eosctl.lab.verify.expression import compile_mapping
 from eosctl.lab.verify.tags import fill_template
+from eosctl.model.application_work import AppWork
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
@@ -30,22 +31,10 @@ _EXAMPLE_NUMBER: Final = 17
 _SEEDS: Final = 1_000_000
 
 
-class AppRequest(NamedTuple):
-    """A test of an application.
+class AppRequest(AppWork, frozen=True, kw_only=True):
+    """A test of an application: its work, and what is demanded of the result.
 
     Attributes:
-        input_topic: The topic that inputs are written to.
-        output_topic: The topic that is read.
-        dead_letter_topic: Where poison goes; None for no such topic.
-        groups: The groups whose offsets are watched.
-        input_count: How many inputs.
-        rate_per_s: Inputs per second.
-        key_count: Different keys.
-        abort_share: The share of transactions of inputs that is aborted, 0 to 1.
-        poison_share: The share of inputs that are poison, 0 to 1.
-        template: A healthy value, with ``{tag}``, ``{number}``, ``{key}``.
-        poison_template: A value that the application cannot handle.
-        settle_ms: The time without news after which outputs count as lost, in milliseconds.
         mapping: How many outputs an input has: a number, or an expression over ``number`` and ``key``.
         is_ordered: Whether outputs of a key keep the order of their inputs.
         seed: Repeats the same choices; None draws one from the clock.
@@ -53,18 +42,6 @@ class AppRequest(NamedTuple):
         gate: The demands on the result; a test that decides nothing fails unless ``require_complete`` is off.
     """
 
-    input_topic: str
-    output_topic: str
-    dead_letter_topic: str | None = None
-    groups: tuple[str, ...] = ()
-    input_count: int = 1_000
-    rate_per_s: float = 200.0
-    key_count: int = 10
-    abort_share: float = 0.1
-    poison_share: float = 0.0
-    template: str = "{tag}"
-    poison_template: str = "poison {tag}"
-    settle_ms: int = 15_000
     mapping: str = "1"
     is_ordered: bool = True
     seed: int | None = None
@@ -146,22 +123,8 @@ def verify_application(
 
 
 def _plan(request: AppRequest, now_ms: int) -> AppPlan:
-    return AppPlan(
-        run=str(now_ms),
-        seed=now_ms % _SEEDS if request.seed is None else request.seed,
-        input_topic=request.input_topic,
-        output_topic=request.output_topic,
-        dead_letter_topic=request.dead_letter_topic,
-        groups=request.groups,
-        input_count=request.input_count,
-        rate_per_s=request.rate_per_s,
-        key_count=request.key_count,
-        abort_share=request.abort_share,
-        poison_share=request.poison_share,
-        template=request.template,
-        poison_template=request.poison_template,
-        settle_ms=request.settle_ms,
-    )
+    work = {name: getattr(request, name) for name in AppWork.__struct_fields__}
+    return AppPlan(run=str(now_ms), seed=now_ms % _SEEDS if request.seed is None else request.seed, **work)
 
 
 async def _exercise(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eosctl.commands.diagnosis_output import FindingResultOptions, note_read_as, note_suppressed, write_baseline_file
-from eosctl.commands.gate import GateAtError
+from eosctl.commands.gate import Gate
 from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import EvidenceOptions
 from eosctl.commands.session import perform
@@ -51,7 +51,7 @@ def lint(
     *,
     evidence: EvidenceOptions,
     result: FindingResultOptions,
-    gate: GateAtError,
+    gate: Gate,
 ) -> None:
     """Check configuration files for exactly-once problems.
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from msgspec.structs import replace
 
 from eosctl.commands.confirmation import can_ask, read_line
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
@@ -186,5 +187,5 @@ def verify_dlq(
     Examples:
         eosctl verify dlq --input orders --output invoices --dlq orders-dlq -b kafka-1:9092
     """
-    request = test.request._replace(dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share)
+    request = replace(test.request, dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share)
     test.run(request, invocation)

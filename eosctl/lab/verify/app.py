@@ -21,6 +21,7 @@ from eosctl.lab.verify.conduct import Progress
 from eosctl.lab.verify.scene import ClientFactory
 from eosctl.lab.verify.tags import TagFinder, fill_template
 from eosctl.lab.workloads.transactional import Fate, attempt_transaction
+from eosctl.model.application_work import AppWork
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.record import Record
@@ -34,42 +35,14 @@ _OUTCOMES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AppPlan:
-    """How an application is tested.
+class AppPlan(AppWork, frozen=True, kw_only=True):
+    """A run of a test: `run` names it in every mark, and `seed` decides sizes, keys, aborts, and poison.
 
-    Attributes:
-        run: Names this run in every mark.
-        seed: Decides sizes, keys, aborts and poison.
-        input_topic: What is written to.
-        output_topic: What is read.
-        dead_letter_topic: Where poison goes; None when there is none.
-        groups: Whose offsets are watched.
-        input_count: Inputs in all, those of aborted transactions among them.
-        rate_per_s: Inputs per second.
-        key_count: Different keys.
-        abort_share: How many transactions of inputs are aborted, 0 to 1.
-        poison_share: How many inputs are poison, 0 to 1.
-        template: A healthy value, with `{tag}`, `{number}`, `{key}`.
-        poison_template: A value that the application cannot handle.
-        settle_ms: For how long nothing new may come before outputs that are missing count as lost.
-        transaction_timeout_ms: `transaction.timeout.ms` of the inputs.
+    `transaction_timeout_ms` is ``transaction.timeout.ms`` of the inputs.
     """
 
     run: str
     seed: int
-    input_topic: str
-    output_topic: str
-    dead_letter_topic: str | None = None
-    groups: tuple[str, ...] = ()
-    input_count: int = 1_000
-    rate_per_s: float = 200.0
-    key_count: int = 10
-    abort_share: float = 0.1
-    poison_share: float = 0.0
-    template: str = "{tag}"
-    poison_template: str = "poison {tag}"
-    settle_ms: int = 15_000
     transaction_timeout_ms: int = 10_000
 
     @property

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.checks.configuration.cluster import broker_components, topic_components
+from eosctl.checks.configuration.cluster import broker_components
 from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
@@ -17,8 +17,9 @@ from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput, is_tool
 from eosctl.collect.printed.sections import CONFIGS, TOPICS
 from eosctl.errors import ConfigFileError
 from eosctl.findings.finding import Finding
-from eosctl.model.deployment import Component, Deployment, Place
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.deployment import Component, Deployment, Place, Role, Value
+from eosctl.model.setting import SettingSource
+from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.settings.deployment_files import FilesRead
 from eosctl.settings.file_texts import read_text
 
@@ -91,9 +92,13 @@ def without_settings(printed: PrintedEvidence) -> tuple[str, ...]:
 
 
 def printed_components(snapshot: ClusterSnapshot, output: ToolOutput) -> tuple[Component, ...]:
-    """Return the brokers and topics of an output as components that stand where it begins."""
+    """Return the brokers and topics of an output as components that stand where it begins.
+
+    The topics exist, and what is printed of them may be an excerpt: their number of partitions is left out.
+    """
     place = Place(output.file, output.line)
-    found = (*broker_components(snapshot), *topic_components(snapshot))
+    topics = (_topic(topic, place) for topic in snapshot.topics)
+    found = (*broker_components(snapshot), *(topic for topic in topics if topic.given))
     return tuple(
         replace(
             one,
@@ -103,6 +108,15 @@ def printed_components(snapshot: ClusterSnapshot, output: ToolOutput) -> tuple[C
         )
         for one in found
     )
+
+
+def _topic(topic: Topic, place: Place) -> Component:
+    told = {s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive}
+    factors = {len(partition.replicas) for partition in topic.partitions}
+    if factors:
+        told["replication.factor"] = str(min(factors))
+    given = {name: Value(name, text, name, place) for name, text in told.items()}
+    return Component(Role.TOPIC, topic.name, place, place.file, given)
 
 
 def _candidates(paths: Sequence[Path]) -> Iterator[Path]:

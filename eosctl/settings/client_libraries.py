@@ -81,7 +81,7 @@ _READER_CONFIG: Final = frozenset({"groupID", "GroupID"})
 _SHARED_NAMES: Final = frozenset(
     {
         *("requiredacks", "idempotent", "idempotentwrite", "idempotentwrites", "transactionid", "autocommit"),
-        *("transactiontimeout", "sessiontimeout", "consumergroup", "maxinflightrequests", "readuncommitted"),
+        *("maxinflightrequests", "readuncommitted"),
     }
 )
 

@@ -12,6 +12,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.services.tool_output import judge_text
 
 PRINTED = Path(__file__).parents[1] / "fixtures" / "tool-output"
@@ -152,3 +153,30 @@ def test_output_that_no_check_judges_is_no_all_clear(tmp_path: Path, name: str) 
     path = tmp_path / "a.txt"
     path.write_text(printed("4.3.1", name), "utf-8")
     assert diagnose(DiagnoseRequest(paths=(path,)), SILENT).exit_code.value == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            (
+                "Topic: payments\tTopicId: a\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=1\n"
+                "\tTopic: payments\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1\n"
+            ),
+            ["EOS-CFG-158"],
+        ),
+        (
+            (
+                "Topic: __transaction_state\tTopicId: a\tPartitionCount: 50\tReplicationFactor: 3\tConfigs: \n"
+                "\tTopic: __transaction_state\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
+            ),
+            [],
+        ),
+    ],
+    ids=["topic", "excerpt"],
+)
+def test_printed_topics_are_linted(text: str, expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "topics.txt").write_text(text)
+    found = lint_configuration(LintRequest((tmp_path,)))
+    assert [finding.check_id for finding in found.found] == expected
+    assert [one.role for one in found.linted.read_as] == ["topic"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.clients import (
     demands_idempotence,
@@ -14,6 +15,8 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import TABULATED, Client, Role
 from eosctl.model.severity import Severity
+
+REFUSED: Final = dict.fromkeys(TABULATED, "The producer does not start (ConfigException).")
 
 
 @check(
@@ -63,9 +66,7 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
             f"{flying.key} is {flying.number}; an idempotent producer may have 5.",
             severity=None if refused else Severity.WARNING,
             impact=(
-                "The producer does not start (ConfigException)."
-                if refused and producer.client in TABULATED
-                else "The broker cannot recognize retries of older batches: they duplicate or fail."
+                REFUSED.get(producer.client, "The broker cannot recognize retries of older batches.")
                 if refused
                 else "Idempotence is silently switched off; retries can duplicate and reorder."
             ),

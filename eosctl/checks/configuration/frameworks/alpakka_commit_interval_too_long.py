@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import minutes
-from eosctl.checks.configuration.durations import duration_ms
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
+from eosctl.settings.durations import duration_ms
 
 
 @check(

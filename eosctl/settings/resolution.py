@@ -16,6 +16,7 @@ from eosctl.knowledge.parameter_tables import FRAMEWORKS, load_tables, parse_rel
 from eosctl.model.deployment import PYTHON_CLIENTS, TABULATED, Client, Component, Role, Value, table_name
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.settings.client_libraries import library_defaults
+from eosctl.settings.flink_jobs import FLINK_SOURCE
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_names import spring_settings
 
@@ -246,17 +247,22 @@ def _flink(source: Source, release: Release) -> Iterator[Component]:
     yield _component(source, Role.FLINK, values, release)
     client = _cut(values, "properties.")
     guarantee = values.get("sink.delivery-guarantee") or values.get("sink.semantic")
-    if guarantee is not None and (guarantee.word or "").lower().replace("_", "-") == "exactly-once":
+    if _is_exactly_once(guarantee):
         prefix = values.get("sink.transactional-id-prefix")
         framework = {
             "transaction.timeout.ms": FLINK_TRANSACTION_TIMEOUT_MS,
             "transactional.id": "(generated)" if prefix is None else prefix.text,
         }
         yield _component(source, Role.PRODUCER, client, release, framework=framework, inside=Role.FLINK)
-    elif client and not any(key.startswith("scan.") for key in values):
+    is_source = FLINK_SOURCE in source.hints or any(key.startswith("scan.") for key in values)
+    if client and not is_source and not _is_exactly_once(guarantee):
         yield _component(source, Role.PRODUCER, client, release, inside=Role.FLINK)
-    if any(key.startswith("scan.") for key in values):
+    if is_source:
         yield _component(source, Role.CONSUMER, client, release, inside=Role.FLINK)
+
+
+def _is_exactly_once(guarantee: Value | None) -> bool:
+    return guarantee is not None and (guarantee.word or "").lower().replace("_", "-") == "exactly-once"
 
 
 def _spring(source: Source, release: Release) -> Iterator[Component]:

@@ -14,6 +14,7 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Place
 from eosctl.settings.connectors import connect_rest
 from eosctl.settings.environment import CLIENT_ROLES, container_environment, setting_of, variables_of
+from eosctl.settings.flink_jobs import flink_jobs
 from eosctl.settings.operators import confluent, strimzi
 from eosctl.settings.pipelines import pipelines
 from eosctl.settings.sources import Source, value_of
@@ -97,5 +98,5 @@ def _setting_named(variable: str) -> str:
 
 
 READERS: Final[tuple[Reader, ...]] = (
-    *(strimzi, confluent, _kubernetes, _compose, connect_rest, pipelines, _plain_environment),
+    *(strimzi, confluent, _kubernetes, _compose, connect_rest, flink_jobs, pipelines, _plain_environment),
 )

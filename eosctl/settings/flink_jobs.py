@@ -1,0 +1,162 @@
+"""Flink jobs in files of an application's own: sinks, sources, and checkpoints under whatever keys they stand.
+
+A mapping with a delivery guarantee or a prefix of transactional ids is a sink of Flink's, as nothing else has these.
+Its settings get the names that the SQL connector has for them (``KafkaConnectorOptions``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from eosctl.knowledge.parameter_tables import java_names
+from eosctl.model.deployment import Place, Role, Value
+from eosctl.model.parameter import relaxed
+from eosctl.settings.durations import duration_ms
+from eosctl.settings.sources import Source, value_of
+from eosctl.settings.spellings import setting_meant
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+
+FLINK_SOURCE: Final = "source of a Flink job"
+"""The hint of a source: its client is a consumer, although no option of a scan is written."""
+_GUARANTEE: Final = "sink.delivery-guarantee"
+_PREFIX: Final = "sink.transactional-id-prefix"
+_SINK_KEYS: Final = {
+    "deliveryguarantee": _GUARANTEE,
+    "sinkdeliveryguarantee": _GUARANTEE,
+    "transactionalidprefix": _PREFIX,
+    "sinktransactionalidprefix": _PREFIX,
+}
+_CHECKPOINTS: Final = re.compile(
+    r"checkpoint(?:ing|s)?(?:config)?(?P<name>interval|timeout|mode)(?P<unit>ms|millis\w*|s|sec\w*|m|min\w*)?$"
+)
+_SOURCE: Final = re.compile(r"source|consumer|input", re.IGNORECASE)
+_TIMEOUT: Final = "transaction.timeout.ms"
+_TIMEOUTS: Final = ("transactiontimeout", "transactiontimeoutms")
+
+
+class _Found(NamedTuple):
+    """A mapping and the keys above it."""
+
+    path: tuple[str, ...]
+    node: Branch
+
+
+def flink_jobs(document: Node, file: str) -> list[Source] | None:
+    """Return the sinks, sources, and checkpoints of Flink jobs; None when the document describes none."""
+    if not isinstance(document, Branch):
+        return None
+    sinks = list(_sinks(document, ()))
+    if not sinks:
+        return None
+    inside = {id(found.node) for found in sinks}
+    found = [_sink(one, file) for one in sinks]
+    found += [_source(one, file) for one in _sources(document, (), inside)]
+    cluster = _checkpoints(document, file)
+    return [*found, cluster] if cluster is not None else found
+
+
+def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from _sinks(member, path)
+    if not isinstance(node, Branch):
+        return
+    own = {
+        option for key, child in node.entries if isinstance(child, Leaf) and (option := _SINK_KEYS.get(relaxed(key)))
+    }
+    if own and (_PREFIX in own or _speaks_of_kafka(node, path)):
+        yield _Found(path, node)
+        return
+    for key, child in node.entries:
+        if not isinstance(child, Leaf):
+            yield from _sinks(child, (*path, key))
+
+
+def _speaks_of_kafka(node: Branch, path: tuple[str, ...]) -> bool:
+    """Tell whether a mapping is about Kafka: other systems have delivery guarantees, too."""
+    words = " ".join((*path, *(f"{key} {leaf.text}" for key, leaf in flatten(node)))).lower()
+    return "kafka" in words or bool(_settings(node))
+
+
+def _sources(node: Node, path: tuple[str, ...], sinks: set[int]) -> Iterator[_Found]:
+    """Yield the mappings under a key that names sources, or consumers, and hold settings of a consumer."""
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from _sources(member, path, sinks)
+    if not isinstance(node, Branch) or id(node) in sinks:
+        return
+    is_source = any(_SOURCE.search(key) for key in path)
+    if is_source and any(isinstance(child, Leaf) for _, child in node.entries) and _settings(node):
+        yield _Found(path, node)
+        return
+    for key, child in node.entries:
+        if not isinstance(child, Leaf):
+            yield from _sources(child, (*path, key), sinks)
+
+
+def _settings(node: Branch) -> list[tuple[str, str, Leaf]]:
+    """Return Kafka's settings within a mapping: name, key as it stands there, and value."""
+    found = ((_setting(key), key, leaf) for key, leaf in flatten(node))
+    return [(name, key, leaf) for name, key, leaf in found if name is not None]
+
+
+def _setting(key: str) -> str | None:
+    """Return the setting of Kafka that a key ends in; the mappings around it have any name."""
+    parts = key.split(".")
+    for first in range(len(parts)):
+        name = ".".join(parts[first:])
+        if name in java_names() and ("." in name or name == "acks"):
+            return name
+        if (meant := setting_meant(name)) is not None:
+            return meant
+    return _TIMEOUT if relaxed(parts[-1]) in _TIMEOUTS else None
+
+
+def _sink(found: _Found, file: str) -> Source:
+    values: dict[str, Value] = {}
+    for key, leaf in flatten(found.node):
+        option = _SINK_KEYS.get(relaxed(key))
+        if option == _GUARANTEE:
+            leaf = Leaf((leaf.text or "").lower().replace("_", "-"), leaf.line)
+        if option is not None or key in ("topic", "connector"):
+            values[option or key] = value_of(key, leaf, file, option or key)
+    return _as_source(found, values, file, "sink")
+
+
+def _source(found: _Found, file: str) -> Source:
+    return _as_source(found, {}, file, FLINK_SOURCE)
+
+
+def _as_source(found: _Found, values: dict[str, Value], file: str, hint: str) -> Source:
+    for name, key, leaf in _settings(found.node):
+        is_duration = name.endswith(".ms") and (milliseconds := duration_ms(leaf.text)) is not None
+        text = str(milliseconds) if is_duration else leaf.text
+        values[f"properties.{name}"] = value_of(key, Leaf(text, leaf.line), file, f"properties.{name}")
+    shown = next((values[name] for name in (_GUARANTEE, _PREFIX) if name in values), next(iter(values.values()))).key
+    return Source(
+        Place(file, found.node.line),
+        values,
+        ".".join(found.path),
+        Role.FLINK,
+        hints=(hint,),
+        recognized_by=shown,
+    )
+
+
+def _checkpoints(document: Branch, file: str) -> Source | None:
+    """Return what the file says of checkpoints, in whatever mapping, with the names of Flink's own options."""
+    values: dict[str, Value] = {}
+    for key, leaf in flatten(document):
+        match = _CHECKPOINTS.search(relaxed(key))
+        if match is None or leaf.text is None:
+            continue
+        name = f"execution.checkpointing.{match['name']}"
+        unit = match["unit"] or ""
+        text = f"{leaf.text}{unit}" if unit and leaf.text.isdecimal() else leaf.text
+        values.setdefault(name, value_of(key, Leaf(text, leaf.line), file, name))
+    if not values:
+        return None
+    first = min(value.place for value in values.values() if value.place)
+    return Source(first, values, "checkpoints", Role.FLINK, recognized_by=next(iter(values.values())).key)

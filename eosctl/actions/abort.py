@@ -1,8 +1,8 @@
-"""Abort one hanging transaction: the marker that its coordinator will never write.
+"""Abort a hanging transaction by writing the marker that its coordinator will never write.
 
-Aborting a transaction whose coordinator still knows it would tear it apart: this partition aborted, the others
-committed. So only what analysis calls hanging is aborted, there is no override, and everything is read again
-immediately before the marker is written.
+If the coordinator still knew the transaction, the marker would split it: this partition aborted, the others committed.
+Therefore only transactions that the analysis classifies as hanging are aborted, without an override, and the evidence
+is collected again immediately before the marker is written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eosctl.model.verdict import Evidence
 
 
 class Target(NamedTuple):
-    """Which transaction the user means: a partition, and an id or offset where several are open there."""
+    """The transaction to abort: a partition, and a transactional id or offset if several are open there."""
 
     partition: TopicPartition
     producer_id: int | None = None
@@ -32,7 +32,7 @@ class Target(NamedTuple):
 
 
 async def prepare_abort(cluster: Cluster, target: Target, *, accept_data_loss: str | None = None) -> MarkerPlan:
-    """Read the cluster and plan the abort of one hanging transaction; see `plan_abort`."""
+    """Collect evidence and plan the abort of a hanging transaction; see `plan_abort`."""
     snapshot = await cluster.collect(MARKER_EVIDENCE)
     return plan_abort(snapshot, classify_open_transactions(snapshot), target, accept_data_loss=accept_data_loss)
 
@@ -40,18 +40,18 @@ async def prepare_abort(cluster: Cluster, target: Target, *, accept_data_loss: s
 def plan_abort(
     snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target, *, accept_data_loss: str | None = None
 ) -> MarkerPlan:
-    """Plan the abort of one hanging transaction.
+    """Plan the abort of a hanging transaction.
 
     Args:
-        snapshot: The evidence, with two looks.
-        verdicts: What `analysis.hanging` says of it.
-        target: The transaction that the user means.
-        accept_data_loss: The transactional id, typed by a user who knows that its records may be lost for good; asked
-            for where the application does not do its work again.
+        snapshot: The evidence, with two passes over transactions.
+        verdicts: The result of `analysis.hanging`.
+        target: The transaction to abort.
+        accept_data_loss: The transactional id, typed by a user who accepts the permanent loss of its records; required
+            if the application does not repeat its work.
 
     Raises:
-        UsageError: No such topic, partition, or transaction, or several transactions match.
-        PlanRefused: The transaction is not hanging; the message says what it is and what to do instead.
+        UsageError: The topic, partition, or transaction is unknown, or several transactions match.
+        PlanRefused: The transaction is not hanging; the message contains its state and what to do instead.
     """
     verdict = choose(snapshot, verdicts, target)
     if verdict.status is not HangStatus.HANGING or not verdict.can_abort:
@@ -78,15 +78,15 @@ def plan_marker(
     producer_epoch: int | None = None,
     evidence: tuple[Evidence, ...] = (),
 ) -> MarkerPlan:
-    """Plan one marker with the epochs that the leader reports.
+    """Plan a marker with the epochs that the leader reports.
 
     Args:
-        snapshot: For the partition's leader and offsets.
+        snapshot: The partition's leader and offsets.
         verdict: The hanging transaction.
-        warnings: What to tell beside the plan.
-        committed: COMMIT, not ABORT.
-        producer_epoch: The marker's epoch; that of the records when None.
-        evidence: What shows that the marker is the right one.
+        warnings: Warnings to show with the plan.
+        committed: COMMIT instead of ABORT.
+        producer_epoch: The marker's epoch; by default that of the records.
+        evidence: The evidence for the marker.
 
     Raises:
         PlanRefused: The partition has no leader.
@@ -120,10 +120,10 @@ def plan_marker(
 
 
 def choose(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target) -> HangVerdict:
-    """Pick the verdict on the transaction that is meant.
+    """Return the verdict on the target transaction.
 
     Raises:
-        UsageError: No such topic, partition, or transaction, or several transactions match.
+        UsageError: The topic, partition, or transaction is unknown, or several transactions match.
     """
     require_partition(snapshot, target.partition)
     here = [verdict for verdict in verdicts if verdict.transaction.partition == target.partition]

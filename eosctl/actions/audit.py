@@ -1,4 +1,4 @@
-"""One line of JSON for every change that eosctl made or tried to make."""
+"""The audit log: one line of JSON for every attempted change."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
     Args:
         path: The audit file; it is created with mode 0600.
         now_ms: The time of the entry, ms since the epoch.
-        action: What was done, e.g. `txn abort planned`.
-        cluster_id: Where.
-        details: A model value or dict that holds no secret.
+        action: The action, e.g. `txn abort planned`.
+        cluster_id: The cluster.
+        details: A model value or dict without secrets.
 
     Raises:
-        EosctlError: The file cannot be written: a change that cannot be recorded is not made.
+        EosctlError: The file cannot be written; the change must not be made then.
     """
     line = msgspec.json.encode(
         {
@@ -75,14 +75,18 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
 
 
 class AuditLog(NamedTuple):
-    """Writes the attempts of one command: `NAME planned`, `NAME begun`, and how it ended."""
+    """Records the attempts of a command: `NAME planned`, `NAME begun`, and the result."""
 
     path: Path
     now_ms: Callable[[], int]
     name: str
 
     def record(self, attempt: Attempt[P, R]) -> None:
-        """Append the line for the attempt's state; raises as `write_audit`."""
+        """Append the line for the attempt's state.
+
+        Raises:
+            EosctlError: As for `write_audit`.
+        """
         details: object = attempt.plan
         if attempt.state is State.VERIFIED:
             details = attempt.outcome

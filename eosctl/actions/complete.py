@@ -1,7 +1,7 @@
 """Write the COMMIT marker that a coordinator decided on and skipped (KAFKA-20734).
 
-A wrong COMMIT marker shows readers what was aborted, so one is written only where the transaction log itself holds the
-decision to commit this very transaction. Everything else is refused.
+A wrong COMMIT marker exposes aborted records to consumers. Therefore it is written only if the transaction log contains
+the decision to commit this transaction.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NEXT: Final = "See: eosctl txn hanging -o wide"
 
 
 async def prepare_complete(cluster: Cluster, target: Target) -> MarkerPlan:
-    """Read the cluster and plan the COMMIT marker of one hanging transaction; see `plan_complete`."""
+    """Collect evidence and plan the COMMIT marker of a hanging transaction; see `plan_complete`."""
     snapshot = await cluster.collect(MARKER_EVIDENCE)
     verdicts = classify_open_transactions(snapshot)
     search = await search_for(cluster.client, snapshot, verdicts, target)
@@ -37,17 +37,17 @@ async def prepare_complete(cluster: Cluster, target: Target) -> MarkerPlan:
 def plan_complete(
     snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target, search: MarkerSearch | None = None
 ) -> MarkerPlan:
-    """Plan the COMMIT marker of one hanging transaction.
+    """Plan the COMMIT marker of a hanging transaction.
 
     Args:
-        snapshot: The evidence, with two looks and the transaction log.
-        verdicts: What `analysis.hanging` says of it.
-        target: The transaction that the user means.
+        snapshot: The evidence, with two passes over transactions and the transaction log.
+        verdicts: The result of `analysis.hanging`.
+        target: The transaction to commit.
         search: The partition's markers since the decision, for a client below TV2 (`search_for`).
 
     Raises:
-        UsageError: No such topic, partition, or transaction, or several transactions match.
-        PlanRefused: It does not hang, or the log does not prove that it was committed.
+        UsageError: The topic, partition, or transaction is unknown, or several transactions match.
+        PlanRefused: It is not hanging, or the log does not prove that it was committed.
     """
     verdict = choose(snapshot, verdicts, target)
     transaction = verdict.transaction
@@ -78,7 +78,7 @@ def plan_complete(
 async def search_for(
     client: Asks, snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target
 ) -> MarkerSearch | None:
-    """Search the partition for the marker of the decision where the transaction log alone cannot tell; else None."""
+    """Search the partition for the decision's marker; return None if the transaction log is sufficient."""
     transaction = choose(snapshot, verdicts, target).transaction
     decision = find_decision(transaction, snapshot, history_by_id(snapshot))
     info = snapshot.partition(transaction.partition)

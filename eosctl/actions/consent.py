@@ -1,4 +1,4 @@
-"""What the user said on the command line about carrying a change out."""
+"""The user's consent to a change on the command line."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from eosctl.errors import UsageError
 
 
 class Consent(NamedTuple):
-    """`ordered` means `--yes`; `confirmed` means that the target was given a second time with `--confirm`."""
+    """`ordered` is `--yes`; `confirmed` is a repeated target with `--confirm`."""
 
     ordered: bool
     confirmed: bool
 
     @property
     def is_given(self) -> bool:
-        """Return whether the command line alone is enough to act."""
+        """Return whether the command line alone is sufficient to act."""
         return self.ordered or self.confirmed
 
 
 def require_confirmation(consent: Consent, target: str, protected_profile: str | None) -> None:
-    """Refuse an order that a protected profile does not take.
+    """Reject an unconfirmed change under a protected profile.
 
     Args:
-        consent: What the command line says.
-        target: What `--confirm` must name.
-        protected_profile: The name of the profile where it is protected; None if it is not.
+        consent: The consent on the command line.
+        target: The required value of `--confirm`.
+        protected_profile: The profile's name if it is protected, else None.
 
     Raises:
-        UsageError: The profile is protected, and the order came without a confirmation.
+        UsageError: The profile is protected, and the change is not confirmed.
     """
     if protected_profile is not None and consent.ordered and not consent.confirmed:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Finalize a higher level of a feature (KIP-584): what every node supports becomes what every node does."""
+"""Finalize a higher level of a feature (KIP-584) that every node supports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UPGRADE: Final = 1
 
 
 class FeaturePlan(msgspec.Struct, frozen=True):
-    """Raise `feature` from `level_before` to `level`."""
+    """A plan to raise `feature` from `level_before` to `level`."""
 
     cluster_id: str
     feature: str
@@ -31,7 +31,7 @@ class FeaturePlan(msgspec.Struct, frozen=True):
 
 
 async def prepare_feature(cluster: Cluster, feature: str, level: int) -> FeaturePlan:
-    """Read the cluster and plan to raise a feature; see `plan_feature`."""
+    """Collect evidence and plan to raise a feature; see `plan_feature`."""
     return plan_feature(await cluster.collect(frozenset({EvidenceKind.FEATURES})), feature, level)
 
 
@@ -39,7 +39,7 @@ def plan_feature(snapshot: ClusterSnapshot, feature: str, level: int) -> Feature
     """Plan to raise a feature.
 
     Raises:
-        PlanRefused: A broker is silent or does not support the level, or it would be no upgrade.
+        PlanRefused: A broker does not respond or does not support the level, or the level is not higher.
     """
     found = snapshot.feature(feature)
     if found is None or not found.min_supported <= level <= found.max_supported:
@@ -78,9 +78,9 @@ async def _finalize(client: Client, plan: FeaturePlan, permit: Permit) -> Verifi
 
 
 async def _report(plan: FeaturePlan) -> ChangeOutcome:
-    # The controller has written the level when it answers; whether brokers know it is the caller's to verify.
+    # The controller responds after it has written the level; the caller verifies that brokers have it.
     return ChangeOutcome(True, f"{plan.feature} is finalized at {plan.level}.")
 
 
 FEATURE: Final = Action[FeaturePlan, ChangeOutcome](lambda plan: plan, _finalize)
-"""Sending raises BrokerError where the controller refuses; its message names the node without the level."""
+"""`send` raises BrokerError if the controller rejects the level; its message names the node without support."""

@@ -1,7 +1,8 @@
-"""Fence a transactional id: its coordinator ends what is open, and the present producer is refused from then on.
+"""Fence a transactional id: its coordinator ends the open transaction and rejects the present producer.
 
-InitProducerId creates ids that it does not know and stores whatever timeout it is sent. So the id is described first,
-an unknown one is refused, and the stored timeout is sent back. No expected epoch is sent: the point is to take over.
+InitProducerId creates unknown ids and stores the timeout of the request. Therefore the id is described first, an
+unknown one is rejected, and the stored timeout is sent back. No expected epoch is sent, since the purpose is to take
+over.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FENCE_EVIDENCE: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKE
 
 
 async def prepare_fence(cluster: Cluster, transactional_id: str, *, accept_data_loss: str | None = None) -> FencePlan:
-    """Read the cluster and plan a fence; see `plan_fence`."""
+    """Collect evidence and plan a fence; see `plan_fence`."""
     snapshot = await cluster.collect(FENCE_EVIDENCE)
     return plan_fence(snapshot, transactional_id, accept_data_loss=accept_data_loss)
 
@@ -37,13 +38,13 @@ def plan_fence(snapshot: ClusterSnapshot, transactional_id: str, *, accept_data_
     """Plan a fence.
 
     Args:
-        snapshot: With the transactions of all coordinators.
-        transactional_id: The id.
-        accept_data_loss: The id once more, where ending its transaction can lose data for good.
+        snapshot: The evidence, with the transactions of all coordinators.
+        transactional_id: The transactional id.
+        accept_data_loss: The id again, required if ending its transaction can permanently lose data.
 
     Raises:
-        UsageError: No coordinator knows the id.
-        PlanRefused: It must not be fenced now; the message says why and what to do instead.
+        UsageError: The id is unknown.
+        PlanRefused: It must not be fenced now; the message contains the reason and what to do instead.
     """
     transaction = next((t for t in snapshot.transactions if t.transactional_id == transactional_id), None)
     if transaction is None:
@@ -115,7 +116,7 @@ def _consequence(transaction: Transaction) -> str:
 
 
 def _identity(plan: FencePlan) -> tuple[str, int, int]:
-    # A live producer's epoch and state move on between two readings; the id that is fenced stays the same.
+    # A live producer's epoch and state change between two readings; the fenced id stays the same.
     return plan.cluster_id, plan.transaction.producer_id, plan.timeout_ms
 
 
@@ -133,7 +134,7 @@ async def _verify(client: Client, plan: FencePlan, identity: ProducerIdentity) -
         detail = "The coordinator took it, but could not describe the id afterwards: it may have moved."
         return FenceOutcome(plan, identity.producer_id, identity.producer_epoch, False, detail)
     later = after.producer_id != before.producer_id or after.producer_epoch > before.producer_epoch
-    # The old transaction is gone in any case; one that is open now is a newer instance's.
+    # The old transaction is complete in any case; an open one belongs to a newer instance.
     ended = after.start_time_ms != before.start_time_ms or after.state != TransactionState.ONGOING
     kept = after.timeout_ms == plan.timeout_ms
     verified = later and ended and kept
@@ -144,5 +145,7 @@ async def _verify(client: Client, plan: FencePlan, identity: ProducerIdentity) -
 
 
 FENCE: Final = Action(_identity, _take_over)
-"""Sending waits until the open transaction is aborted. It raises TransactionFailed where the coordinator refuses, and
-EosctlError where it cannot be reached."""
+"""`send` waits until the open transaction is aborted.
+
+It raises TransactionFailed if the coordinator rejects the request, and EosctlError if it cannot be reached.
+"""

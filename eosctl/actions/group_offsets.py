@@ -1,4 +1,4 @@
-"""Move the positions of an empty group that point outside of their partitions, or that are missing."""
+"""Move positions of an empty group that are missing or outside of their partitions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit
 
 EMPTY_STATES: Final = frozenset({"Empty", "Dead", ""})
-# OffsetCommit 10 names topics by id; up to 9 by name.
+# OffsetCommit 10 uses topic ids; up to 9 names.
 _BY_NAME: Final = 9
 
 
 class Move(msgspec.Struct, frozen=True):
-    """One position and where it goes."""
+    """A position and its new value."""
 
     partition: TopicPartition
     offset_before: int
@@ -34,7 +34,7 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class OffsetPlan(msgspec.Struct, frozen=True):
-    """Positions of a group to be moved into the range of their partitions."""
+    """A plan to move a group's positions into the range of their partitions."""
 
     cluster_id: str
     group_id: str
@@ -42,9 +42,10 @@ class OffsetPlan(msgspec.Struct, frozen=True):
 
 
 def positions_out_of_range(snapshot: ClusterSnapshot, group: Group) -> tuple[Move, ...]:
-    """Return the positions outside of what their partitions hold, each with the nearest offset inside.
+    """Return the positions outside of their partitions' offsets, each with the nearest valid offset.
 
-    The nearest loses least: the log start for a position that retention deleted, the end for one beyond it.
+    The nearest offset skips or repeats the fewest records: the log start offset for a deleted position, the end for one
+    beyond it.
     """
     moves = []
     for committed in group.offsets:
@@ -64,7 +65,7 @@ def _nearest(offset: int, info: PartitionInfo) -> int | None:
 
 
 async def prepare_positions(cluster: Cluster, group_id: str) -> OffsetPlan:
-    """Read the cluster and plan to move positions back into range; see `plan_positions`."""
+    """Collect evidence and plan to move positions back into range; see `plan_positions`."""
     kinds = MARKER_EVIDENCE | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS}
     return plan_positions(await cluster.collect(kinds), group_id)
 
@@ -73,8 +74,8 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
     """Plan to move positions back into range.
 
     Raises:
-        UsageError: There is no such group.
-        PlanRefused: It has members, a transaction holds its offsets, or nothing is out of range.
+        UsageError: The group is unknown.
+        PlanRefused: It has members, a transaction holds its offsets, or all positions are in range.
     """
     group = next((g for g in snapshot.groups if g.group_id == group_id), None)
     if group is None:
@@ -104,7 +105,7 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
 
 async def _commit(client: Client, plan: OffsetPlan, permit: Permit) -> Verification[ChangeOutcome]:
     permit.use(plan)
-    # As an administrator does: without a generation, which only an empty group takes.
+    # Commit like an administrator, without a generation, which only an empty group accepts.
     by_topic: dict[str, list[offset_commit.OffsetCommitRequestPartition]] = {}
     for move in plan.moves:
         entry = offset_commit.OffsetCommitRequestPartition(
@@ -128,9 +129,12 @@ async def _commit(client: Client, plan: OffsetPlan, permit: Permit) -> Verificat
 
 
 async def _report(plan: OffsetPlan) -> ChangeOutcome:
-    # The coordinator has written the positions when it answers; the caller reads them.
+    # The coordinator responds after it has written the positions; the caller reads them.
     return ChangeOutcome(True, f"{len(plan.moves)} positions of group {plan.group_id} were moved.")
 
 
 GROUP_OFFSETS: Final = Action[OffsetPlan, ChangeOutcome](lambda plan: plan, _commit)
-"""Sending raises BrokerError where the coordinator refuses, e.g. UNKNOWN_MEMBER_ID since a member has joined."""
+"""`send` raises BrokerError if the coordinator rejects the request, e.g.
+
+UNKNOWN_MEMBER_ID after a member has joined.
+"""

@@ -1,4 +1,4 @@
-"""Give partitions back to their preferred leaders (KIP-460): the first replica, where it is in sync."""
+"""Elect preferred leaders (KIP-460): the first replica, if it is in sync."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _FINE: Final = frozenset({ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED})
 
 
 class ElectionPlan(msgspec.Struct, frozen=True):
-    """Partitions whose preferred replica is in sync and does not lead."""
+    """A plan for partitions whose preferred replica is in sync but not the leader."""
 
     cluster_id: str
     partitions: tuple[TopicPartition, ...]
 
 
 def is_displaced(info: PartitionInfo) -> bool:
-    """Return whether a partition is led by another replica than its first, though that one is in sync."""
+    """Return whether another replica leads although the preferred one is in sync."""
     preferred = info.replicas[0] if info.replicas else None
     return info.leader_id is not None and preferred in info.isr and info.leader_id != preferred
 
 
 async def prepare_election(cluster: Cluster, topic: str = "") -> ElectionPlan:
-    """Read the cluster and plan a preferred election for one topic, or for all when it is empty.
+    """Collect evidence and plan a preferred election for a topic, or for all topics if it is empty.
 
     Raises:
-        PlanRefused: Every partition is led by its first replica, or that one is out of sync.
+        PlanRefused: Every partition is led by its preferred replica, or that one is out of sync.
     """
     plan = plan_election(await cluster.collect(frozenset()), topic)
     if not plan.partitions:
@@ -58,7 +58,7 @@ async def prepare_election(cluster: Cluster, topic: str = "") -> ElectionPlan:
 
 
 def plan_election(snapshot: ClusterSnapshot, topic: str = "") -> ElectionPlan:
-    """Plan a preferred election for one topic, or for all when it is empty."""
+    """Plan a preferred election for a topic, or for all topics if it is empty."""
     return ElectionPlan(
         snapshot.cluster_id,
         tuple(
@@ -102,5 +102,5 @@ async def _verify(client: Client, plan: ElectionPlan) -> ChangeOutcome:
 
 
 ELECTION: Final = Action[ElectionPlan, ChangeOutcome](lambda plan: plan, _elect)
-"""Sending raises BrokerError where the controller refuses, and AuthorizationDenied where the principal may not ALTER
-the cluster. The verification waits until the metadata shows the new leaders."""
+"""`send` raises BrokerError if the controller rejects the request, and AuthorizationDenied without ALTER on the
+cluster. The verification waits until the metadata shows the new leaders."""

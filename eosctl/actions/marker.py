@@ -1,4 +1,4 @@
-"""Write one transaction marker in place of its coordinator, and verify that it worked."""
+"""Write a transaction marker in place of its coordinator, and verify the effect."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ MARKER_EVIDENCE: Final = frozenset(
 )
 VERIFY_ATTEMPTS: Final = 20
 VERIFY_PAUSE_MS: Final = 100
-# The check that brokers before KIP-1228 make: the marker's epoch may equal the producer's.
+# The check of brokers before KIP-1228: the marker's epoch may equal the producer's.
 LEGACY_TRANSACTION_VERSION: Final = 0
 
 
 def _identity(plan: MarkerPlan) -> MarkerPlan:
-    # What later appends move is not part of the transaction.
+    # Fields that later appends change are not part of the transaction's identity.
     return replace(
         plan,
         last_stable_offset=None,
@@ -87,7 +87,7 @@ async def _verify(client: Client, plan: MarkerPlan) -> MarkerOutcome:
         )
         offsets = await collect_offsets(reader, [topic])
         last_stable_offset = offsets.value[0].partitions[0].last_stable_offset
-        # The LSO passes the marker when it is replicated; an older open transaction may hold it all the same.
+        # The LSO passes the marker once it is replicated, unless an older open transaction holds it.
         if not still_open and last_stable_offset is not None and last_stable_offset > plan.first_offset:
             return MarkerOutcome(
                 plan,
@@ -104,5 +104,5 @@ async def _verify(client: Client, plan: MarkerPlan) -> MarkerOutcome:
 
 
 MARKER: Final = Action(_identity, _write_marker)
-"""Sending raises BrokerError where the leader refuses the marker and nothing was changed, AuthorizationDenied where the
-principal has neither ALTER nor CLUSTER_ACTION on the cluster, and EosctlError where the leader cannot be reached."""
+"""`send` raises BrokerError if the leader rejects the marker and nothing was changed, AuthorizationDenied without ALTER
+or CLUSTER_ACTION on the cluster, and EosctlError if the leader cannot be reached."""

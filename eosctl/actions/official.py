@@ -1,4 +1,4 @@
-"""The same change as the commands that ship with Kafka, for those who may run only these."""
+"""Equivalent commands of Kafka's own tools, for users who may run only these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eosctl.model.plan import FencePlan, MarkerPlan
 
 
 def abort_command(plan: MarkerPlan, connection: Sequence[str]) -> str:
-    """Return the `kafka-transactions.sh` line that does what the plan does (Kafka 3.0 and later).
+    """Return the `kafka-transactions.sh` command that is equivalent to a plan (Kafka 3.0 and later).
 
     Args:
         plan: The change.

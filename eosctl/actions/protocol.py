@@ -1,8 +1,8 @@
-"""The one way to change a cluster: plan, confirm, read again, act, verify, audit.
+"""The protocol of every change to a cluster: plan, confirm, read again, act, verify, audit.
 
-An attempt is an immutable value that moves along `_FOLLOWING`. `carry_out` drives it, and everything outside of the
-attempt is a `Port`: reading the cluster, asking a person, writing the audit file. A request can be sent only with a
-`Permit`, and a permit can be made only of an attempt that is confirmed, was read again, and is on record as begun.
+An attempt is an immutable value that moves along `_FOLLOWING`. `carry_out` drives it. Everything outside of the attempt
+is a `Port`: reading the cluster, asking for confirmation, writing the audit file. A request can be sent only with a
+`Permit`, which requires an attempt that is confirmed, was read again, and is recorded as begun.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class State(StrEnum):
-    """Where an attempt is; one that is refused ends with `PlanRefused` where it is.
+    """The state of an attempt; a refused attempt ends with `PlanRefused` in its current state.
 
     Attributes:
-        PLANNED: A plan was made of a first reading.
-        DECLINED: It was not confirmed, or it was a dry run. An end: nothing was sent.
-        CONFIRMED: The user ordered it, or typed the target.
+        PLANNED: A plan was made from the first reading.
+        DECLINED: It was not confirmed, or it was a dry run. Final: nothing was sent.
+        CONFIRMED: The user passed `--yes`, or typed the target.
         REREAD: A second reading gives the same plan.
-        BEGUN: The audit file says that the request is about to be sent.
-        ACTED: The cluster took the request.
-        VERIFIED: The cluster was read afterwards; the attempt says whether it shows the change.
-        FAILED: The request or the reading afterwards failed; the cluster may have changed.
+        BEGUN: The audit file contains that the request is about to be sent.
+        ACTED: The cluster accepted the request.
+        VERIFIED: The cluster was read again; the attempt records whether the change is visible.
+        FAILED: The request or the verification failed; the cluster may have changed.
         INTERRUPTED: The user stopped it; the cluster may have changed.
-        AUDITED: The audit file says how it ended. An end.
+        AUDITED: The audit file contains the result. Final.
     """
 
     PLANNED = "planned"
@@ -66,19 +66,19 @@ _FOLLOWING: Final[Mapping[State, frozenset[State]]] = {
 
 
 def may_follow(state: State) -> frozenset[State]:
-    """Return the states that an attempt can reach in one step; empty for an end."""
+    """Return the states that an attempt can reach in one step; empty for a final state."""
     return _FOLLOWING.get(state, frozenset())
 
 
 class Attempt(msgspec.Struct, Generic[P, R], frozen=True):
-    """One attempt to change a cluster.
+    """An attempt to change a cluster.
 
     Attributes:
         plan: The plan of the latest reading.
-        state: Where the attempt is.
-        outcome: What the action reported after it acted; None before.
-        verified: Whether the cluster shows the change.
-        error: Why it failed or was interrupted.
+        state: The current state.
+        outcome: The result of the action; None before it acted.
+        verified: Whether the change is visible in the cluster.
+        error: The reason why it failed or was interrupted.
     """
 
     plan: P
@@ -91,7 +91,7 @@ class Attempt(msgspec.Struct, Generic[P, R], frozen=True):
         """Return the attempt in its next state.
 
         Raises:
-            AssertionError: The state cannot follow: a mistake in the protocol, never the user's.
+            AssertionError: The transition is not allowed: a bug in the protocol.
         """
         if state not in may_follow(self.state):
             raise AssertionError(f"{state.value} cannot follow {self.state.value}")
@@ -99,7 +99,7 @@ class Attempt(msgspec.Struct, Generic[P, R], frozen=True):
 
 
 class Permit:
-    """What a request to change a cluster is sent with: it covers one plan, and it can be used once."""
+    """Permission to send a request that changes a cluster; it covers one plan and can be used once."""
 
     def __init__(self, attempt: Attempt[P, R]) -> None:
         if attempt.state is not State.BEGUN:
@@ -108,10 +108,10 @@ class Permit:
         self._used = False
 
     def use(self, plan: object) -> None:
-        """Take the permit for sending what `plan` says.
+        """Consume the permit to send the request of `plan`.
 
         Raises:
-            AssertionError: It is for another plan, or it was used before: a mistake in an action, never the user's.
+            AssertionError: It belongs to another plan or was used before: a bug in an action.
         """
         if self._used or plan is not self._plan:
             raise AssertionError("a permit covers one request for the plan that was confirmed")
@@ -122,11 +122,11 @@ Verification: TypeAlias = Callable[[], Awaitable[R_co]]
 
 
 class Action(msgspec.Struct, Generic[P, R], frozen=True):
-    """How one kind of plan is compared, sent, and verified.
+    """How a type of plan is compared, sent, and verified.
 
     Attributes:
-        identity: What is equal in two plans for the same thing.
-        send: Uses the permit, sends the request, and returns what reads the cluster afterwards.
+        identity: Returns a value that is equal for plans of the same change.
+        send: Uses the permit, sends the request, and returns the verification.
     """
 
     identity: Callable[[P], object]
@@ -134,65 +134,76 @@ class Action(msgspec.Struct, Generic[P, R], frozen=True):
 
 
 class Cluster(Protocol):
-    """How plans reach the cluster."""
+    """The cluster that plans are made from."""
 
     @property
     def client(self) -> Client:
-        """Return the client that the change is made through."""
+        """Return the client for the change."""
 
     async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         """Collect evidence."""
 
 
 class Port(Protocol[P, R]):
-    """What an attempt needs of the world around it."""
+    """The environment of an attempt."""
 
     @property
     def target(self) -> str:
-        """What is changed, as errors name it."""
+        """Return the changed object, as named in errors."""
 
     @property
     def inspect(self) -> str:
         """Return the command that shows the present state."""
 
     async def plan(self) -> P:
-        """Read the cluster and plan; raises PlanRefused where the state does not allow the change."""
+        """Collect evidence and plan.
+
+        Raises:
+            PlanRefused: The state does not allow the change.
+        """
 
     async def confirm(self, plan: P) -> bool:
-        """Return whether to act: False for a dry run, and for a person who does not agree."""
+        """Return whether to act; False for a dry run or a declined confirmation."""
 
     async def plan_again(self) -> P:
-        """Read the cluster once more and plan; raises as `plan`."""
+        """Collect evidence again and plan.
+
+        Raises:
+            PlanRefused: The state does not allow the change.
+        """
 
     def changed(self) -> PlanRefused:
-        """Return the refusal for a second plan that differs from the first."""
+        """Return the error for a second plan that differs from the first."""
 
     async def is_effective(self, plan: P, outcome: R) -> bool:
-        """Return whether the cluster shows the change."""
+        """Return whether the change is visible in the cluster."""
 
     def record(self, attempt: Attempt[P, R]) -> None:
-        """Keep what happened, before the attempt goes on; raises EosctlError where it cannot be kept.
+        """Record the attempt before it continues.
 
-        It is called in the states PLANNED and BEGUN, and in VERIFIED, FAILED, or INTERRUPTED.
+        Called in the states PLANNED and BEGUN, and in VERIFIED, FAILED, or INTERRUPTED.
+
+        Raises:
+            EosctlError: The record cannot be written.
         """
 
 
 async def carry_out(
     action: Action[P, R], client: Client, port: Port[P, R], *, timeout_s: float | None = None
 ) -> Attempt[P, R]:
-    """Make one attempt, and return it as DECLINED or AUDITED.
+    """Run an attempt, and return it as DECLINED or AUDITED.
 
     Args:
-        action: The kind of change.
-        client: Where the request is sent.
-        port: The world around the attempt.
-        timeout_s: Bounds the request and the action's own verification, in seconds; None for no limit.
+        action: The type of change.
+        client: The client for the request.
+        port: The environment of the attempt.
+        timeout_s: Limit of the request and the action's own verification, in seconds; None for no limit.
 
     Raises:
         PlanRefused: The state does not allow the change, or it changed before the request: nothing was sent.
         TimeoutError: The action took longer than `timeout_s`.
-        EosctlError: The cluster or the audit file failed. Where that is after the request, the audit file has the
-            failure, or the message says that it does not.
+        EosctlError: The cluster or the audit file failed. After the request, the failure is in the audit file, or the
+            message states that it is not.
     """
     attempt: Attempt[P, R] = Attempt(await port.plan())
     port.record(attempt)
@@ -210,7 +221,7 @@ async def carry_out(
             attempt = attempt.to(State.ACTED)
             outcome = await verification()
         effective = await port.is_effective(again, outcome)
-    except BaseException as error:  # an interrupt too: the request may have arrived, and the record must say so
+    except BaseException as error:  # Record interrupts too, since the request may have arrived.
         ended = State.INTERRUPTED if isinstance(error, asyncio.CancelledError) else State.FAILED
         _audit(port, replace(attempt.to(ended), error=error))
         raise

@@ -1,4 +1,4 @@
-"""The changes to transactions that a user can request: abort, complete, fence."""
+"""Changes to transactions that a user can request: abort, complete, fence."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ R = TypeVar("R")
 
 
 class Request(msgspec.Struct, Generic[P, R], frozen=True):
-    """One change that a user requested.
+    """A requested change.
 
     Attributes:
-        name: The command, as the audit file has it.
-        target: What must be typed to confirm it, and how errors name it.
+        name: The command, as in the audit file.
+        target: The text to type for confirmation, and the name in errors.
         inspect: The command that shows the present state.
-        prepare: Reads the cluster and plans.
+        prepare: Collects evidence and plans.
         action: Sends and verifies the plan.
-        official: Returns the command of Kafka's own tools for a plan and the words after `--bootstrap-server`; empty if
-            these tools cannot do it.
+        official: Returns the equivalent command of Kafka's own tools for a plan and the words after
+            `--bootstrap-server`; empty if they have none.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Request(msgspec.Struct, Generic[P, R], frozen=True):
 
 
 def request_abort(target: Target, accept_data_loss: str | None) -> Request[MarkerPlan, MarkerOutcome]:
-    """Return the request to abort one hanging transaction."""
+    """Return the request to abort a hanging transaction."""
 
     async def prepare(cluster: Cluster) -> MarkerPlan:
         return await prepare_abort(cluster, target, accept_data_loss=accept_data_loss)
@@ -51,7 +51,7 @@ def request_abort(target: Target, accept_data_loss: str | None) -> Request[Marke
 
 
 def request_complete(target: Target) -> Request[MarkerPlan, MarkerOutcome]:
-    """Return the request to write the COMMIT marker of one committed transaction."""
+    """Return the request to write the COMMIT marker of a committed transaction."""
     return Request(
         "txn complete",
         str(target.partition),
@@ -63,7 +63,7 @@ def request_complete(target: Target) -> Request[MarkerPlan, MarkerOutcome]:
 
 
 def request_fence(transactional_id: str, accept_data_loss: str | None) -> Request[FencePlan, FenceOutcome]:
-    """Return the request to fence one transactional id."""
+    """Return the request to fence a transactional id."""
 
     async def prepare(cluster: Cluster) -> FencePlan:
         return await prepare_fence(cluster, transactional_id, accept_data_loss=accept_data_loss)

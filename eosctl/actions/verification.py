@@ -1,4 +1,4 @@
-"""Switch partition verification on again (KIP-890), as the dynamic default of all brokers."""
+"""Enable partition verification (KIP-890) as the dynamic default of all brokers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SET: Final = 0
 
 
 class VerificationPlan(msgspec.Struct, frozen=True):
-    """Brokers that append transactional data without asking the coordinator."""
+    """A plan for brokers that append transactional data without verification."""
 
     cluster_id: str
     broker_ids: tuple[int, ...]
 
 
 def brokers_without_verification(snapshot: ClusterSnapshot) -> tuple[int, ...]:
-    """Return the brokers whose verification is off, of those that reported the setting."""
+    """Return the brokers with disabled verification, among those that reported the setting."""
     return tuple(
         broker.node_id
         for broker in snapshot.brokers
@@ -43,15 +43,15 @@ def brokers_without_verification(snapshot: ClusterSnapshot) -> tuple[int, ...]:
 
 
 async def prepare_verification(cluster: Cluster) -> VerificationPlan:
-    """Read the cluster and plan to switch verification on; see `plan_verification`."""
+    """Collect evidence and plan to enable verification; see `plan_verification`."""
     return plan_verification(await cluster.collect(frozenset({EvidenceKind.BROKER_CONFIGS})))
 
 
 def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
-    """Plan to switch it on.
+    """Plan to enable verification.
 
     Raises:
-        PlanRefused: It is on everywhere, or no broker reported it.
+        PlanRefused: It is enabled everywhere, or no broker reported the setting.
     """
     found = brokers_without_verification(snapshot)
     if not found:
@@ -75,10 +75,9 @@ async def _set_default(client: Client, plan: VerificationPlan, permit: Permit) -
 
 
 async def _report() -> ChangeOutcome:
-    # A value set for a single broker goes before the default; whether one is left is the caller's to verify.
+    # A value of a single broker overrides the default; the caller verifies whether one remains.
     return ChangeOutcome(True, f"{VERIFICATION_SETTING}=true is the default of all brokers now.")
 
 
 VERIFICATION: Final = Action[VerificationPlan, ChangeOutcome](lambda plan: plan, _set_default)
-"""Sending raises BrokerError where the controller refuses, and AuthorizationDenied where the principal may not
-ALTER_CONFIGS."""
+"""`send` raises BrokerError if the controller rejects the request, and AuthorizationDenied without ALTER_CONFIGS."""

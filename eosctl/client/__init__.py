@@ -1,4 +1,4 @@
-"""A conversation with one cluster: the raw client, a transactional producer, a reader.
+"""Clients of a cluster: the raw client, a transactional producer, and a reader.
 
 Example:
     >>> async with connect(config) as client:

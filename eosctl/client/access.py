@@ -1,4 +1,4 @@
-"""How the programs of other clients reach a cluster: what a run was given, in a form that needs no files of theirs."""
+"""Connection parameters for programs of other client libraries, in a form that needs no files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _CERTIFICATES: Final = ("CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"
 
 
 def program_access(config: ClientConfig) -> dict[str, Any]:
-    """Return the first line for a program, secrets and all: it goes to its stdin and nowhere else.
+    """Return the first line for a program's stdin. It contains secrets and must not be written elsewhere.
 
-    `bootstrap`, `protocol` (Kafka's `security.protocol`); with TLS `verify_hostname` and PEM texts `ca` (empty for the
-    trust store of the client), `certificate` and `key` (PKCS#8, not encrypted; empty without an identity); with SASL
-    `mechanism`, `username` and `password`, or `token`.
+    `bootstrap`, `protocol` (Kafka's `security.protocol`); with TLS `verify_hostname` and the PEM texts `ca` (empty for
+    the client's trust store), `certificate`, and `key` (PKCS#8, unencrypted; empty without an identity); with SASL
+    `mechanism`, `username`, and `password`, or `token`.
 
     Raises:
-        ConfigFileError: TLS material cannot be used.
+        ConfigFileError: The TLS material cannot be used.
     """
     access: dict[str, Any] = {
         "bootstrap": ",".join(map(str, config.bootstrap)),
@@ -46,13 +46,13 @@ BEARER: Final = "sasl.oauthbearer.token"
 
 
 def librdkafka_settings(access: Mapping[str, Any]) -> dict[str, str]:
-    """Return librdkafka's settings for reaching a cluster, which need no files either.
+    """Return librdkafka's settings for connecting to a cluster without files.
 
     Args:
-        access: What `program_access` returns.
+        access: The result of `program_access`.
 
     Returns:
-        Settings by name; `BEARER` is none of librdkafka's, which wants a function (`oauth_cb`) that returns it.
+        Settings by name. `BEARER` is not a librdkafka setting: the caller passes its value through `oauth_cb`.
     """
     settings = {"bootstrap.servers": access["bootstrap"], "security.protocol": access["protocol"]}
     if "ca" in access:
@@ -78,7 +78,7 @@ def _tls(tls: TlsConfig) -> dict[str, Any]:
 
 
 def _split(pem: bytes, password: str) -> tuple[str, str]:
-    """Return the certificates and the key of an identity; the key as every client reads it."""
+    """Return the certificates and the key of an identity; the key in a format that every client reads."""
     blocks = [(found[1], found[0] + "\n") for found in _BLOCK.finditer(pem.decode("utf-8", "replace"))]
     certificates = "".join(block for name, block in blocks if name in _CERTIFICATES)
     keys = [(name, block) for name, block in blocks if name.endswith(_PKCS8)]

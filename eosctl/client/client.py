@@ -1,4 +1,4 @@
-"""The raw client: any request to any broker of one cluster."""
+"""The raw client: any request to any broker of a cluster."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ async def connect(
     chance: random.Random | None = None,
     allowed_apis: Collection[ApiKey] | None = None,
 ) -> AsyncIterator[Client]:
-    """Open a client, learn the cluster's brokers, and close every connection at the end.
+    """Open a client, fetch the cluster's brokers, and close every connection at the end.
 
     Args:
-        config: Where to connect and as whom.
-        connector: Opens the streams; sockets when None.
-        chance: Orders the addresses and spreads retries; seeded by the system when None.
-        allowed_apis: Given, any other request is refused before it is sent (Metadata, FindCoordinator and what opens a
-            connection are always allowed): a client for reading cannot write.
+        config: Where to connect, and the credentials.
+        connector: Opens the streams; sockets if None.
+        chance: Orders the addresses and spreads retries; seeded by the system if None.
+        allowed_apis: Rejects all other requests before they are sent (Metadata, FindCoordinator, and connection set-up
+            are always allowed), so that a read-only client cannot write.
 
     Raises:
-        ClusterUnreachable: No bootstrap address answered.
-        AuthenticationFailed: Certificate or credentials were refused.
+        ClusterUnreachable: No bootstrap address responded.
+        AuthenticationFailed: The certificate or credentials were rejected.
         ConfigFileError: Key or certificate files cannot be used.
     """
     client = Client(config, connector=connector, chance=chance, allowed_apis=allowed_apis)
@@ -61,11 +61,11 @@ async def connect(
 
 
 class Client:
-    """Requests to the brokers of one cluster over pooled connections.
+    """Sends requests to the brokers of a cluster over pooled connections.
 
-    Every wait is finite: `config.request_timeout_ms` bounds one request, `config.timeout_ms` one operation with its
-    retries. Requests to one broker share a connection and are answered in order, so a request that waits at the broker
-    (a long Fetch, JoinGroup) deserves a client of its own.
+    Every wait is bounded: `config.request_timeout_ms` limits a request, `config.timeout_ms` an operation with its
+    retries. Requests to a broker share a connection and are answered in order, so use a separate client for requests
+    that wait at the broker (a long Fetch, JoinGroup).
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Client:
 
     @property
     def cluster(self) -> ClusterMetadata:
-        """Return the cluster as the last metadata answer described it, with the topics of that answer."""
+        """Return the cluster of the last metadata response, with the topics of that response."""
         return self._router.cluster
 
     def close(self) -> None:
@@ -92,15 +92,15 @@ class Client:
         self._pool.close()
 
     async def refresh_metadata(self, topics: Sequence[str] | None = None) -> ClusterMetadata:
-        """Ask for brokers and topics (all when None, none when empty) without creating any."""
+        """Fetch brokers and topics (all if None, none if empty) without creating topics."""
         return await self._router.refresh(topics, self._deadline())
 
     async def versions(self, node_id: int) -> BrokerVersions:
-        """Return the APIs and features that a broker named when its connection was opened."""
+        """Return the APIs and features that a broker listed when its connection was opened."""
         return (await self._session(node_id, self._deadline())).versions
 
     async def node_id(self, destination: Destination) -> int:
-        """Return the id of the broker that a request to `destination` goes to now."""
+        """Return the id of the broker for a destination."""
         return await self._router.node_id(destination, self._deadline())
 
     async def request(
@@ -115,29 +115,28 @@ class Client:
         retry_on: Collection[ErrorCode] = (),
         error_of: Callable[[Answer], ErrorCode] = error_of,
     ) -> Answer:
-        """Send a request and return its answer, error codes included.
+        """Send a request and return its response, including error responses.
 
-        A leader, coordinator or controller that has moved is looked up again and asked until the time is up; the last
-        answer is returned even if it is an error.
+        If a leader, coordinator, or controller has moved, the new one is looked up and the request is retried until the
+        timeout. The last response is returned even if it is an error.
 
         Args:
             destination: A node id, a partition (its leader), a coordinator, or a role.
             api_key: The API.
             message: The request.
-            floor: The lowest version to speak.
-            cap: The highest version to speak; None for the highest common one.
-            timeout_ms: Bounds the operation with its retries; `config.timeout_ms` when None.
-            retry_on: Further error codes to try again on. NETWORK_EXCEPTION stands for a connection that broke under
-                the request, REQUEST_TIMED_OUT for an answer that did not come: name them only for requests that may
-                arrive twice.
-            error_of: Finds the error code in an answer; the top-level one by default.
+            floor: The lowest version to use.
+            cap: The highest version to use; None for the highest common one.
+            timeout_ms: Limit of the operation with its retries; `config.timeout_ms` if None.
+            retry_on: Additional error codes to retry. NETWORK_EXCEPTION is a broken connection, REQUEST_TIMED_OUT a
+                missing response: use them only for requests that may be executed twice.
+            error_of: Returns the error code of a response; by default the top-level one.
 
         Raises:
             ClusterUnreachable: The broker is not in the cluster or cannot be reached.
-            RequestTimedOut: No answer in time.
-            UnsupportedByBroker: No common version.
-            AuthenticationFailed: The broker refused this client.
-            BrokerError: Nobody plays the part of `destination`, and nobody took it over in time.
+            RequestTimedOut: The broker did not respond in time.
+            UnsupportedByBroker: There is no common version.
+            AuthenticationFailed: The broker rejected this client.
+            BrokerError: No broker had the role of `destination` before the timeout.
         """
         self._check_allowed(api_key)
         deadline = self._deadline(timeout_ms)
@@ -158,7 +157,11 @@ class Client:
     async def request_any(
         self, api_key: ApiKey, message: Request[Answer], *, floor: int = 0, cap: int | None = None
     ) -> Answer:
-        """Send a request to the first broker that answers; raises as `request`."""
+        """Send a request to the first broker that responds.
+
+        Raises:
+            EosctlError: As for `request`.
+        """
         return await self.request(Role.ANY, api_key, message, floor=floor, cap=cap)
 
     async def fan_out(
@@ -205,10 +208,10 @@ class Client:
         return dict(zip(asked, await asyncio.gather(*map(ask, asked)), strict=True))
 
     async def find_coordinators(self, kind: CoordinatorKind, keys: Sequence[str]) -> dict[str, Outcome[int]]:
-        """Return the node id of each key's coordinator, or why it is not known.
+        """Return the node id of each key's coordinator, or the reason why it is unknown.
 
-        Waits for coordinators that are not available yet (their topic is just being created), but not beyond
-        `config.timeout_ms`.
+        Waits up to `config.timeout_ms` for coordinators that are not available yet (e.g. while their topic is being
+        created).
         """
         deadline = self._deadline()
         backoff_ms = float(self.config.retry_backoff_ms)
@@ -237,7 +240,7 @@ class Client:
                 return await self._ask_any(api_key, message, floor, deadline, cap)
             session = await self._session(await self._router.node_id(destination, deadline), deadline)
         except (ClusterUnreachable, RequestTimedOut) as error:
-            # Nothing was sent yet: a broker that takes connections and says nothing is one that is away.
+            # Nothing was sent: a broker that accepts connections without responding counts as down.
             return Failure(failure_for_error(error).reason, error, ErrorCode.BROKER_NOT_AVAILABLE)
         except BrokerError as error:
             return failure_for_error(error)
@@ -266,7 +269,7 @@ class Client:
         return await self._pool.session(await self._router.endpoint(node_id, deadline), deadline)
 
     def _endpoints(self) -> list[Endpoint]:
-        """Return the known brokers in random order, open connections first, then the bootstrap addresses."""
+        """Return the known brokers in random order, open connections first, followed by the bootstrap addresses."""
         brokers = [broker.endpoint for broker in self.cluster.brokers]
         bootstrap = list(self.config.bootstrap)
         self._chance.shuffle(brokers)

@@ -1,4 +1,4 @@
-"""The conversation on one connection, without any I/O: frames out, frames in, answers matched in order."""
+"""A connection without I/O: encode requests, decode responses, and match them in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_CORRELATION_ID: Final = 2**31 - 1
 
 
 class Answer(NamedTuple):
-    """A decoded answer and the correlation id of the request it belongs to."""
+    """A decoded response and the correlation id of its request."""
 
     correlation_id: int
     message: Struct
@@ -30,10 +30,10 @@ class _Expected(NamedTuple):
 
 
 class Connection:
-    """Turns requests into frames and bytes into answers.
+    """Encodes requests as frames and decodes bytes to responses.
 
-    A broker answers the requests of one connection in their order, so an answer that does not belong to the oldest
-    open request proves that the stream is out of step.
+    A broker responds to the requests of a connection in order, so a response that does not belong to the oldest pending
+    request is an error of the stream.
     """
 
     def __init__(self, client_id: str, max_answer_bytes: int = MAX_ANSWER_BYTES) -> None:
@@ -44,7 +44,7 @@ class Connection:
 
     @property
     def pending_count(self) -> int:
-        """Return the number of requests without an answer."""
+        """Return the number of requests without a response."""
         return len(self._expected)
 
     def send(self, api_key: ApiKey, version: int, message: AnyRequest, *, answered: bool = True) -> tuple[int, bytes]:
@@ -52,9 +52,9 @@ class Connection:
 
         Args:
             api_key: The API.
-            version: Its version, negotiated before.
+            version: Its negotiated version.
             message: The request.
-            answered: False for a request that gets no answer (Produce with acks=0).
+            answered: False for a request without a response (Produce with acks=0).
         """
         correlation_id = self._next_correlation_id
         self._next_correlation_id = 0 if correlation_id == _MAX_CORRELATION_ID else correlation_id + 1
@@ -64,10 +64,10 @@ class Connection:
         return correlation_id, frame
 
     def receive(self, data: bytes) -> list[Answer]:
-        """Return the answers that these bytes complete.
+        """Return the responses that these bytes complete.
 
         Raises:
-            WireError: The bytes are no answer of Kafka, or an answer to something that was not asked.
+            WireError: The bytes are not a Kafka response, or no request is pending for it.
         """
         return [self._match(frame) for frame in self._splitter.feed(data)]
 

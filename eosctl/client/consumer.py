@@ -1,4 +1,4 @@
-"""Reading partitions without a group: offsets and records under either isolation level."""
+"""Read partitions without a group: offsets and records under either isolation level."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from eosctl.wire.records.record import Record
 LATEST: Final = -1
 EARLIEST: Final = -2
 
-# Version 13 names topics by id; names are what this reader knows.
+# Version 13 uses topic ids; this reader uses names.
 _FETCH_CAP: Final = 12
 _AGAIN: Final = frozenset({ErrorCode.OFFSET_NOT_AVAILABLE, ErrorCode.NETWORK_EXCEPTION, ErrorCode.REQUEST_TIMED_OUT})
 
@@ -38,10 +38,10 @@ class IsolationLevel(IntEnum):
 
 
 class FetchedRecords(NamedTuple):
-    """What one fetch of one partition showed.
+    """The result of fetching a partition.
 
-    `next_offset` is where to read on: it moves past control records and aborted data too. `last_stable_offset` is what
-    read_committed readers can reach, -1 below Fetch 4.
+    `next_offset` is the next fetch offset, after control records and aborted data. `last_stable_offset` limits
+    read_committed readers; it is -1 below Fetch 4.
     """
 
     partition: TopicPartition
@@ -58,17 +58,17 @@ async def list_offset(
     timestamp: int = LATEST,
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
 ) -> int:
-    """Return an offset of a partition: LATEST (the last stable one for READ_COMMITTED), EARLIEST, or by time.
+    """Return an offset of a partition: LATEST (the last stable one for READ_COMMITTED), EARLIEST, or by timestamp.
 
     Args:
         client: The client.
         partition: The partition.
         timestamp: LATEST, EARLIEST, or ms since the epoch for the first record not older than that (-1 without one).
-        isolation: Decides what LATEST means.
+        isolation: Determines the meaning of LATEST.
     """
     asked = [ListOffsetsPartition(partition.partition, timestamp=timestamp)]
     request = ListOffsetsRequest(-1, isolation, [ListOffsetsTopic(partition.topic, asked)])
-    # Version 1 is the first with a single offset; before 2 there is no isolation level.
+    # Version 1 is the first that returns a single offset; isolation levels exist from version 2.
     response = await client.request(
         partition, ApiKey.LIST_OFFSETS, request, floor=1 + isolation, retry_on=_AGAIN, error_of=any_error
     )
@@ -87,18 +87,18 @@ async def fetch(
     max_wait_ms: int = 0,
     max_bytes: int = 1024 * 1024,
 ) -> FetchedRecords:
-    """Read once from a partition's leader.
+    """Fetch once from a partition's leader.
 
     Args:
         client: The client.
         partition: The partition.
-        offset: Where to begin.
-        isolation: Whether records of open and aborted transactions are shown.
-        max_wait_ms: How long the broker may wait for the first byte.
-        max_bytes: How much to ask for; one batch is returned even if it is larger.
+        offset: First offset.
+        isolation: Whether to return records of open and aborted transactions.
+        max_wait_ms: Maximum time for which the broker waits for the first byte.
+        max_bytes: Maximum number of bytes; one batch is returned even if it is larger.
 
     Raises:
-        BrokerError: The leader refused, e.g. OFFSET_OUT_OF_RANGE.
+        BrokerError: The leader returned an error, e.g. OFFSET_OUT_OF_RANGE.
         DecodeError: A batch is damaged.
     """
     asked = [FetchPartition(partition.partition, fetch_offset=offset, partition_max_bytes=max_bytes)]
@@ -148,11 +148,11 @@ def _parse(partition: TopicPartition, offset: int, answer: Any, isolation: Isola
 
 @dataclass(slots=True)
 class Reader:
-    """Reads a set of partitions from remembered positions, without a group and without committing.
+    """Reads a set of partitions from tracked positions, without a group and without commits.
 
     Args:
-        client: A client of its own if reads wait for data: other requests would queue behind them.
-        isolation: Whether records of open and aborted transactions are shown.
+        client: A separate client if reads wait for data, since other requests queue behind them.
+        isolation: Whether to return records of open and aborted transactions.
     """
 
     client: Client
@@ -172,7 +172,7 @@ class Reader:
         return cls(client, isolation, {p: await list_offset(client, p, start, isolation) for p in partitions})
 
     async def poll(self, max_wait_ms: int = 0) -> dict[TopicPartition, tuple[Record, ...]]:
-        """Read once from every partition and return what is new; partitions without records are left out."""
+        """Fetch once from every partition and return the new records; omit partitions without records."""
         found: dict[TopicPartition, tuple[Record, ...]] = {}
         for partition, offset in self.positions.items():
             fetched = await fetch(
@@ -184,10 +184,10 @@ class Reader:
         return found
 
     async def drain(self, timeout_ms: float) -> dict[TopicPartition, list[Record]]:
-        """Read until every partition's end, as it is now, is reached.
+        """Read every partition up to its current end.
 
         Raises:
-            BrokerError: The ends were not reached in time, because an open transaction holds the reader back.
+            BrokerError: The ends were not reached in time because of an open transaction.
         """
         deadline = Deadline.after(timeout_ms)
         ends = {p: await list_offset(self.client, p, LATEST, self.isolation) for p in self.positions}

@@ -1,4 +1,4 @@
-"""A moment by which an operation must be over, on the clock of the running event loop."""
+"""A deadline of an operation, on the clock of the running event loop."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 
 class Deadline(NamedTuple):
-    """A point in loop time (seconds)."""
+    """A time on the event loop's clock (seconds)."""
 
     at: float
 
     @classmethod
     def after(cls, timeout_ms: float) -> Deadline:
-        """Return the deadline that lies `timeout_ms` ahead."""
+        """Return the deadline `timeout_ms` from now."""
         return cls(asyncio.get_running_loop().time() + timeout_ms / 1000)
 
     def remaining_ms(self) -> float:
-        """Return the time that is left, ms; 0 when it has passed."""
+        """Return the remaining milliseconds; 0 after the deadline."""
         return max(0.0, (self.at - asyncio.get_running_loop().time()) * 1000)
 
     def earliest(self, timeout_ms: float) -> Deadline:
-        """Return this deadline or the one `timeout_ms` ahead, whichever comes first."""
+        """Return the earlier of this deadline and the one `timeout_ms` from now."""
         return min(self, Deadline.after(timeout_ms))

@@ -1,4 +1,4 @@
-"""Where a request goes: a broker by id, or whoever plays a part right now."""
+"""Destinations of requests: a broker by id, or the broker that currently has a role."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CoordinatorKind(IntEnum):
 
 
 class CoordinatorOf(NamedTuple):
-    """The broker that coordinates one group or one transactional id."""
+    """The coordinator of a group or a transactional id."""
 
     kind: CoordinatorKind
     key: str
@@ -28,7 +28,7 @@ class CoordinatorOf(NamedTuple):
 
 
 class Role(Enum):
-    """A broker that is named by what it does."""
+    """A broker, identified by its role."""
 
     ANY = "any broker"
     CONTROLLER = "the controller"
@@ -42,16 +42,16 @@ Destination: TypeAlias = int | TopicPartition | CoordinatorOf | Role
 
 
 def group_coordinator(group_id: str) -> CoordinatorOf:
-    """Return the destination of requests about a group."""
+    """Return the destination of requests for a group."""
     return CoordinatorOf(CoordinatorKind.GROUP, group_id)
 
 
 def transaction_coordinator(transactional_id: str) -> CoordinatorOf:
-    """Return the destination of requests about a transactional id."""
+    """Return the destination of requests for a transactional id."""
     return CoordinatorOf(CoordinatorKind.TRANSACTION, transactional_id)
 
 
-# BROKER_NOT_AVAILABLE stands for a broker that could not be connected to: nothing was sent.
+# BROKER_NOT_AVAILABLE is a failed connection attempt: nothing was sent.
 _NOT_REACHED: Final = frozenset({ErrorCode.BROKER_NOT_AVAILABLE})
 _MOVED_COORDINATOR: Final = _NOT_REACHED | {
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -68,7 +68,7 @@ _MOVED_CONTROLLER: Final = _NOT_REACHED | {ErrorCode.NOT_CONTROLLER}
 
 
 def moved_codes(destination: Destination) -> frozenset[ErrorCode]:
-    """Return the error codes that say: somebody else plays that part now, or nobody for a moment."""
+    """Return the error codes that mean that the destination has moved or is temporarily unavailable."""
     match destination:
         case CoordinatorOf():
             return _MOVED_COORDINATOR

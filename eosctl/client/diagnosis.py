@@ -1,4 +1,4 @@
-"""Why a conversation with a broker never began: which of two sides speaks which protocol."""
+"""Explain why a connection to a broker failed: which side uses which protocol."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FOREIGN_GREETINGS = {b"HTTP/": "HTTP", b"SSH-": "SSH", b"220 ": "SMTP or FTP", 
 
 
 class WrongSecurityProtocol(ClusterUnreachable):
-    """The listener speaks another protocol than the client was told to speak."""
+    """The listener uses another security protocol than the client."""
 
 
 def looks_like_tls(data: bytes) -> bool:
-    """Return whether bytes begin with a TLS record (alert or handshake)."""
+    """Return whether bytes start with a TLS record (alert or handshake)."""
     return len(data) >= 2 and data[0] in (0x15, 0x16) and data[1] == 0x03
 
 
@@ -53,7 +53,7 @@ def explain_connect_error(endpoint: Endpoint, error: OSError) -> EosctlError:
 
 
 def explain_foreign_bytes(endpoint: Endpoint, first_bytes: bytes, error: WireError) -> EosctlError:
-    """Return the exception for an answer that is not Kafka's protocol."""
+    """Return the exception for a response that is not Kafka's protocol."""
     if looks_like_tls(first_bytes):
         return _expects_tls(endpoint)
     for greeting, protocol in _FOREIGN_GREETINGS.items():
@@ -71,7 +71,7 @@ def explain_foreign_bytes(endpoint: Endpoint, first_bytes: bytes, error: WireErr
 
 
 def explain_silent_refusal(endpoint: Endpoint, protocol: SecurityProtocol) -> EosctlError:
-    """Return the exception for a broker that answered ApiVersions and hung up at the first other request."""
+    """Return the exception for a broker that responded to ApiVersions and closed the connection at the next request."""
     return WrongSecurityProtocol(
         f"{endpoint} closed the connection at the first request over {protocol.value}.",
         "A listener that asks for authentication answers ApiVersions and nothing else.",
@@ -80,7 +80,7 @@ def explain_silent_refusal(endpoint: Endpoint, protocol: SecurityProtocol) -> Eo
 
 
 async def explain_early_close(connector: Connector, endpoint: Endpoint, protocol: SecurityProtocol) -> EosctlError:
-    """Find out why a broker hung up without an answer: greet it in TLS once when this client speaks plaintext."""
+    """Find out why a broker closed the connection without a response; a plaintext client tries TLS once."""
     if not protocol.uses_tls and looks_like_tls(await _first_answer(connector, endpoint, _client_hello())):
         return _expects_tls(endpoint)
     certificate = "asks for a client certificate that it trusts, " if protocol.uses_tls else ""
@@ -92,7 +92,7 @@ async def explain_early_close(connector: Connector, endpoint: Endpoint, protocol
 
 
 async def explain_failed_handshake(connector: Connector, endpoint: Endpoint, error: OSError) -> EosctlError:
-    """Find out why a TLS handshake broke off, by asking once in plaintext."""
+    """Find out why a TLS handshake failed, by one attempt in plaintext."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return explain_connect_error(endpoint, error)
     question = encode_request(ApiKey.API_VERSIONS, 0, 0, "eosctl", ApiVersionsRequest())
@@ -115,7 +115,7 @@ def _expects_tls(endpoint: Endpoint) -> EosctlError:
 
 
 class _FirstAnswer:
-    """Receives the first bytes that a peer sends."""
+    """Receives the first bytes of a peer."""
 
     def __init__(self) -> None:
         self.answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""A member of a classic group that takes part in rebalances and reads nothing: what its coordinator sees is real."""
+"""A member of a classic group that takes part in rebalances without reading records."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _AGAIN: Final = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.UNKNOWN_ME
 
 
 class GroupMember:
-    """Joins, syncs and sends heartbeats until it leaves; joins again whenever the group asks for it.
+    """Joins, syncs, and sends heartbeats until it leaves; joins again whenever the group requires it.
 
     Args:
-        client: A client of its own: a join waits for the other members.
+        client: A separate client, since a join waits for the other members.
         group_id: The group.
-        rebalance_timeout_ms: How long the others wait for it in a rebalance.
+        rebalance_timeout_ms: How long other members wait for it in a rebalance.
     """
 
     def __init__(self, client: Client, group_id: str, rebalance_timeout_ms: int = REBALANCE_MS) -> None:
@@ -44,11 +44,11 @@ class GroupMember:
 
     @property
     def identity(self) -> GroupIdentity:
-        """Who it is, for offsets that it commits in a transaction (KIP-447)."""
+        """Return the member's identity for offset commits in a transaction (KIP-447)."""
         return GroupIdentity(self._group_id, self._generation, self._member_id)
 
     async def live(self) -> None:
-        """Be a member until it leaves or is cancelled."""
+        """Run the member until it leaves or is cancelled."""
         while not self._gone:
             try:
                 await self.join()
@@ -59,13 +59,13 @@ class GroupMember:
                 await asyncio.sleep(HEARTBEAT_S)
 
     async def leave(self) -> None:
-        """Leave the group for good."""
+        """Leave the group permanently."""
         self._gone = True
         request = LeaveGroupRequest(self._group_id, members=[MemberIdentity(self._member_id)])
         await self._client.request(group_coordinator(self._group_id), ApiKey.LEAVE_GROUP, request, floor=3, cap=3)
 
     async def join(self) -> None:
-        """Join, or join again, and wait until the rebalance is over."""
+        """Join, or join again, and wait until the rebalance is complete."""
         protocols = [JoinGroupRequestProtocol("range", b"")]
         while True:
             request = JoinGroupRequest(
@@ -101,6 +101,6 @@ class GroupMember:
 
 
 def _moved(answer: object) -> ErrorCode:
-    """Let the client ask a coordinator again that moves or loads; a member's other errors are part of the protocol."""
+    """Return the errors that the client retries (a moved or loading coordinator); others belong to the protocol."""
     code = error_of(answer)
     return code if code in _ELSEWHERE else ErrorCode.NONE

@@ -1,4 +1,4 @@
-"""Streams inside one event loop, for simulation: the same client, no sockets."""
+"""In-memory streams for simulation: the same client without sockets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from eosctl.client.ports import Receiver, Transport
 from eosctl.model.client_config import Endpoint
 
 Accept: TypeAlias = Callable[[Transport], Receiver]
-"""Takes the way back to a new client and returns what receives its bytes."""
+"""Receives the stream to a new client and returns the receiver of its bytes."""
 
 Latency: TypeAlias = Callable[[], float]
-"""Returns how long the next bytes travel, in seconds."""
+"""Returns the latency of the next bytes, in seconds."""
 
 
 def _no_latency() -> float:
@@ -23,10 +23,10 @@ def _no_latency() -> float:
 
 
 class MemoryNetwork:
-    """A connector whose listeners are functions; bytes arrive in order, after the call that sent them.
+    """A connector whose listeners are functions. Bytes arrive in order, after the call that sent them.
 
     Args:
-        latency: Travel time of each write; none by default.
+        latency: Latency of each write; none by default.
     """
 
     def __init__(self, latency: Latency = _no_latency) -> None:
@@ -34,15 +34,15 @@ class MemoryNetwork:
         self._listeners: dict[Endpoint, Accept] = {}
 
     def listen(self, endpoint: Endpoint, accept: Accept) -> None:
-        """Take connections to `endpoint` from now on."""
+        """Accept connections to `endpoint` from now on."""
         self._listeners[endpoint] = accept
 
     def stop_listening(self, endpoint: Endpoint) -> None:
-        """Refuse connections to `endpoint`; the open ones stay."""
+        """Reject connections to `endpoint`; open ones stay."""
         self._listeners.pop(endpoint, None)
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
-        """Connect to a listener; see `eosctl.client.ports.Connector`. TLS is left out in memory."""
+        """Connect to a listener; see `eosctl.client.ports.Connector`. TLS is ignored."""
         await asyncio.sleep(self._latency())
         accept = self._listeners.get(endpoint)
         if accept is None:
@@ -54,7 +54,7 @@ class MemoryNetwork:
 
 
 class MemoryStream:
-    """One end of a stream: what is written arrives at the other end's receiver."""
+    """One end of a stream; writes arrive at the receiver of the other end."""
 
     def __init__(self, latency: Latency) -> None:
         self._latency = latency
@@ -65,7 +65,7 @@ class MemoryStream:
         self._closed = False
 
     def join(self, peer: MemoryStream, receiver: Receiver) -> None:
-        """Set the other end and the receiver of this one."""
+        """Set the peer, and the receiver of this end."""
         self._peer = peer
         self._receiver = receiver
 
@@ -75,13 +75,13 @@ class MemoryStream:
             self._send(data)
 
     def close(self) -> None:
-        """Close this end; the other end learns of it after what was sent before."""
+        """Close this end; the peer is notified after all earlier writes."""
         if not self._closed:
             self._closed = True
             self._send(None)
 
     def arrive(self) -> None:
-        """Take what has travelled longest; each thing that was sent arrives by one call, so order is kept."""
+        """Deliver the oldest write. Each write is delivered by one call, which preserves the order."""
         data = self._travelling.popleft()
         if self._closed or self._receiver is None:
             return

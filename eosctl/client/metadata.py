@@ -1,4 +1,4 @@
-"""The cluster as its brokers describe it: who leads which partition."""
+"""The cluster metadata: brokers, topics, and partition leaders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class BrokerAddress(NamedTuple):
-    """A broker and where clients reach it."""
+    """A broker and its address."""
 
     node_id: int
     endpoint: Endpoint
@@ -19,7 +19,7 @@ class BrokerAddress(NamedTuple):
 
 
 class PartitionMetadata(NamedTuple):
-    """A partition's leadership; `leader_id` is None without a leader, `error` says why."""
+    """A partition's leader and replicas; without a leader, `leader_id` is None and `error` the reason."""
 
     partition: TopicPartition
     leader_id: int | None
@@ -41,7 +41,7 @@ class TopicMetadata(NamedTuple):
 
 
 class ClusterMetadata(NamedTuple):
-    """One Metadata answer; `controller_id` is None while no controller is known."""
+    """A Metadata response; `controller_id` is None without a known controller."""
 
     cluster_id: str
     controller_id: int | None
@@ -54,26 +54,26 @@ class ClusterMetadata(NamedTuple):
         return tuple(sorted(broker.node_id for broker in self.brokers))
 
     def endpoint(self, node_id: int) -> Endpoint | None:
-        """Return where to reach a broker, or None when it is not in the cluster."""
+        """Return a broker's address, or None for an unknown broker."""
         return next((broker.endpoint for broker in self.brokers if broker.node_id == node_id), None)
 
     def topic(self, name: str) -> TopicMetadata | None:
-        """Return the named topic, or None when the answer does not hold it."""
+        """Return the named topic, or None if the response does not contain it."""
         return next((topic for topic in self.topics if topic.name == name), None)
 
     def partition(self, partition: TopicPartition) -> PartitionMetadata | None:
-        """Return one partition, or None when the answer does not hold it."""
+        """Return a partition, or None if the response does not contain it."""
         topic = self.topic(partition.topic)
         return next((p for p in topic.partitions if p.partition == partition), None) if topic is not None else None
 
     def leader(self, partition: TopicPartition) -> int | None:
-        """Return the leader's id, or None without a leader or knowledge of it."""
+        """Return the leader's id, or None if there is no leader or it is unknown."""
         found = self.partition(partition)
         return found.leader_id if found is not None else None
 
 
 def parse_metadata(response: Any) -> ClusterMetadata:
-    """Build the value from a MetadataResponse."""
+    """Convert a MetadataResponse."""
     return ClusterMetadata(
         cluster_id=response.cluster_id or "",
         controller_id=response.controller_id if response.controller_id >= 0 else None,

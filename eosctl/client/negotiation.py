@@ -1,4 +1,4 @@
-"""Which version of an API to speak with a broker."""
+"""Version negotiation with a broker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRANSACTION_VERSION: Final = "transaction.version"
 
 
 class BrokerVersions(msgspec.Struct, frozen=True):
-    """What a broker said in its ApiVersions answer; `features_epoch` is -1 when unknown."""
+    """The content of a broker's ApiVersions response; `features_epoch` is -1 if unknown."""
 
     apis: Mapping[int, ApiRange]
     features: Mapping[str, FeatureLevel]
@@ -24,13 +24,13 @@ class BrokerVersions(msgspec.Struct, frozen=True):
 
     @property
     def transaction_version(self) -> int:
-        """Return the finalized `transaction.version`; 0 when the broker names none."""
+        """Return the finalized `transaction.version`; 0 if the broker does not list it."""
         feature = self.features.get(TRANSACTION_VERSION)
         return feature.finalized or 0 if feature is not None else 0
 
 
 def parse_broker_versions(response: Any) -> BrokerVersions:
-    """Build the table from an ApiVersionsResponse."""
+    """Convert an ApiVersionsResponse."""
     finalized = {f.name: f.max_version_level for f in response.finalized_features or ()}
     supported = {f.name: f for f in response.supported_features or ()}
     features = {
@@ -49,17 +49,18 @@ def parse_broker_versions(response: Any) -> BrokerVersions:
 def choose_version(
     api_key: ApiKey, served: ApiRange | None, *, floor: int = 0, cap: int | None = None, broker: str = "the broker"
 ) -> int:
-    """Return the highest version that both sides speak within `floor` and `cap` (inclusive).
+    """Return the highest common version between `floor` and `cap` (inclusive).
 
     Args:
-        api_key: The API to call.
-        served: What the broker serves; None when it does not know the API.
-        floor: The lowest version whose meaning the caller accepts.
-        cap: The highest version whose meaning the caller accepts; None for no limit.
-        broker: How to name the broker in the error.
+        api_key: The API.
+        served: The versions that the broker serves; None if it does not have the API.
+        floor: The lowest version that the caller accepts.
+        cap: The highest version that the caller accepts; None for no limit.
+        broker: The broker's name in the error message.
 
     Raises:
-        UnsupportedByBroker: There is no such version; the message names the API, what is needed and what is served.
+        UnsupportedByBroker: There is no such version; the message contains the API, the required, and the served
+            versions.
     """
     spoken = codec.versions(api_key)
     lowest, highest = max(floor, spoken[0]), spoken[-1] if cap is None else min(cap, spoken[-1])

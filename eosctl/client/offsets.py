@@ -13,24 +13,24 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 
-# Version 7 brought require_stable (KIP-447), version 8 another shape for several groups.
+# Version 7 added require_stable (KIP-447); version 8 changed the layout for several groups.
 _VERSION = 7
 
 
 async def committed_offsets(
     client: Client, group_id: str, partitions: Iterable[TopicPartition], *, require_stable: bool = True
 ) -> dict[TopicPartition, int | None]:
-    """Return the committed offset of each partition, None where there is none.
+    """Return the committed offset of each partition, None without one.
 
     Args:
         client: The client.
         group_id: The group.
-        partitions: What to ask for.
-        require_stable: Wait while a transaction that may still commit holds a pending offset.
+        partitions: The partitions.
+        require_stable: Wait while an open transaction holds a pending offset.
 
     Raises:
-        EosctlError: The coordinator refused; BrokerError with UNSTABLE_OFFSET_COMMIT when a transaction stayed open for
-            `config.timeout_ms`.
+        EosctlError: The coordinator returned an error; BrokerError with UNSTABLE_OFFSET_COMMIT if a transaction stayed
+            open for `config.timeout_ms`.
     """
     by_topic: dict[str, list[int]] = defaultdict(list)
     for topic, partition in sorted(partitions):

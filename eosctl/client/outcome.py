@@ -1,4 +1,4 @@
-"""A broker's answer or the reason why there is none: partial failure as data."""
+"""A broker's response, or the reason for its absence: partial failure as data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ _NEEDED_PERMISSION: Final = {
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why one broker, partition, group or id has no answer; `error_code` is NONE when no broker answered one."""
+    """The reason why a broker, partition, group, or id has no result.
+
+    `error_code` is NONE if no broker returned one.
+    """
 
     reason: GapReason
     error: EosctlError
@@ -51,14 +54,14 @@ Outcome: TypeAlias = T | Failure
 
 
 def error_of(response: Any) -> ErrorCode:
-    """Return the top-level error code of a response; NONE for APIs that have none."""
+    """Return the top-level error code of a response; NONE for APIs without one."""
     return known_error(getattr(response, "error_code", 0))
 
 
 def any_error(response: Any) -> ErrorCode:
-    """Return the first error code anywhere in a response, NONE when there is none.
+    """Return the first error code anywhere in a response, NONE without one.
 
-    OPERATION_NOT_ATTEMPTED counts only when nothing else is wrong: it is what the neighbours of the cause are told.
+    OPERATION_NOT_ATTEMPTED is returned only without any other error, since it is a consequence of one.
     """
     codes = [known_error(code) for code in _error_codes(response)]
     causes = [code for code in codes if code is not ErrorCode.OPERATION_NOT_ATTEMPTED]
@@ -78,7 +81,7 @@ def _error_codes(message: Any) -> Iterator[int]:
 
 
 def known_error(code: int) -> ErrorCode:
-    """Return Kafka's error for a code; codes of a newer broker become UNKNOWN_SERVER_ERROR."""
+    """Return Kafka's error for a code; unknown codes of a newer broker become UNKNOWN_SERVER_ERROR."""
     try:
         return ErrorCode(code)
     except ValueError:
@@ -86,12 +89,12 @@ def known_error(code: int) -> ErrorCode:
 
 
 def error_for_code(code: int, operation: str, detail: str | None = None) -> EosctlError:
-    """Return the exception for an error code that a broker answered.
+    """Return the exception for a broker's error code.
 
     Args:
         code: The code on the wire, not NONE.
-        operation: What was asked, e.g. `ListTransactions on broker 2`.
-        detail: The broker's own message, when it sent one.
+        operation: The request, e.g. `ListTransactions on broker 2`.
+        detail: The broker's own message, if it sent one.
     """
     error = known_error(code)
     what = f"{operation}: {error.name}"
@@ -107,12 +110,12 @@ def error_for_code(code: int, operation: str, detail: str | None = None) -> Eosc
 
 
 def failure_for_code(code: int, operation: str, detail: str | None = None) -> Failure:
-    """Return a broker's error code as a value."""
+    """Return a broker's error code as a `Failure`."""
     return Failure(_reason_for_code(known_error(code)), error_for_code(code, operation, detail), known_error(code))
 
 
 def failure_for_error(error: EosctlError) -> Failure:
-    """Return an exception of a request as a value."""
+    """Return a request's exception as a `Failure`."""
     match error:
         case RequestTimedOut():
             reason = GapReason.TIMED_OUT

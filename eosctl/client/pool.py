@@ -1,4 +1,4 @@
-"""Open connections, one for each endpoint, shared by all requests to it."""
+"""Open connections, one per endpoint, shared by all requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.model.client_config import ClientConfig, Endpoint
 
 
 class Pool:
-    """Hands out an open session for an endpoint and replaces the ones that broke or expired."""
+    """Returns an open session for an endpoint, and replaces broken or expired ones."""
 
     def __init__(self, config: ClientConfig, connector: Connector, tls: ssl.SSLContext | None) -> None:
         self._config = config
@@ -25,15 +25,15 @@ class Pool:
         self._opening: dict[Endpoint, asyncio.Lock] = {}
 
     async def session(self, endpoint: Endpoint, deadline: Deadline) -> Session:
-        """Return an open session, opening it when there is none; callers at the same time share one attempt.
+        """Return an open session and open it if necessary; concurrent callers share an attempt.
 
         Args:
             endpoint: The broker.
-            deadline: To give up, unless `config.connect_timeout_ms` ends first.
+            deadline: Limit of the attempt, in addition to `config.connect_timeout_ms`.
 
         Raises:
             ClusterUnreachable: The endpoint cannot be reached.
-            AuthenticationFailed: It refused this client.
+            AuthenticationFailed: It rejected this client.
         """
         deadline = deadline.earliest(self._config.connect_timeout_ms)
         async with self._turn(endpoint, deadline):
@@ -63,7 +63,7 @@ class Pool:
             lock.release()
 
     def is_open(self, endpoint: Endpoint) -> bool:
-        """Return whether a connection to the endpoint stands."""
+        """Return whether a connection to the endpoint is open."""
         session = self._sessions.get(endpoint)
         return session is not None and session.is_open
 

@@ -1,6 +1,6 @@
-"""What the client asks of the world: a way to reach a broker, and the time of day.
+"""Interfaces of the client to its environment: connections to brokers, and the wall clock.
 
-Elapsed time comes from the running event loop, so that a loop on virtual time makes every deadline virtual too.
+Elapsed time comes from the running event loop, so deadlines are virtual on a virtual-time loop.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from typing import Protocol
 from eosctl.model.client_config import Endpoint
 
 WallClock = Callable[[], int]
-"""Returns the time of day in ms since the epoch; it dates the records that a producer writes."""
+"""Returns the time in milliseconds since the epoch, for the timestamps of produced records."""
 
 
 class Receiver(Protocol):
-    """The side that is told what arrives."""
+    """The receiver of a stream's bytes."""
 
     def data_received(self, data: bytes) -> None:
-        """Take the next bytes from the peer."""
+        """Receive the next bytes from the peer."""
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Learn that nothing more will arrive; `error` is None when the peer closed in good order."""
+        """Handle the end of the stream; `error` is None if the peer closed it cleanly."""
 
 
 class Transport(Protocol):
-    """An open byte stream to one broker."""
+    """An open byte stream to a broker."""
 
     def write(self, data: bytes) -> None:
-        """Send bytes without waiting; harmless after the stream has closed."""
+        """Send bytes without waiting; no effect on a closed stream."""
 
     def close(self) -> None:
-        """Close the stream at once; harmless when it has closed."""
+        """Close the stream immediately; no effect on a closed stream."""
 
 
 class Connector(Protocol):
-    """Opens byte streams: TCP or TLS in the real world, queues in a simulation."""
+    """Opens byte streams: TCP or TLS, or in-memory queues in a simulation."""
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
-        """Open a stream to `endpoint` whose bytes go to `receiver`, encrypted when `tls` is given.
+        """Open a stream to `endpoint` that delivers to `receiver`, encrypted if `tls` is given.
 
         Raises:
-            OSError: The endpoint cannot be reached (`ssl.SSLError` is one).
+            OSError: The endpoint cannot be reached (including `ssl.SSLError`).
         """

@@ -1,4 +1,4 @@
-"""A transactional producer whose every step can be called, left out or repeated on its own."""
+"""A transactional producer with separately callable steps, which can be omitted or repeated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SEQUENCE_COUNT: Final = 2**31
 
 
 class OutgoingRecord(NamedTuple):
-    """A record before it has an offset."""
+    """A record without an offset."""
 
     key: bytes | None
     value: bytes | None
@@ -39,18 +39,18 @@ class OutgoingRecord(NamedTuple):
 
 
 class TransactionalProducer:
-    """Keeps what a transactional producer knows between its requests: identity, sequences, declared partitions.
+    """Tracks a transactional producer's state between its requests: identity, sequences, and added partitions.
 
-    Not for several transactions at once: calls follow one another. A step that fails raises
-    `eosctl.client.producer_errors.TransactionFailed` and leaves the state as it was, so that the caller decides whether
-    to abort, to initialise again, or to play dead.
+    Supports one transaction at a time; calls must be sequential. A failed step raises
+    `eosctl.client.producer_errors.TransactionFailed` and leaves the state unchanged, so that the caller can abort,
+    initialize again, or stop.
 
     Args:
         client: The client.
-        transactional_id: The id.
-        now_ms: Dates the records.
+        transactional_id: The transactional id.
+        now_ms: Returns the timestamps of records.
         transaction_timeout_ms: `transaction.timeout.ms`.
-        dialect: The protocol level; None for what the cluster has finalized.
+        dialect: The protocol level; None for the finalized one of the cluster.
         codec: Compression of the batches.
     """
 
@@ -77,7 +77,11 @@ class TransactionalProducer:
 
     @property
     def identity(self) -> ProducerIdentity:
-        """Producer id and epoch; a UsageError before `init_transactions`."""
+        """Return producer id and epoch.
+
+        Raises:
+            UsageError: `init_transactions` was not called.
+        """
         if self._identity is None:
             raise UsageError(
                 f"The producer {self.transactional_id} is not initialised.",
@@ -87,10 +91,10 @@ class TransactionalProducer:
         return self._identity
 
     async def init_transactions(self, *, keep_identity: bool = False) -> ProducerIdentity:
-        """Register with the coordinator: fence predecessors, abort what they left open.
+        """Register with the coordinator: fence earlier producers and abort their open transaction.
 
         Args:
-            keep_identity: Go on from the identity that this producer has (KIP-360) instead of taking over afresh.
+            keep_identity: Continue with the current producer id and epoch (KIP-360) instead of requesting new ones.
         """
         known = self._identity if keep_identity else None
         identity = await init_producer_id(self._client, self.transactional_id, self._timeout_ms, known)
@@ -98,7 +102,7 @@ class TransactionalProducer:
         return identity
 
     async def declare(self, *partitions: TopicPartition) -> None:
-        """Add partitions to the transaction; nothing to do at TV2, where writing adds them."""
+        """Add partitions to the transaction; no effect under TV2, where a produce request adds them."""
         missing = set(partitions) - self._declared
         if missing and (await self._level()).declares_partitions:
             self._has_begun = True
@@ -106,12 +110,12 @@ class TransactionalProducer:
             self._declared |= missing
 
     async def send(self, partition: TopicPartition, records: Sequence[OutgoingRecord]) -> int:
-        """Declare the partition if need be, write the records as one batch, and return the first one's offset."""
+        """Add the partition if needed, write the records as one batch, and return the first one's offset."""
         await self.declare(partition)
         return await self.write(partition, records)
 
     async def write(self, partition: TopicPartition, records: Sequence[OutgoingRecord]) -> int:
-        """Write one batch without declaring its partition, and return the first record's offset."""
+        """Write a batch without adding its partition, and return the first record's offset."""
         batch = self.encode(partition, records)
         level = await self._level()
         self._has_begun = True
@@ -122,7 +126,7 @@ class TransactionalProducer:
         return base_offset
 
     def encode(self, partition: TopicPartition, records: Sequence[OutgoingRecord]) -> bytes:
-        """Return the batch that `write` would send now: this identity, the partition's next sequence."""
+        """Return the batch that `write` would send now, with this identity and the partition's next sequence."""
         now_ms = self._now_ms()
         return encode_batch(
             [Record(0, now_ms, *record) for record in records],
@@ -134,7 +138,7 @@ class TransactionalProducer:
         )
 
     def lose(self, partition: TopicPartition, record_count: int) -> None:
-        """Count records as sent that never will be, as a client that gives up batches does: a gap follows."""
+        """Skip sequences, as if a client had dropped batches; a gap follows."""
         self._sequences[partition] = (self._sequences.get(partition, 0) + record_count) % _SEQUENCE_COUNT
 
     async def send_offsets(self, group: GroupIdentity, offsets: Mapping[TopicPartition, OffsetToCommit]) -> None:
@@ -147,15 +151,15 @@ class TransactionalProducer:
         await commit_offsets_in_txn(self._client, self.identity, group, offsets, level)
 
     async def commit(self) -> ProducerIdentity:
-        """Commit the transaction, if anything was sent in it; returns the identity for the next one."""
+        """Commit the transaction if anything was sent; return the identity for the next one."""
         return await self.end(committed=True) if self._has_begun else self.identity
 
     async def abort(self) -> ProducerIdentity:
-        """Abort the transaction, if anything was sent in it; returns the identity for the next one."""
+        """Abort the transaction if anything was sent; return the identity for the next one."""
         return await self.end(committed=False) if self._has_begun else self.identity
 
     async def end(self, *, committed: bool) -> ProducerIdentity:
-        """Send EndTxn whatever has happened before; returns the identity for the next transaction."""
+        """Send EndTxn unconditionally; return the identity for the next transaction."""
         level = await self._level()
         identity = await end_txn(self._client, self.identity, committed=committed, dialect=level)
         self._declared.clear()

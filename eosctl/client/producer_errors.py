@@ -1,4 +1,4 @@
-"""What an error means to a transactional producer: try again, abort the transaction, or give up."""
+"""Classification of a transactional producer's errors: retry, abort the transaction, or give up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class Severity(Enum):
-    """What is left to do, as Kafka's producer sees it (`TransactionManager`)."""
+    """The reaction of Kafka's producer to an error (`TransactionManager`)."""
 
     RETRIABLE = "retriable"
     ABORTABLE = "abortable"
@@ -20,10 +20,10 @@ class Severity(Enum):
 
 
 class TransactionFailed(BrokerError):  # noqa: N818
-    """A step of a transaction was refused.
+    """A step of a transaction failed.
 
     Attributes:
-        severity: Whether the transaction can still be aborted and the producer go on.
+        severity: Whether the transaction can be aborted and the producer can continue.
     """
 
     def __init__(self, what: str, why: str = "", next_step: str = "", *, error_code: int, severity: Severity) -> None:
@@ -73,9 +73,9 @@ _ABORTABLE: Final = {
 
 
 def classify_producer_error(api_key: ApiKey, error: ErrorCode) -> Severity:
-    """Return what Kafka's Java producer (4.x) would do about an error.
+    """Return how Kafka's Java producer (4.x) reacts to an error.
 
-    Codes that nothing says anything about end a produce or an added partition (abortable) and are fatal elsewhere.
+    Unlisted codes are abortable for Produce and AddPartitionsToTxn, and fatal for other APIs.
     """
     if error.retriable:
         return Severity.RETRIABLE
@@ -96,7 +96,7 @@ def classify_producer_error(api_key: ApiKey, error: ErrorCode) -> Severity:
 
 
 def producer_error(api_key: ApiKey, code: int, operation: str) -> EosctlError:
-    """Return the exception for a refused step; `operation` says which, e.g. `EndTxn of payments`."""
+    """Return the exception for a failed step; `operation` identifies it, e.g. `EndTxn of payments`."""
     error = known_error(code)
     if error in AUTHORIZATION_CODES:
         return error_for_code(code, operation)

@@ -1,4 +1,4 @@
-"""Which broker plays which part: learnt by asking, remembered until it proves wrong."""
+"""Lookup of leaders, coordinators, and the controller, cached until a response proves it outdated."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 AskAnyBroker = Callable[[ApiKey, Any, int, Deadline], Awaitable[Any]]
-"""Sends a request (API, message, lowest version, deadline) to the first broker that answers."""
+"""Sends a request (API, message, lowest version, deadline) to the first broker that responds."""
 
-# Below this version Metadata creates the topics that it is asked for.
+# Below this version, Metadata creates the requested topics.
 _METADATA_WITHOUT_CREATION: Final = 4
 _FIRST_WITH_KIND: Final = {CoordinatorKind.GROUP: 0, CoordinatorKind.TRANSACTION: 1, CoordinatorKind.SHARE: 6}
 
 
 class Router:
-    """The cluster as last described, with leaders and coordinators that were looked up."""
+    """The last known cluster, with cached leaders and coordinators."""
 
     def __init__(self, ask: AskAnyBroker) -> None:
         self.cluster = ClusterMetadata("", None, (), ())
@@ -35,7 +35,7 @@ class Router:
         self._coordinators: dict[CoordinatorOf, int] = {}
 
     async def refresh(self, topics: Sequence[str] | None, deadline: Deadline) -> ClusterMetadata:
-        """Ask for brokers and topics (all when None, none when empty) without creating any."""
+        """Fetch brokers and topics (all if None, none if empty) without creating topics."""
         wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
         request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
         response = await self._ask(ApiKey.METADATA, request, _METADATA_WITHOUT_CREATION, deadline)
@@ -49,10 +49,10 @@ class Router:
         return self.cluster
 
     async def node_id(self, destination: Destination, deadline: Deadline) -> int:
-        """Return the broker that a request to `destination` goes to now.
+        """Return the broker for a destination.
 
         Raises:
-            BrokerError: Nobody plays that part at the moment.
+            BrokerError: No broker has that role at the moment.
         """
         match destination:
             case TopicPartition():
@@ -70,10 +70,10 @@ class Router:
                 return node_id
 
     async def endpoint(self, node_id: int, deadline: Deadline) -> Endpoint:
-        """Return where to reach a broker, asking once when it is not known.
+        """Return a broker's address; fetch metadata once if it is unknown.
 
         Raises:
-            ClusterUnreachable: The cluster has no such broker.
+            ClusterUnreachable: The cluster does not have this broker.
         """
         endpoint = self.cluster.endpoint(node_id)
         if endpoint is None:
@@ -87,7 +87,7 @@ class Router:
         return endpoint
 
     def forget(self, destination: Destination) -> None:
-        """Drop what is remembered, after it proved wrong."""
+        """Drop the cached broker of a destination."""
         match destination:
             case TopicPartition():
                 self._leaders.pop(destination, None)
@@ -97,13 +97,13 @@ class Router:
     async def ask_coordinators(
         self, kind: CoordinatorKind, keys: Sequence[str], deadline: Deadline
     ) -> dict[str, Outcome[int]]:
-        """Return the coordinator's node id for each key, or the broker's error; one round, no retries."""
+        """Return the coordinator's node id of each key, or the broker's error; without retries."""
         found: dict[str, Outcome[int]] = {}
         remaining = list(dict.fromkeys(keys))
         while remaining:
             request = FindCoordinatorRequest(key=remaining[0], key_type=kind, coordinator_keys=remaining)
             response = await self._ask(ApiKey.FIND_COORDINATOR, request, _FIRST_WITH_KIND[kind], deadline)
-            # Below version 4 there is one key in a request, and the answer is not a list.
+            # Below version 4, a request has one key, and the response is not a list.
             answers = {answer.key: answer for answer in response.coordinators} or {remaining[0]: response}
             for key, answer in answers.items():
                 found[key] = self._parse_coordinator(CoordinatorOf(kind, key), answer)

@@ -1,4 +1,4 @@
-"""SASL exchanges without I/O: each mechanism is a generator that yields what to send and is sent what came back."""
+"""SASL exchanges without I/O: generators that yield tokens to send and receive the broker's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _plain(sasl: SaslConfig) -> Exchange:
 
 
 def _scram(sasl: SaslConfig) -> Exchange:
-    from scramp import ScramClient, ScramException  # loaded late: few connections use SCRAM
+    from scramp import ScramClient, ScramException  # Imported late: few connections use SCRAM.
 
     scram = ScramClient([sasl.mechanism.value], sasl.username, _password(sasl))
     try:
@@ -45,7 +45,7 @@ def _oauth_bearer(sasl: SaslConfig) -> Exchange:
     token = sasl.token.reveal() if sasl.token is not None else ""
     refusal = yield f"n,,\x01auth=Bearer {token}\x01\x01".encode()
     if refusal:
-        # RFC 7628: the server explains in JSON, and fails the exchange only after this empty answer.
+        # RFC 7628: the server sends its error as JSON, and fails the exchange only after this empty response.
         yield b"\x01"
 
 

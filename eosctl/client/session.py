@@ -1,4 +1,4 @@
-"""One live connection to one broker: opened, versions agreed, authenticated, with requests in flight."""
+"""A connection to a broker: connect, negotiate versions, authenticate, and send requests."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest
 from eosctl.wire.request import Answer, Request
 
-# A broker hangs up when a session outlives its credentials (KIP-368); a new connection is opened before that.
+# A broker closes a session when its credentials expire (KIP-368); a new connection is opened before that.
 _SHARE_OF_SESSION_LIFETIME: Final = 0.85
 _SASL_HANDSHAKE_VERSION: Final = 1
 _FIRST_BYTES: Final = 16
 
 
 class Session:
-    """Requests and answers over one open stream; several requests may be in flight.
+    """Requests and responses over an open stream; several requests may be in flight.
 
-    A request that times out closes the stream: the answers of later requests would wait behind it.
+    A request that times out closes the stream, since responses of later requests would wait behind its own.
     """
 
     def __init__(self, endpoint: Endpoint, client_id: str, protocol: SecurityProtocol) -> None:
@@ -71,20 +71,20 @@ class Session:
         *,
         is_known: bool = False,
     ) -> Session:
-        """Connect, agree on versions and authenticate, by the deadline.
+        """Connect, negotiate versions, and authenticate before the deadline.
 
         Args:
             endpoint: The broker.
-            config: As whom.
+            config: The credentials and timeouts.
             connector: Opens the stream.
-            tls: How to encrypt it, None for plaintext.
-            deadline: To give up.
-            is_known: Whether this broker has served this client before, so that a stream that breaks early says nothing
-                about the security protocol.
+            tls: The TLS context, None for plaintext.
+            deadline: Limit of the attempt.
+            is_known: Whether this broker has served this client before, so that an early disconnect does not indicate a
+                wrong security protocol.
 
         Raises:
-            ClusterUnreachable: No connection, or no Kafka broker at its end.
-            AuthenticationFailed: Certificate or credentials were refused.
+            ClusterUnreachable: The connection failed, or the peer is not a Kafka broker.
+            AuthenticationFailed: The certificate or credentials were rejected.
         """
         session = cls(endpoint, config.client_id, config.security_protocol)
         session._is_known = is_known
@@ -98,22 +98,22 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Return whether requests may still be sent: the stream stands and the credentials have not run out."""
+        """Return whether requests may be sent: the stream is open and the credentials have not expired."""
         return self._closed_by is None and asyncio.get_running_loop().time() < self._expires_at
 
     @property
     def is_known(self) -> bool:
-        """Return whether the broker has answered more than what opens a connection, here or on an earlier one."""
+        """Return whether the broker has responded to any request after the connection set-up."""
         return self._is_known
 
     async def request(
         self, api_key: ApiKey, message: Request[Answer], deadline: Deadline, *, floor: int = 0, cap: int | None = None
     ) -> Answer:
-        """Send a request in the highest common version within `floor` and `cap`, and return the answer.
+        """Send a request in the highest common version between `floor` and `cap`, and return the response.
 
         Raises:
             UnsupportedByBroker: There is no common version.
-            RequestTimedOut: No answer by the deadline.
+            RequestTimedOut: The broker did not respond before the deadline.
             ClusterUnreachable: The stream broke.
         """
         version = choose_version(
@@ -122,7 +122,11 @@ class Session:
         return await self.call(api_key, version, message, deadline)
 
     async def call(self, api_key: ApiKey, version: int, message: Request[Answer], deadline: Deadline) -> Answer:
-        """Send a request in exactly this version and return the answer; raises as `request`."""
+        """Send a request in exactly this version and return the response.
+
+        Raises:
+            EosctlError: As for `request`.
+        """
         if self._closed_by is not None:
             raise self._closed_by
         correlation_id, frame = self._connection.send(api_key, version, message)
@@ -146,13 +150,13 @@ class Session:
                 self.close()
 
     def post(self, api_key: ApiKey, version: int, message: AnyRequest) -> None:
-        """Send a request that gets no answer (Produce with acks=0)."""
+        """Send a request that gets no response (Produce with acks=0)."""
         if self._closed_by is not None:
             raise self._closed_by
         self._write(self._connection.send(api_key, version, message, answered=False)[1])
 
     def retire(self) -> None:
-        """Close the stream as soon as nothing is in flight."""
+        """Close the stream once nothing is in flight."""
         self._retired = True
         if not self._waiting:
             self.close()
@@ -168,7 +172,7 @@ class Session:
         )
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes from the broker (called by the transport)."""
+        """Receive bytes from the broker (called by the transport)."""
         if len(self._first_bytes) < _FIRST_BYTES:
             self._first_bytes = (self._first_bytes + data)[:_FIRST_BYTES]
         try:
@@ -218,7 +222,8 @@ class Session:
         try:
             await self._agree_on_versions(deadline)
         except _HungUp as error:
-            # A refused client certificate shows only now: in TLS 1.3 the client's handshake ends before the server's.
+            # A rejected client certificate surfaces only now: in TLS 1.3, the client's handshake completes before the
+            # server's.
             if isinstance(error.cause, ssl.SSLError):
                 raise explain_connect_error(self.endpoint, error.cause) from error
             raise await explain_early_close(connector, self.endpoint, self._protocol) from error
@@ -230,7 +235,7 @@ class Session:
         question = ApiVersionsRequest(client_software_name="eosctl", client_software_version=__version__)
         response = await self.call(ApiKey.API_VERSIONS, versions(ApiKey.API_VERSIONS)[-1], question, deadline)
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
-            # KIP-511: the refusal names the versions that this broker serves.
+            # KIP-511: the error response contains the versions that this broker serves.
             served = next((api for api in response.api_keys if api.api_key == ApiKey.API_VERSIONS), None)
             known = ApiRange(ApiKey.API_VERSIONS, served.min_version, served.max_version) if served else None
             version = choose_version(ApiKey.API_VERSIONS, known or ApiRange(ApiKey.API_VERSIONS, 0, 0))

@@ -1,4 +1,4 @@
-"""Streams over TCP and TLS, on asyncio protocols."""
+"""TCP and TLS streams on asyncio protocols."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 from eosctl.client.ports import Receiver
 from eosctl.model.client_config import Endpoint
 
-# RFC 8305: the pause before the next address of a host is tried beside the first.
+# RFC 8305: the delay before the next address of a host is tried in parallel.
 _HAPPY_EYEBALLS_DELAY_S = 0.25
 
 
-# Plain asyncio protocols read into a new block of 256 KiB each time; malloc maps and unmaps it, for 12 us of 15 a read.
+# Plain asyncio protocols allocate a block of 256 KiB per read, and malloc maps and unmaps it each time.
 _READ_BYTES: Final = 64 * 1024
 
 
@@ -27,13 +27,13 @@ def _is_address(host: str) -> bool:
 
 
 class SocketConnector:
-    """Opens sockets on the running event loop; for one loop, whose reads share a buffer."""
+    """Opens sockets on the running event loop. Use one connector per loop, since reads share a buffer."""
 
     def __init__(self) -> None:
         self._buffer = memoryview(bytearray(_READ_BYTES))
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> SocketStream:
-        """Connect to every address of the host until one answers; see `eosctl.client.ports.Connector`."""
+        """Connect to the first address of the host that accepts; see `eosctl.client.ports.Connector`."""
         loop = asyncio.get_running_loop()
         _, stream = await loop.create_connection(
             lambda: SocketStream(receiver, self._buffer),
@@ -41,14 +41,14 @@ class SocketConnector:
             endpoint.port,
             ssl=tls,
             server_hostname=endpoint.host if tls is not None else None,
-            # Races have their price: asyncio forgets to close the winner's socket when the wait for it is cancelled.
+            # asyncio does not close the winner's socket when the wait for it is cancelled.
             happy_eyeballs_delay=None if _is_address(endpoint.host) else _HAPPY_EYEBALLS_DELAY_S,
         )
         return stream
 
 
 class SocketStream(asyncio.BufferedProtocol):
-    """Hands arriving bytes to a receiver."""
+    """Passes received bytes to a receiver."""
 
     def __init__(self, receiver: Receiver, buffer: memoryview) -> None:
         self._receiver = receiver
@@ -56,20 +56,20 @@ class SocketStream(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport (called by asyncio)."""
+        """Store the transport (called by asyncio)."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where to put the next bytes (called by asyncio)."""
+        """Return the read buffer (called by asyncio)."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Pass bytes on (called by asyncio)."""
+        """Pass the bytes on (called by asyncio)."""
         self._receiver.data_received(bytes(self._buffer[:nbytes]))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Pass the end on (called by asyncio)."""
+        """Pass the end of the stream on (called by asyncio)."""
         self._receiver.connection_lost(exc)
 
     def write(self, data: bytes) -> None:
@@ -78,6 +78,6 @@ class SocketStream(asyncio.BufferedProtocol):
             self._transport.write(data)
 
     def close(self) -> None:
-        """Close at once, without waiting for unsent bytes."""
+        """Close immediately, without sending pending bytes."""
         if self._transport is not None:
             self._transport.abort()

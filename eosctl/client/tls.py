@@ -15,10 +15,10 @@ _PEM_MARK = b"-----BEGIN"
 
 
 def tls_context(config: ClientConfig) -> ssl.SSLContext | None:
-    """Return the context for this configuration, or None when it does not use TLS.
+    """Return the TLS context of a configuration, or None if it does not use TLS.
 
     Raises:
-        ConfigFileError: A file is missing, not readable, of a format that is not understood, or its password is wrong.
+        ConfigFileError: A file is missing, unreadable, or in an unknown format, or its password is wrong.
     """
     if not config.security_protocol.uses_tls:
         return None
@@ -44,7 +44,7 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | None:
 
 
 def authorities(tls: TlsConfig) -> str | None:
-    """Return the certificates that are trusted as PEM text, None for those of the system.
+    """Return the trusted certificates as PEM text; None for the system's.
 
     Raises:
         ConfigFileError: A store is missing or cannot be opened.
@@ -60,7 +60,7 @@ def authorities(tls: TlsConfig) -> str | None:
 
 
 def identity(tls: TlsConfig) -> tuple[bytes, str] | None:
-    """Return key and certificates of the client as PEM text and the password of the key, None without an identity.
+    """Return the client's key and certificates as PEM text and the key's password; None without an identity.
 
     Raises:
         ConfigFileError: A store is missing or cannot be opened.
@@ -80,19 +80,19 @@ def identity(tls: TlsConfig) -> tuple[bytes, str] | None:
 
 
 def _load_pem(context: ssl.SSLContext, pem: bytes, password: str) -> None:
-    """Load key and certificates through a private file, deleted at once: ssl reads identities from files only."""
+    """Load key and certificates through a temporary private file, since `ssl` reads identities from files only."""
     descriptor, name = tempfile.mkstemp(suffix=".pem")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(pem)
-        # Without a password an encrypted key would make OpenSSL ask on the terminal.
+        # Without a password, OpenSSL would prompt for one on the terminal.
         context.load_cert_chain(name, password=password)
     finally:
         Path(name).unlink()
 
 
 class _KeyStore:
-    """The PEM texts of one PKCS#12 store."""
+    """The PEM texts of a PKCS#12 store."""
 
     def __init__(self, identity: bytes, authorities: str) -> None:
         self.identity = identity

@@ -1,4 +1,4 @@
-"""Topics that a workload or scenario needs."""
+"""Creation of topics for workloads and scenarios."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ async def ensure_topic(
     replica_count: int | None = None,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> TopicMetadata:
-    """Return a topic whose partitions all have a leader, creating it when it does not exist.
+    """Create a topic if it does not exist; return it once all partitions have a leader.
 
-    An existing topic stays as it is, whatever its partition count.
+    An existing topic is not changed, whatever its partition count.
 
     Args:
         client: The client.
         name: The topic.
         partition_count: Partitions of a new topic.
-        replica_count: Replicas of a new topic; three, or as many as there are brokers, when None.
+        replica_count: Replicas of a new topic; None for three, or fewer if there are fewer brokers.
         settings: Topic settings of a new topic.
 
     Raises:
-        EosctlError: It can neither be found nor created, or stays without leaders.
+        EosctlError: It can neither be found nor created, or has no leaders before the timeout.
     """
     topic = (await client.refresh_metadata([name])).topic(name)
     if topic is None or topic.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

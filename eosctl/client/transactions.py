@@ -1,4 +1,4 @@
-"""The requests of a transactional producer, one function each, in the versions that its protocol level speaks."""
+"""The requests of a transactional producer, in the versions of each protocol level."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from eosctl.wire.messages.txn_offset_commit import (
 
 
 class ProducerIdentity(NamedTuple):
-    """Who a transactional producer is to the cluster."""
+    """A transactional producer's producer id and epoch."""
 
     transactional_id: str
     producer_id: int
@@ -39,7 +39,7 @@ class ProducerIdentity(NamedTuple):
 
 
 class GroupIdentity(NamedTuple):
-    """Who a consumer is to its group (KIP-447); the defaults skip the fencing check."""
+    """A consumer's group metadata for fencing (KIP-447); the defaults disable the check."""
 
     group_id: str
     generation_id: int = -1
@@ -48,7 +48,7 @@ class GroupIdentity(NamedTuple):
 
 
 class OffsetToCommit(NamedTuple):
-    """The offset of the next record to process, with the leader epoch it was read under (-1: unknown)."""
+    """The offset of the next record to process, with its leader epoch (-1: unknown)."""
 
     offset: int
     leader_epoch: int = -1
@@ -56,16 +56,16 @@ class OffsetToCommit(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The lowest and highest version to speak."""
+    """The lowest and highest version to use."""
 
     floor: int
     cap: int
 
 
 class TransactionDialect(NamedTuple):
-    """Which versions make up a protocol level, and whether partitions are declared before they are written.
+    """The versions of a protocol level, and whether partitions are added before they are written.
 
-    A broker goes by the version of the request, not by the cluster's `transaction.version` (KIP-890).
+    A broker decides by the request's version, not by the cluster's `transaction.version` (KIP-890).
     """
 
     name: str
@@ -78,12 +78,12 @@ class TransactionDialect(NamedTuple):
 TV1: Final = TransactionDialect("TV1", True, Bounds(3, 11), Bounds(0, 4), Bounds(0, 4))
 TV2: Final = TransactionDialect("TV2", False, Bounds(12, 12), Bounds(5, 5), Bounds(5, 5))
 
-_ADD_PARTITIONS_CAP: Final = 3  # later versions are for brokers
+_ADD_PARTITIONS_CAP: Final = 3  # Later versions are for brokers.
 _POLL_MS: Final = 10
-_INIT_PRODUCER_ID_CAP: Final = 5  # version 6 is not stable (KIP-939)
-_NO_TRANSACTION_MS: Final = 2**31 - 1  # what the Java client says when there is no transaction to time out
+_INIT_PRODUCER_ID_CAP: Final = 5  # Version 6 is not stable (KIP-939).
+_NO_TRANSACTION_MS: Final = 2**31 - 1  # Sent by the Java client when there is no transaction timeout.
 
-# None of these requests does harm when it arrives twice.
+# All of these requests may be executed twice.
 _AGAIN: Final = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NETWORK_EXCEPTION})
 _COORDINATOR_AGAIN: Final = _AGAIN | {ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 _LOADING: Final = _AGAIN | {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
@@ -95,7 +95,7 @@ _PRODUCE_AGAIN: Final = _COORDINATOR_AGAIN | {
 
 
 def dialect_of(versions: BrokerVersions) -> TransactionDialect:
-    """Return the level that Kafka's Java client would speak: TV2 where `transaction.version` 2 is finalized."""
+    """Return the level of Kafka's Java client for a cluster: TV2 if `transaction.version` 2 is finalized."""
     end = versions.apis.get(ApiKey.END_TXN)
     speaks_tv2 = end is not None and end.max_version >= TV2.end.floor
     return TV2 if speaks_tv2 and versions.features_epoch >= 0 and versions.transaction_version >= 2 else TV1
@@ -104,13 +104,13 @@ def dialect_of(versions: BrokerVersions) -> TransactionDialect:
 async def init_producer_id(
     client: Client, transactional_id: str, timeout_ms: int, known: ProducerIdentity | None = None
 ) -> ProducerIdentity:
-    """Register a producer: fence its predecessors, and wait until their open transaction is aborted.
+    """Register a producer: fence earlier ones, and wait until their open transaction is aborted.
 
     Args:
         client: The client.
-        transactional_id: The id.
+        transactional_id: The transactional id.
         timeout_ms: `transaction.timeout.ms`.
-        known: The identity to go on from (KIP-360); None to take over whatever there is.
+        known: The identity to continue with (KIP-360); None to take over unconditionally.
     """
     request = InitProducerIdRequest(
         transactional_id,
@@ -133,7 +133,7 @@ async def init_producer_id(
 async def init_idempotent_producer(client: Client) -> tuple[int, int]:
     """Return a producer id and epoch for a producer without a transactional id.
 
-    A broker that has no block of ids yet answers that it is loading, and is asked again.
+    Retries while the broker has no block of producer ids.
     """
     request = InitProducerIdRequest(None, _NO_TRANSACTION_MS)
     bounds = Bounds(0, _INIT_PRODUCER_ID_CAP)
@@ -145,7 +145,7 @@ async def init_idempotent_producer(client: Client) -> tuple[int, int]:
 async def add_partitions_to_txn(
     client: Client, identity: ProducerIdentity, partitions: Iterable[TopicPartition]
 ) -> None:
-    """Declare the partitions that the transaction is going to write (TV0 and TV1)."""
+    """Add the partitions that the transaction will write (TV0 and TV1)."""
     by_topic: dict[str, list[int]] = defaultdict(list)
     for topic, partition in sorted(partitions):
         by_topic[topic].append(partition)
@@ -170,10 +170,10 @@ async def produce(
     bounds: Bounds,
     acks: int = -1,
 ) -> int:
-    """Append one encoded batch to a partition and return the offset of its first record.
+    """Append an encoded batch to a partition and return the offset of its first record.
 
-    A transactional batch is written with the id whatever the state of its transaction: that is for the broker to
-    judge. Produce 12 adds the partition to the transaction (TV2), lower versions need it declared.
+    A transactional batch is sent regardless of the transaction's state, which the broker checks. Produce 12 adds the
+    partition to the transaction (TV2); lower versions require AddPartitionsToTxn before.
     """
     data = [TopicProduceData(name=partition.topic, partition_data=[_partition_data(partition.partition, batch)])]
     request = ProduceRequest(transactional_id, acks, client.config.request_timeout_ms, data)
@@ -183,7 +183,7 @@ async def produce(
 
 
 async def add_offsets_to_txn(client: Client, identity: ProducerIdentity, group_id: str) -> None:
-    """Declare that the transaction is going to commit offsets of a group (TV0 and TV1)."""
+    """Announce that the transaction will commit offsets of a group (TV0 and TV1)."""
     await _send(
         client,
         transaction_coordinator(identity.transactional_id),
@@ -202,7 +202,7 @@ async def commit_offsets_in_txn(
     offsets: Mapping[TopicPartition, OffsetToCommit],
     dialect: TransactionDialect,
 ) -> None:
-    """Commit a group's offsets as part of the transaction; they count when it commits."""
+    """Commit a group's offsets as part of the transaction; they take effect when it commits."""
     by_topic: dict[str, list[TxnOffsetCommitRequestPartition]] = defaultdict(list)
     for (topic, partition), offset in sorted(offsets.items()):
         by_topic[topic].append(TxnOffsetCommitRequestPartition(partition, *offset))
@@ -246,12 +246,12 @@ async def end_txn(
 
 
 async def wait_until_ended(client: Client, transactional_id: str) -> TransactionState:
-    """Wait until a committed or aborted transaction has all its markers, and return the state of the id.
+    """Wait until all markers of a committed or aborted transaction are written, and return the state of the id.
 
-    EndTxn is answered when the outcome is decided, before the markers are written.
+    EndTxn responds when the outcome is decided, before the markers are written.
 
     Raises:
-        RequestTimedOut: The transaction is still open after `config.timeout_ms`.
+        RequestTimedOut: The transaction has not completed after `config.timeout_ms`.
     """
     deadline = Deadline.after(client.config.timeout_ms)
     destination = transaction_coordinator(transactional_id)

@@ -1,7 +1,7 @@
-"""What a consumer shows its application: data batches without control records and without aborted transactions.
+"""The records that a consumer returns: data batches without control records and aborted transactions.
 
-Brokers do not filter (KIP-98): a read_committed answer ends at the last stable offset and names the aborted
-transactions in its range; leaving out their records is the consumer's part.
+Brokers do not filter (KIP-98): a read_committed response ends at the last stable offset and lists the aborted
+transactions of its range. The consumer skips their records.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from eosctl.wire.records.record import Record
 
 
 class AbortedRange(NamedTuple):
-    """An aborted transaction: its producer and the offset of its first record."""
+    """An aborted transaction: its producer id and first offset."""
 
     first_offset: int
     producer_id: int
 
 
 class VisibleBatch(NamedTuple):
-    """The records of one batch that the application sees (perhaps none), and where to read on."""
+    """The visible records of a batch (possibly none), and the next fetch offset."""
 
     header: BatchHeader
     records: tuple[Record, ...]
@@ -32,12 +32,12 @@ class VisibleBatch(NamedTuple):
 
 
 def visible_batches(data: bytes, fetch_offset: int, aborted: Iterable[AbortedRange] | None) -> Iterator[VisibleBatch]:
-    """Walk through fetched bytes.
+    """Yield the visible batches of fetched bytes.
 
     Args:
-        data: Whole batches and perhaps the beginning of another, as Fetch returns them.
-        fetch_offset: The offset that was asked for; earlier records of its batch are left out.
-        aborted: The aborted transactions of the answer; None for read_uncommitted.
+        data: Whole batches, possibly followed by a partial one, as Fetch returns them.
+        fetch_offset: The requested offset; earlier records of its batch are skipped.
+        aborted: The aborted transactions of the response; None for read_uncommitted.
 
     Raises:
         WireError: A batch is damaged.

@@ -175,17 +175,17 @@ class Client:
         timeout_ms: float | None = None,
         retry_on: Collection[ErrorCode] = (),
     ) -> dict[Asked, Outcome[Answer]]:
-        """Ask several brokers at once; one that fails is a `Failure` in the result, never an exception.
+        """Send a request to several brokers concurrently. A failed request is a `Failure` in the result.
 
-        An answer with a top-level error code is a Failure too; codes further inside are left to the caller.
+        A response with a top-level error code is a `Failure`, too; nested codes are left to the caller.
 
         Args:
-            destinations: Mostly node ids; they are the keys of the result.
+            destinations: Usually node ids; they are the keys of the result.
             api_key: The API.
             message_for: Returns the request for a destination.
-            floor: The lowest version to speak.
-            cap: The highest version to speak.
-            timeout_ms: Bounds each operation.
+            floor: The lowest version to use.
+            cap: The highest version to use.
+            timeout_ms: Limit of each operation.
             retry_on: As in `request`.
         """
 

@@ -1,1 +1,1 @@
-"""Evidence probes that end in a ClusterSnapshot; they never change a cluster."""
+"""Evidence probes that produce a `ClusterSnapshot`; they never change a cluster."""

@@ -1,6 +1,6 @@
-"""The offsets of transactions that were fenced lately: what exactly was aborted.
+"""The offsets of recently fenced transactions, i.e. the aborted ranges.
 
-The marker lies near the time at which the coordinator decided; a read_committed Fetch there names the first offset.
+The marker lies near the time of the coordinator's decision; a read_committed Fetch there contains the first offset.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KIND: Final = EvidenceKind.ABORTED_RANGES
 async def collect_aborted_ranges(reader: ReadOnly, snapshot: ClusterSnapshot) -> Probed[tuple[AbortedRange, ...]]:
     """Read the newest fenced transactions of the log's history in their partitions.
 
-    At most `RANGES_READ` ranges and `FETCHES_PER_RANGE` MiB of each are read; what is not found is left out.
+    At most `RANGES_READ` ranges and `FETCHES_PER_RANGE` MiB of each are read; ranges that are not found are omitted.
     """
     limits = Limits()
     recent = [
@@ -76,7 +76,7 @@ async def _find(
 
 
 def _marker(answer: fetch.PartitionData, event: FencingEvent) -> tuple[int | None, int]:
-    """Return the marker's offset, if it is there, and where to read on."""
+    """Return the marker's offset, if present, and the next fetch offset."""
     next_offset = -1
     for _, header in iter_headers(bytes(answer.records or b"")):
         mine = (header.producer_id, header.producer_epoch) == (event.producer_id, event.abort_epoch)
@@ -87,7 +87,7 @@ def _marker(answer: fetch.PartitionData, event: FencingEvent) -> tuple[int | Non
 
 
 def _first_offset(answer: fetch.PartitionData, producer_id: int, marker_offset: int) -> int | None:
-    """Return the start of the newest aborted transaction of this producer before the marker."""
+    """Return the start of this producer's newest aborted transaction before the marker."""
     starts = [
         aborted.first_offset
         for aborted in answer.aborted_transactions or ()
@@ -97,7 +97,7 @@ def _first_offset(answer: fetch.PartitionData, producer_id: int, marker_offset: 
 
 
 async def offset_at(reader: ReadOnly, info: PartitionInfo, time_ms: int) -> tuple[int | None, tuple[EvidenceGap, ...]]:
-    """Return the first offset with this timestamp or a later one."""
+    """Return the first offset with at least this timestamp."""
     leader_id = info.leader_id
     if leader_id is None:
         return None, (gap_without_leader(KIND, info.partition),)

@@ -1,4 +1,4 @@
-"""The cluster's access rules (DescribeAcls; needs DESCRIBE on the cluster)."""
+"""The cluster's ACLs (DescribeAcls; needs DESCRIBE on the cluster)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import describe_acls
 
 ANY: Final = 1
-# ResourceType, PatternType, AclOperation and AclPermissionType of Kafka's common.resource and common.acl.
+# ResourceType, PatternType, AclOperation, and AclPermissionType of Kafka's common.resource and common.acl.
 _RESOURCES: Final = {2: "Topic", 3: "Group", 4: "Cluster", 5: "TransactionalId", 6: "DelegationToken", 7: "User"}
 _PATTERNS: Final = {3: "Literal", 4: "Prefixed"}
 _PERMISSIONS: Final = {2: "Deny", 3: "Allow"}
@@ -35,7 +35,7 @@ _OPERATIONS: Final = {
 
 
 async def collect_access_rules(reader: ReadOnly) -> Probed[AccessRules | None]:
-    """Ask for every ACL; a cluster without authorizer has none, which is an answer and no gap."""
+    """Return every ACL. A cluster without an authorizer has none, which is not a gap."""
     request = describe_acls.DescribeAclsRequest(
         resource_type_filter=ANY,
         resource_name_filter=None,

@@ -1,8 +1,7 @@
 """The requests that collecting evidence may send.
 
-Reading never changes a cluster, and this list is how that is kept. FindCoordinator is missing on purpose: on a cluster
-without the internal topic it creates it. JoinGroup, OffsetCommit and everything that writes are missing because they
-write. Metadata is sent with auto-creation off.
+The list ensures that reading never changes a cluster. FindCoordinator is excluded because it creates a missing internal
+topic. JoinGroup, OffsetCommit, and all other writing requests are excluded. Metadata is sent without auto-creation.
 """
 
 from __future__ import annotations

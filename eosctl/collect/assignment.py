@@ -1,4 +1,4 @@
-"""The consumer protocol's assignment bytes inside DescribeGroups (ConsumerProtocolAssignment of kafka-clients)."""
+"""Decode assignments of the consumer protocol in DescribeGroups (`ConsumerProtocolAssignment` of kafka-clients)."""
 
 from __future__ import annotations
 

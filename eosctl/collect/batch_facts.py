@@ -1,4 +1,4 @@
-"""The batches of partitions within a time, from their leaders or from files: who wrote what, and the markers."""
+"""The batches of partitions since a time, from their leaders or from files: producers and markers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KIND: Final = EvidenceKind.OFFSETS
 async def collect_batch_facts(
     reader: ReadOnly, partitions: Iterable[PartitionInfo], from_ms: int
 ) -> Probed[tuple[BatchFact, ...]]:
-    """Read partitions from a time on, at most 8 MiB of each; a partition that goes on beyond that is told as a gap."""
+    """Read partitions from a time on, at most 8 MiB of each. A partition with more data is recorded as a gap."""
     answers = await asyncio.gather(*(_read(reader, info, from_ms) for info in partitions))
     return Probed(
         tuple(fact for answer in answers for fact in answer.value),
@@ -60,10 +60,10 @@ async def _read(reader: ReadOnly, info: PartitionInfo, from_ms: int) -> Probed[l
 
 
 def read_batch_facts(arguments: Iterable[str], wanted: Iterable[TopicPartition]) -> tuple[BatchFact, ...]:
-    """Read the batches of some partitions below data directories; of replicas each batch counts once.
+    """Read the batches of some partitions in data directories; batches of several replicas count once.
 
     Raises:
-        FileNotFoundError: An argument names nothing.
+        FileNotFoundError: An argument matches nothing.
     """
     partitions = {str(partition): partition for partition in wanted}
     found: dict[tuple[TopicPartition, int], BatchFact] = {}

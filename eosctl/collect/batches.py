@@ -1,4 +1,4 @@
-"""Reading batches from a leader as a plain reader does: no group, no session, without waiting."""
+"""Fetch batches from a leader without a group, a session, or waiting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import fetch
 
 BYTES_PER_FETCH: Final = 1 << 20
-# Version 13 names topics by id; 12 is the last one that names them.
+# Version 13 uses topic ids; 12 is the last one with names.
 FETCH_BY_NAME: Final = 12
 READ_UNCOMMITTED: Final = 0
 READ_COMMITTED: Final = 1
@@ -21,7 +21,7 @@ READ_COMMITTED: Final = 1
 async def fetch_batches(
     reader: ReadOnly, kind: EvidenceKind, info: PartitionInfo, offset: int
 ) -> tuple[bytes, tuple[EvidenceGap, ...]]:
-    """Return up to 1 MiB of batches from `offset` on, or the gap that says why not."""
+    """Return up to 1 MiB of batches from `offset`, or a gap with the reason."""
     answer, gaps = await fetch_partition(reader, kind, info, offset)
     return (b"" if answer is None else bytes(answer.records or b"")), gaps
 
@@ -29,7 +29,7 @@ async def fetch_batches(
 async def fetch_partition(
     reader: ReadOnly, kind: EvidenceKind, info: PartitionInfo, offset: int, *, isolation_level: int = READ_UNCOMMITTED
 ) -> tuple[fetch.PartitionData | None, tuple[EvidenceGap, ...]]:
-    """Return one partition's answer with up to 1 MiB of batches, or the gap that says why not."""
+    """Return a partition's response with up to 1 MiB of batches, or a gap with the reason."""
     partition = fetch.FetchPartition(
         partition=info.partition.partition, fetch_offset=offset, partition_max_bytes=BYTES_PER_FETCH
     )

@@ -1,4 +1,4 @@
-"""Brokers, features, topics and their partitions: what Metadata, DescribeCluster and ApiVersions say."""
+"""Brokers, features, topics, and partitions, from Metadata, DescribeCluster, and ApiVersions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eosctl.wire.uuid import render_uuid
 
 
 class ClusterShape(NamedTuple):
-    """The cluster's brokers and topics before settings and offsets are known."""
+    """The cluster's brokers and topics, before settings and offsets are collected."""
 
     cluster_id: str
     controller_id: int | None
@@ -29,10 +29,10 @@ class ClusterShape(NamedTuple):
 
 
 async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
-    """Ask for brokers and topics; topics are never created by asking.
+    """Fetch brokers and topics without creating topics.
 
     Raises:
-        EosctlError: No broker answered: without metadata there is nothing to collect.
+        EosctlError: No broker responded, and nothing can be collected without metadata.
     """
     request = metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False)
     answer = await reader.request_any(ApiKey.METADATA, request)
@@ -70,7 +70,7 @@ def _partition(topic: str, partition: Any) -> PartitionInfo:
 
 
 async def collect_fenced(reader: ReadOnly, brokers: Sequence[Broker]) -> tuple[Broker, ...]:
-    """Add the brokers that are registered but fenced (DescribeCluster 2, Kafka 4.0); nothing on older clusters."""
+    """Add the registered but fenced brokers (DescribeCluster 2, Kafka 4.0); none on older clusters."""
     request = describe_cluster.DescribeClusterRequest(include_fenced_brokers=True)
     answer, _ = await attempt(
         EvidenceKind.CLUSTER,
@@ -86,14 +86,14 @@ async def collect_fenced(reader: ReadOnly, brokers: Sequence[Broker]) -> tuple[B
 
 
 class BrokerFacts(NamedTuple):
-    """Brokers with the requests they serve, and the features of the cluster."""
+    """Brokers with their supported requests, and the features of the cluster."""
 
     brokers: tuple[Broker, ...]
     features: tuple[FeatureLevel, ...]
 
 
 async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> Probed[BrokerFacts]:
-    """Ask every broker what it serves; a broker that does not answer is marked unreachable."""
+    """Query the supported requests of every broker; a broker that does not respond is marked unreachable."""
     request = api_versions.ApiVersionsRequest(client_software_name="eosctl", client_software_version="1")
     asked = [broker for broker in brokers if not broker.fenced]
     answers = await asyncio.gather(
@@ -127,7 +127,7 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
         if broker.fenced:
             by_id[broker.node_id] = replace(broker, reachable=False)
     supported = _supported_by_all(ranges_of)
-    # A feature that every broker supports and nobody finalized stands at level 0, once the finalized set is known.
+    # A feature that every broker supports but that is not finalized has level 0, once the finalized set is known.
     unset = 0 if newest_epoch >= 0 else None
     features = tuple(
         FeatureLevel(name, finalized.get(name, unset), *supported.get(name, (0, finalized.get(name, 0))))
@@ -140,7 +140,7 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
 def _supported_by_all(ranges_of: Sequence[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
     """Return the levels of each feature that all brokers support.
 
-    Between the first and the last broker of an upgrade some do not know what others announce: they support level 0.
+    During an upgrade, brokers without a feature support level 0 of it.
     """
     found: dict[str, tuple[int, int]] = {}
     for name in {name for ranges in ranges_of for name in ranges}:

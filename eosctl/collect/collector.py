@@ -1,4 +1,4 @@
-"""From a client to a `ClusterSnapshot`: which probes run, in which order, on which evidence."""
+"""Collect a `ClusterSnapshot` with a client: the probes, their order, and the evidence that they need."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
 
-# Reading what groups still have before them costs as much as reading it; metrics and logs are not a cluster's to tell.
+# These kinds are read separately: readable records are expensive to count; metrics and logs do not come from the
+# cluster.
 ASKED: Final = frozenset(EvidenceKind) - {EvidenceKind.METRICS, EvidenceKind.LOGS}
 ALWAYS: Final = frozenset({EvidenceKind.CLUSTER, EvidenceKind.TOPICS, EvidenceKind.API_VERSIONS, EvidenceKind.FEATURES})
 EVERYTHING: Final = ASKED - {EvidenceKind.READABLE_RECORDS}
@@ -35,12 +36,12 @@ Progress = Callable[[str], None]
 
 
 class Observer(msgspec.Struct, frozen=True):
-    """Who looks, and by which clock.
+    """The parameters of a collection.
 
-    `second_look_after_ms` is the pause before the second pass over transactions, taken only when the first leaves a
-    doubt (`analysis.second_look`). `query` narrows which transactional ids matter. `explaining` are kinds of evidence
-    that only tell why something is wrong, `describing` those that tell about transactions worth naming: they are left
-    out where nothing is in doubt, and where nothing is long open either.
+    `second_look_after_ms` is the pause before the second pass over transactions, which is made only if the first is
+    inconclusive (`analysis.second_look`). `query` selects transactional ids. `explaining` are kinds of evidence that
+    only explain a problem, `describing` those about notable transactions: they are skipped if nothing is in doubt and,
+    for the latter, nothing is open for long.
     """
 
     now_ms: Callable[[], int]
@@ -59,11 +60,11 @@ async def collect_snapshot(
 
     Args:
         client: An open client; only read requests are sent through it (`collect.allowed`).
-        observer: Clock, pause between the two looks, progress.
-        kinds: What to collect; brokers and topics always are.
+        observer: Clock, pause between the two passes, and progress.
+        kinds: The evidence to collect; brokers and topics are always included.
 
     Raises:
-        EosctlError: Metadata could not be had. Every later failure is a gap in the snapshot.
+        EosctlError: Metadata could not be fetched. Every later failure is a gap in the snapshot.
     """
     reader = ReadOnly(client)
     gaps: list[EvidenceGap] = []
@@ -154,12 +155,12 @@ async def collect_snapshot(
 
 
 def _random_name() -> str:
-    """Return a name that no resource has, and with which hardly any prefix begins."""
+    """Return a random name that does not exist and that prefixed ACLs are unlikely to match."""
     return f"-{uuid.uuid4().hex}"
 
 
 def _answering(snapshot: ClusterSnapshot) -> list[int]:
-    """Return the brokers to ask; one that cannot be reached answers with a gap for each kind."""
+    """Return the brokers to query; unreachable ones result in a gap for each kind."""
     return [broker.node_id for broker in snapshot.brokers if not broker.fenced]
 
 
@@ -204,7 +205,7 @@ def _shows_open(look: TransactionLook) -> bool:
 
 
 def _superfluous(looks: tuple[TransactionLook, ...], observer: Observer) -> frozenset[EvidenceKind]:
-    """Return the kinds that would tell about nothing; a second look was only taken where there was a doubt."""
+    """Return the kinds without information about a problem; a second pass is made only in doubt."""
     if len(looks) > 1:
         return frozenset()
     return observer.explaining if holds_something_long(looks[-1]) else observer.explaining | observer.describing

@@ -33,7 +33,7 @@ _SOURCES: Final = {
 
 
 async def collect_broker_settings(reader: ReadOnly, brokers: Sequence[Broker]) -> Probed[tuple[Broker, ...]]:
-    """Ask every reachable broker for its own settings: only the broker itself knows its static ones."""
+    """Query every reachable broker for its own settings, since only the broker itself knows its static ones."""
     reachable = [broker for broker in brokers if broker.reachable]
     answers = await asyncio.gather(
         *(
@@ -50,7 +50,7 @@ async def collect_broker_settings(reader: ReadOnly, brokers: Sequence[Broker]) -
 
 
 async def collect_topic_settings(reader: ReadOnly, topics: Sequence[Topic]) -> Probed[tuple[Topic, ...]]:
-    """Ask one broker for the settings of all topics."""
+    """Query one broker for the settings of all topics."""
     names = [topic.name for topic in topics]
     answers = await asyncio.gather(
         *(
@@ -98,7 +98,7 @@ def _setting(entry: Any, origin: str) -> Setting:
         source = SettingSource.DEFAULT
     return Setting(
         name=entry.name,
-        # A broker hides sensitive values itself; a buggy one must not leak through us.
+        # Brokers hide sensitive values; mask them here too, in case a broker does not.
         value=None if entry.is_sensitive else entry.value,
         source=source,
         origin=origin,

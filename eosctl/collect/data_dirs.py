@@ -1,4 +1,4 @@
-"""Checking data directories, a second time where a broker writes to them meanwhile."""
+"""Check data directories, in two passes if a broker writes to them meanwhile."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from eosctl.storage.file_lock import LockState
 from eosctl.storage.survey import DataDirFacts, fingerprint_of, survey_data_dir, survey_partition
 from eosctl.storage.throttled_reader import Read
 
-#: How fast the files of a running broker are read unless told otherwise.
+#: Default rate for reading the files of a running broker.
 LIVE_BYTES_PER_S: Final = 50 << 20
 
 
 class Inspected(NamedTuple):
-    """What data directories hold.
+    """The result of checking data directories.
 
     Attributes:
-        findings: What is not as it should be.
-        partition_count: How many replicas were read.
-        is_live: Whether a broker wrote to them meanwhile, so that only what two looks found is told.
+        findings: The problems.
+        partition_count: Number of replicas read.
+        is_live: Whether a broker was writing to them, so that only problems found in both passes are reported.
     """
 
     findings: list[FsckFinding]
@@ -32,7 +32,7 @@ class Inspected(NamedTuple):
 
 
 def is_in_use(surveyed: Sequence[DataDirFacts]) -> bool:
-    """Return whether a broker of this machine holds one of the directories."""
+    """Return whether a broker of this machine uses one of the directories."""
     return any(facts.lock is LockState.HELD for facts in surveyed)
 
 
@@ -42,13 +42,13 @@ def inspect_data_dirs(
     pause: Callable[[], None],
     tell: Callable[[str], None] = lambda text: None,
 ) -> Inspected:
-    """Check the data directories of one cluster.
+    """Check the data directories of a cluster.
 
     Args:
-        surveyed: The directories as they were just found.
+        surveyed: The directories with their files.
         read: Reads the logs.
-        pause: Waits before a second look.
-        tell: Is told which partition comes next.
+        pause: Waits before the second pass.
+        tell: Receives the name of the next partition, for progress.
 
     Raises:
         OSError: A directory or file cannot be read.

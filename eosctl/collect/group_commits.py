@@ -1,4 +1,4 @@
-"""The newest part of `__consumer_offsets`: which offsets transactions committed, read like any topic."""
+"""Offsets that transactions committed recently, read from `__consumer_offsets`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ KIND: Final = EvidenceKind.GROUP_OFFSETS
 async def collect_group_commits(
     reader: ReadOnly, partitions: Sequence[PartitionInfo]
 ) -> Probed[tuple[GroupCommit, ...]]:
-    """Read the last records of every partition of `__consumer_offsets`; offsets of aborted transactions are left out.
+    """Read the last records of every partition of `__consumer_offsets`, without offsets of aborted transactions.
 
     Args:
         reader: The read-only client.
-        partitions: The topic's partitions with their offsets filled in.
+        partitions: The topic's partitions with their offsets.
     """
     answers = await asyncio.gather(*(_read(reader, info) for info in partitions if info.high_watermark))
     return Probed(

@@ -1,4 +1,4 @@
-"""Groups, their members and offsets, asked of the brokers that coordinate them; no group is joined."""
+"""Groups, their members, and their offsets, from their coordinators; no group is joined."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ API_OF: Final = {
     describe_groups.DescribeGroupsRequest: ApiKey.DESCRIBE_GROUPS,
     consumer_group_describe.ConsumerGroupDescribeRequest: ApiKey.CONSUMER_GROUP_DESCRIBE,
 }
-# Version 10 names topics by id; 9 is the last one that names them.
+# Version 10 uses topic ids; 9 is the last one with names.
 OFFSET_FETCH_BY_NAME: Final = 9
 
 
 async def collect_groups(reader: ReadOnly, broker_ids: Sequence[int]) -> Probed[tuple[Group, ...]]:
-    """Ask every broker for its groups, then for members and offsets."""
+    """Query every broker for its groups, then for members and offsets."""
     answers = await asyncio.gather(*(_groups_of_coordinator(reader, broker_id) for broker_id in broker_ids))
     groups = sorted((group for answer in answers for group in answer.value), key=lambda g: g.group_id)
     return Probed(tuple(groups), tuple(gap for answer in answers for gap in answer.gaps))
@@ -96,7 +96,7 @@ async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[
 async def _describe(
     reader: ReadOnly, broker_id: int, request: Any, subject: str, described: Callable[[Any], Group]
 ) -> Probed[list[Group]]:
-    """Ask for the members of groups by either protocol; a group that cannot be described is a gap."""
+    """Query the members of groups of either protocol; a group that cannot be described is a gap."""
     answer, lost = await attempt(
         EvidenceKind.GROUPS,
         f"details of {subject} at broker {broker_id}",
@@ -118,7 +118,7 @@ def _assigned(assignment: Any) -> tuple[TopicPartition, ...]:
 
 
 async def _fetch_offsets(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
-    """Fetch offsets twice: what is committed, and what a transaction still holds (require_stable, KIP-447)."""
+    """Fetch offsets twice: the committed ones, and those pending in a transaction (`require_stable`, KIP-447)."""
     by_id = {g.group_id: g for g in groups if g.group_type != SHARE_GROUP}
     if not by_id:
         return Probed([])
@@ -154,7 +154,7 @@ async def _fetch_offsets(reader: ReadOnly, broker_id: int, groups: Sequence[Grou
 async def _offsets(
     reader: ReadOnly, broker_id: int, group_ids: Sequence[str], *, require_stable: bool
 ) -> Probed[dict[str, dict[TopicPartition, Any]]]:
-    """Ask for the offsets of groups at once (version 8, KIP-709), of one after the other where a broker cannot."""
+    """Query the offsets of several groups in one request (version 8, KIP-709), or one by one on older brokers."""
     answer, lost = await _ask_for_offsets(reader, broker_id, group_ids, require_stable=require_stable)
     if answer is None:
         return Probed({}, lost)
@@ -181,7 +181,7 @@ async def _offsets(
 async def _ask_for_offsets(
     reader: ReadOnly, broker_id: int, group_ids: Sequence[str], *, require_stable: bool
 ) -> tuple[Any, tuple[EvidenceGap, ...]]:
-    # The same message serves the versions that ask for one group, the first, and those that ask for several.
+    # One message type serves the versions for a single group and those for several.
     request = offset_fetch.OffsetFetchRequest(
         group_id=group_ids[0],
         topics=None,

@@ -1,6 +1,6 @@
-"""What lies between last stable offset and high watermark, counted by reading it.
+"""Count the records between last stable offset and high watermark by reading them.
 
-Offsets alone overstate it: markers take an offset each, and compaction leaves holes.
+The offset difference is higher, since markers use offsets and compaction leaves gaps.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ FETCHES_PER_PARTITION: Final = 8
 
 
 async def collect_hidden(reader: ReadOnly, topics: Sequence[Topic]) -> Probed[tuple[HiddenRange, ...]]:
-    """Count the records that read_committed readers cannot see, in the partitions where they are most.
+    """Count the records that read_committed consumers cannot see, in the partitions with the most.
 
-    At most `PARTITIONS_READ` partitions are read and `FETCHES_PER_PARTITION` MiB of each; a range that goes on beyond
-    that is left out, since half a count would mislead.
+    At most `PARTITIONS_READ` partitions and `FETCHES_PER_PARTITION` MiB of each are read. Ranges beyond that are
+    omitted, since a partial count would be misleading.
     """
     pinned = [info for topic in topics for info in topic.partitions if _hidden_offsets(info) > 0]
     pinned.sort(key=lambda info: (-_hidden_offsets(info), info.partition))

@@ -1,6 +1,7 @@
-"""The newest part of the transaction log, read like any topic (Fetch without a group).
+"""The newest records of the transaction log, read without a group.
 
-It tells who fenced whom: a coordinator keeps only the present state of a transactional id, its log the last ones.
+They show which producer fenced which: a coordinator keeps only the present state of a transactional id, its log also
+earlier ones.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ async def collect_history(
 
     Args:
         reader: The read-only client.
-        partitions: The topic's partitions with their offsets filled in.
-        records_per_partition: How far back to go, in offsets; compaction may have removed some of them.
+        partitions: The topic's partitions with their offsets.
+        records_per_partition: How many offsets to go back; compaction may have removed some of the records.
     """
     answers = await asyncio.gather(
         *(
@@ -53,7 +54,7 @@ async def collect_history(
         )
     )
     entries = tuple(entry for answer in answers for entry in answer.value)
-    # One reason usually holds for all partitions (no permission on the topic): say it once.
+    # The same reason usually applies to all partitions (no permission on the topic), so report it once.
     gaps: dict[tuple[GapReason, str], EvidenceGap] = {}
     for answer in answers:
         for gap in answer.gaps:
@@ -95,7 +96,7 @@ async def read_entries(reader: ReadOnly, info: PartitionInfo, offset: int) -> Pr
 def decode_entries(
     partition: TopicPartition, coordinator_epoch: int, records: Iterable[Record]
 ) -> list[TransactionLogEntry]:
-    """Decode records of one batch of `__transaction_state`; types of a newer release are left out.
+    """Decode the records of a batch of `__transaction_state`; skip types of newer releases.
 
     Raises:
         WireError: A key or value is damaged.
@@ -108,7 +109,7 @@ def decode_entries(
             key = transaction_log.decode_key(record.key)
             value = None if record.value is None else transaction_log.decode_value(record.value)
         except UnknownRecordError:
-            # A record type of a newer release: it says nothing that this program could understand.
+            # A record type of a newer release, which cannot be interpreted.
             continue
         place = (key.transactional_id, partition.partition, record.offset, coordinator_epoch)
         if value is None:

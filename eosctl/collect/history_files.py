@@ -1,4 +1,4 @@
-"""The transaction log from a broker's data directory, when no cluster is there to ask."""
+"""Read the transaction log from a broker's data directory, without a cluster."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from eosctl.wire.errors import WireError
 
 
 def read_history(arguments: Iterable[str], now_ms: int) -> ClusterSnapshot:
-    """Read every partition of `__transaction_state` below the given directories.
+    """Read every partition of `__transaction_state` in the given directories.
 
     Args:
-        arguments: Data directories of brokers, partition directories, or segment files. Replicas may repeat: each
-            record counts once.
+        arguments: Data directories of brokers, partition directories, or segment files. Records of several replicas
+            count once.
         now_ms: The time of the snapshot.
 
     Raises:
-        UsageError: Nothing is there, or no file belongs to the transaction log.
+        UsageError: An argument matches nothing, or no file belongs to the transaction log.
     """
     entries: dict[tuple[int, int], TransactionLogEntry] = {}
     gaps: list[EvidenceGap] = []

@@ -1,7 +1,7 @@
-"""Where the present leader epoch of a partition begins (OffsetForLeaderEpoch, KIP-101).
+"""The start offset of a partition's present leader epoch (OffsetForLeaderEpoch, KIP-101).
 
-Whether a marker can have been skipped for want of a leader turns on it: records of the present epoch have had a leader
-all the time (`analysis.abort_safety`).
+It determines whether a marker may have been skipped for lack of a leader: records of the present epoch have always had
+one (`analysis.abort_safety`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ CONSUMER = -1
 async def collect_leader_epochs(
     reader: ReadOnly, topics: Sequence[Topic], look: TransactionLook
 ) -> Probed[tuple[Topic, ...]]:
-    """Fill in the start of the present epoch for partitions with an open transaction.
+    """Set the start of the present epoch for partitions with an open transaction.
 
-    Partitions in epoch 0 are not asked: their epoch begins with the log.
+    Partitions in epoch 0 are not queried, since their epoch starts with the log.
     """
     wanted = {
         where.partition
@@ -55,7 +55,7 @@ async def _ask(
 ) -> Probed[dict[TopicPartition, int]]:
     by_topic: dict[str, list[api.OffsetForLeaderPartition]] = defaultdict(list)
     for info in partitions:
-        # The end of the epoch before is the start of this one.
+        # The previous epoch ends where this one starts.
         question = api.OffsetForLeaderPartition(info.partition.partition, -1, info.leader_epoch - 1)
         by_topic[info.partition.topic].append(question)
     request = api.OffsetForLeaderEpochRequest(

@@ -1,4 +1,4 @@
-"""A partition's batches from its leader into a file, as a segment would hold them."""
+"""Save a partition's batches from its leader to a file in the format of a segment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KIND = EvidenceKind.OFFSETS
 
 
 class LiveLog(NamedTuple):
-    """What was read: the file, the first offset asked for, and where reading stopped."""
+    """The saved file, the first requested offset, and the end offset."""
 
     path: Path
     from_offset: int
@@ -34,18 +34,18 @@ async def save_log(
     from_ms: int | None = None,
     max_bytes: int,
 ) -> LiveLog:
-    """Fetch a partition up to the high watermark of now, and write its batches as they came.
+    """Fetch a partition up to the current high watermark, and write its batches unchanged.
 
     Args:
         reader: The read-only client.
         info: The partition with its offsets.
-        directory: Gets a file with the name of a segment.
-        from_offset: The first offset; the log's start when None and no time is given.
-        from_ms: Instead, the first offset with this timestamp or a later one.
-        max_bytes: How much to fetch at most.
+        directory: Receives a file with the name of a segment.
+        from_offset: The first offset; the log start offset if None and no time is given.
+        from_ms: Alternatively, start at the first offset with at least this timestamp.
+        max_bytes: Maximum number of bytes to fetch.
 
     Raises:
-        WireError: The leader sent bytes that are no batches.
+        WireError: The leader sent malformed batches.
         OSError: The file cannot be written.
     """
     end = info.high_watermark or 0
@@ -64,7 +64,7 @@ async def save_log(
             whole, before = 0, offset
             for position, header in iter_headers(data):
                 if position + header.size_bytes > len(data):
-                    break  # a fetch may end in the middle of a batch
+                    break  # A fetch may start in the middle of a batch.
                 whole, offset = position + header.size_bytes, header.last_offset + 1
             file.write(data[:whole])
             if offset == before:

@@ -1,4 +1,4 @@
-"""The directories in which brokers keep their logs (DescribeLogDirs; needs DESCRIBE on the cluster)."""
+"""The log directories of brokers (DescribeLogDirs; needs DESCRIBE on the cluster)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.wire.messages import describe_log_dirs
 
 
 async def collect_log_directories(reader: ReadOnly, broker_ids: Sequence[int]) -> Probed[tuple[LogDirectory, ...]]:
-    """Ask every broker for its own directories; a failed directory is a finding, not a gap."""
+    """Query every broker for its own directories; a failed directory is a finding, not a gap."""
     request = describe_log_dirs.DescribeLogDirsRequest(topics=None)
     answers = await asyncio.gather(
         *(

@@ -1,4 +1,4 @@
-"""What logs show, added to a snapshot: incidents, records that no incident explains, and what could not be read."""
+"""Add the findings of logs to a snapshot: incidents, unexplained records, and unread parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 
 
 def with_logs(snapshot: ClusterSnapshot, findings: LogFindings) -> ClusterSnapshot:
-    """Return a snapshot with what logs show and, as gaps, what could not be read or recognized. Secrets are masked."""
+    """Return a snapshot with findings of logs and, as gaps, unread or unrecognized content. Secrets are masked."""
     events = {(event.file, event.offset): event for event in findings.events}
     told = tuple(
         LoggedIncident(incident, tuple(_record(place, events) for place in incident.evidence))
@@ -40,7 +40,7 @@ def _record(place: EvidenceLine, events: Mapping[tuple[str, int], LogEvent]) -> 
 
 
 def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:
-    """Yield what of the logs is no evidence: nothing at all, files of unknown content, and files that broke off."""
+    """Yield the gaps of the logs: no logs at all, unrecognized files, and truncated files."""
     if nothing := nothing_read_text(findings):
         yield _gap("*", GapReason.NOT_RECOGNIZED, nothing, "Name files that hold logs.")
     else:

@@ -1,4 +1,4 @@
-"""Looking for a producer's markers in one partition: whether the one that a decision calls for has come."""
+"""Search for a producer's markers in a partition."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ KIND: Final = EvidenceKind.TRANSACTION_HISTORY
 async def search_markers(
     reader: ReadOnly, info: PartitionInfo, producer_id: int, since_ms: int, before_offset: int
 ) -> MarkerSearch:
-    """Read a partition from a time up to an offset for markers of one producer.
+    """Read a partition from a time up to an offset for markers of a producer.
 
     Args:
         reader: The read-only client.
-        info: The partition; its leader is asked.
-        producer_id: Whose markers.
-        since_ms: From the first offset with this timestamp or a later one.
-        before_offset: Up to here, exclusive. At most `FETCHES` MiB are read.
+        info: The partition; its leader is queried.
+        producer_id: The producer id.
+        since_ms: Start at the first offset with at least this timestamp.
+        before_offset: End offset, exclusive. At most `FETCHES` MiB are read.
     """
     start, gaps = await offset_at(reader, info, since_ms)
     if gaps:
         return MarkerSearch(before_offset, before_offset, False)
-    # Nothing is as young as that: no marker can be.
+    # No record is that recent, so there is no marker.
     first = before_offset if start is None else min(start, before_offset)
     offset, found = first, None
     for _ in range(FETCHES):

@@ -1,4 +1,4 @@
-"""Watching a cluster for an interval: what it is like, and what was appended to its logs meanwhile."""
+"""Observe a cluster for an interval: its state, and the records appended meanwhile."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ KINDS = frozenset({EvidenceKind.TOPICS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind
 
 
 async def observe_cluster(client: Asks, interval_ms: int, now_ms: Callable[[], int]) -> Probed[Observed]:
-    """Watch a cluster for an interval without changing it.
+    """Observe a cluster for an interval without changing it.
 
     Args:
         client: An open client; only read requests are sent through it.
-        interval_ms: How long to watch.
-        now_ms: The observer's clock, which times the interval.
+        interval_ms: Duration of the observation.
+        now_ms: The clock, which also times the interval.
 
     Raises:
-        EosctlError: Metadata could not be had. Every later failure is a gap.
+        EosctlError: Metadata could not be fetched. Every later failure is a gap.
     """
     snapshot = await collect_snapshot(client, Observer(now_ms), KINDS)
     reader = ReadOnly(client)
@@ -62,6 +62,6 @@ async def _transaction_log(
     )
     found = await collect_history(reader, log.partitions, records_per_partition=appended)
     ended = {info.partition.partition: info.high_watermark or 0 for info in log.partitions}
-    # The log goes on growing while it is read.
+    # The log grows while it is read.
     entries = tuple(e for e in found.value if began.get(e.log_partition, 0) <= e.offset < ended[e.log_partition])
     return Probed(entries, found.gaps)

@@ -1,7 +1,7 @@
-"""What `__consumer_offsets` says a group's offsets are, beside what its coordinator says (KAFKA-17507).
+"""Compare a group's offsets in `__consumer_offsets` with those of its coordinator (KAFKA-17507).
 
-The log is replayed as a coordinator does that loads it: offsets of a transaction count with its commit marker. A
-coordinator that answers otherwise, before and after whom the log says the same, has lost track of its own log.
+The log is replayed as a coordinator loads it: a transaction's offsets take effect with its commit marker. A coordinator
+that returns another offset, while the log did not change before and after, has diverged from its log.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Key = tuple[str, TopicPartition]
 
 
 class _Logged(NamedTuple):
-    """An offset and where its record is; `offset` is None for a tombstone."""
+    """An offset and the position of its record; `offset` is None for a tombstone."""
 
     offset: int | None
     log_offset: int
 
 
 class _Replay:
-    """The offsets of one partition of the topic, record by record."""
+    """The offsets of a partition of the topic, updated record by record."""
 
     def __init__(self) -> None:
         self.committed: dict[Key, _Logged] = {}
@@ -68,12 +68,12 @@ class _Replay:
 async def collect_stale_offsets(
     reader: ReadOnly, snapshot: ClusterSnapshot, group_ids: Sequence[str] = ()
 ) -> Probed[tuple[StaleOffset, ...]]:
-    """Find offsets of which coordinators say something else than their log.
+    """Find offsets that differ between coordinators and their log.
 
     Args:
         reader: The read-only client.
         snapshot: Brokers and topics.
-        group_ids: Only these groups; all when empty.
+        group_ids: Only these groups; all if empty.
     """
     topic = snapshot.topic(OFFSETS_TOPIC)
     if topic is None:

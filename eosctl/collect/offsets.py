@@ -1,4 +1,4 @@
-"""Log start, high watermark and last stable offset of every partition (ListOffsets)."""
+"""Log start offset, high watermark, and last stable offset of every partition (ListOffsets)."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ PARTITIONS_PER_REQUEST: Final = 1_000
 
 
 class _Question(NamedTuple):
-    """Which offset to ask for."""
+    """The offset to query."""
 
     timestamp: int
     isolation_level: int
 
 
-# The last stable offset is asked for first: a high watermark read after it can only be larger, so the invisible part
-# between them never comes out negative on a busy partition.
+# The last stable offset is queried first: a high watermark that is read later can only be larger, so the difference is
+# never negative on a busy partition.
 _LAST_STABLE_OFFSET: Final = _Question(LATEST, READ_COMMITTED)
 _HIGH_WATERMARK: Final = _Question(LATEST, READ_UNCOMMITTED)
 _LOG_START: Final = _Question(EARLIEST, READ_UNCOMMITTED)
 
 
 async def collect_offsets(reader: ReadOnly, topics: Sequence[Topic]) -> Probed[tuple[Topic, ...]]:
-    """Fill in the offsets of all partitions that have a leader."""
+    """Set the offsets of all partitions with a leader."""
     by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
     gaps: list[EvidenceGap] = []
     for topic in topics:

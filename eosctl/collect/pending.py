@@ -1,4 +1,4 @@
-"""The offsets that open transactions hold in `__consumer_offsets`, read there: which group, which transaction."""
+"""Pending offsets of open transactions, read from `__consumer_offsets`: group and transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controller quorum, as the active controller describes it to the brokers, and its silence."""
+"""The state of the controller quorum from the active controller, and the detection of a missing one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BROKERS_ASKED: Final = 3
 #: Longer than an election (controller.quorum.election.timeout.ms and controller.quorum.fetch.timeout.ms: 1 s and 2 s).
 CONVINCING_SILENCE_MS: Final = 6_000
 ATTEMPTS: Final = 8
-#: A voter fetches at least twice a second (KafkaRaftClient waits 500 ms for new records at most).
+#: A voter fetches at least twice a second (KafkaRaftClient waits at most 500 ms for new records).
 VOTER_SILENCE_MS: Final = 1_500
 PAUSE_S: Final = 1.0
 _SILENT: Final = frozenset({GapReason.TIMED_OUT, GapReason.NO_LEADER})
@@ -45,17 +45,18 @@ async def collect_quorum(
 ) -> Probed[QuorumInfo | None]:
     """Return the state of the controller quorum (DescribeQuorum; needs DESCRIBE on the cluster).
 
-    Brokers forward the request to the active controller. If brokers that answer everything else get no answer from it
-    for longer than an election takes, the gap is that of the active controller (`ACTIVE_CONTROLLER`): Kafka 4.3 answers
-    REQUEST_TIMED_OUT, after a minute.
+    Brokers forward the request to the active controller. If responsive brokers get no response from it for longer than
+    an election takes, the gap is that of the active controller (`ACTIVE_CONTROLLER`). Kafka 4.3 returns
+    REQUEST_TIMED_OUT after a minute.
 
-    A controller that has lost the other voters answers until it resigns, 1.5 times `controller.quorum.fetch.timeout.ms`
-    later. So an answer in which no majority of the voters fetches is asked for again, for as long.
+    A controller that has lost the other voters responds until it resigns, 1.5 times
+    `controller.quorum.fetch.timeout.ms` later. Therefore a response without a fetching majority is requested again for
+    that long.
     """
     asked = [broker for broker in brokers if broker.reachable and not broker.fenced and broker.api_ranges]
     serving = [broker.node_id for broker in asked if _serves(broker)]
     if not serving:
-        # ZooKeeper, a release before 3.3, or no broker that can be reached under its own address.
+        # ZooKeeper, a release before 3.3, or no broker that is reachable under its own address.
         return await _any_broker(reader)
     started_at_ms = now_ms()
     answers: list[Probed[QuorumInfo | None]] = []
@@ -76,7 +77,7 @@ async def collect_quorum(
             return Probed(None, (_silent(alive, gaps[0], silence_ms),) if alive else gaps[:1])
         if number < ATTEMPTS - 1:
             await asyncio.sleep(PAUSE_S)
-    # A controller that has not resigned by now leads: the times in its answer are wrong, or old.
+    # A controller that has not resigned by now leads: the times in its response are wrong or old.
     leading = next((answer.value for answer in answers if answer.value is not None), None)
     return Probed(None, gaps[:1]) if leading is None else Probed(leading)
 
@@ -100,7 +101,7 @@ async def _one_broker(reader: ReadOnly, node_id: int) -> Probed[QuorumInfo | Non
 
 
 async def _alive(reader: ReadOnly, node_ids: Sequence[int]) -> list[int]:
-    """Return the brokers that answer for themselves: the silence of the others says nothing about the controller."""
+    """Return the brokers that respond to other requests; if none does, silence does not identify the controller."""
     request = api_versions.ApiVersionsRequest(client_software_name="eosctl", client_software_version="1")
     answers = await asyncio.gather(
         *(
@@ -128,7 +129,7 @@ def _silent(node_ids: Sequence[int], gap: EvidenceGap, silence_ms: int) -> Evide
 
 
 def frozen_metadata(gaps: Sequence[EvidenceGap]) -> tuple[EvidenceGap, ...]:
-    """Return the evidence that stays frozen while no controller answers; nothing if one does."""
+    """Return the evidence that is frozen while no controller responds; empty if one does."""
     if not any(gap.kind is EvidenceKind.QUORUM and gap.subject == ACTIVE_CONTROLLER for gap in gaps):
         return ()
     detail = "no controller answers, so brokers show what was true before"
@@ -139,7 +140,7 @@ def frozen_metadata(gaps: Sequence[EvidenceGap]) -> tuple[EvidenceGap, ...]:
 
 
 def _majority_fetches(partition: describe_quorum.ResponsePartitionData) -> bool:
-    """Return whether enough voters fetch to elect the leader again; version 0 has no times, so it counts as enough."""
+    """Return whether enough voters fetch to elect the leader again; always True for version 0, which has no times."""
     voters = partition.current_voters
     newest_ms = max((voter.last_fetch_timestamp for voter in voters), default=0)
     fetching = [

@@ -1,6 +1,6 @@
-"""What lies between a group's offset and the last stable offset, counted by reading it as read_committed does.
+"""Count the records between a group's offset and the last stable offset by reading them as read_committed.
 
-Offsets overstate it: markers take one each, aborted records are skipped, and compaction leaves holes.
+The offset difference is higher, since markers use offsets, aborted records are skipped, and compaction leaves gaps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KIND: Final = EvidenceKind.READABLE_RECORDS
 
 
 class _Span(NamedTuple):
-    """A batch: its offsets, how many records it holds, and what they are."""
+    """A batch: its offsets, its number of records, and their visibility."""
 
     first_offset: int
     last_offset: int
@@ -37,10 +37,10 @@ class _Span(NamedTuple):
 async def collect_readable(
     reader: ReadOnly, topics: Sequence[Topic], groups: Iterable[Group]
 ) -> Probed[tuple[ReadableRange, ...]]:
-    """Count what each group will be given, in the partitions where it has least to read.
+    """Count the records that each group has yet to read, in the partitions with the fewest.
 
-    At most `PARTITIONS_READ` partitions are read and `FETCHES_PER_PARTITION` MiB of each; a range that goes on beyond
-    that is left out, since half a count would mislead.
+    At most `PARTITIONS_READ` partitions and `FETCHES_PER_PARTITION` MiB of each are read. Ranges beyond that are
+    omitted, since a partial count would be misleading.
     """
     infos = {info.partition: info for topic in topics for info in topic.partitions}
     starts: dict[TopicPartition, set[int]] = defaultdict(set)
@@ -58,7 +58,7 @@ async def collect_readable(
 
 
 async def _count(reader: ReadOnly, info: PartitionInfo, starts: Sequence[int]) -> Probed[list[ReadableRange]]:
-    """Read once from the earliest start; every start is counted from the same batches."""
+    """Read once from the earliest start, and count for every start."""
     end, offset = info.last_stable_offset or 0, starts[0]
     spans: list[_Span] = []
     aborted: set[int] = set()

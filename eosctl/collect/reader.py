@@ -1,4 +1,4 @@
-"""Asking a cluster without changing it, and turning refusals into evidence gaps."""
+"""Query a cluster without changing it, and convert errors to evidence gaps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NEXT_STEPS: Final = {
     GapReason.NO_LEADER: "Bring a replica of the partition back.",
     GapReason.UNSUPPORTED: "A newer broker release serves this request.",
 }
-# KIP-664; ListTransactions and DescribeTransactions came later than DescribeProducers.
+# KIP-664; ListTransactions and DescribeTransactions were added after DescribeProducers.
 _SINCE: Final = {
     EvidenceKind.TRANSACTIONS: "Coordinators tell their transactions from Kafka 3.0 on.",
     EvidenceKind.PRODUCERS: "Leaders tell the producers of their partitions from Kafka 2.8 on.",
@@ -35,29 +35,29 @@ _SINCE: Final = {
 
 
 class Asks(Protocol):
-    """What collecting needs of a client; both raise an `EosctlError` when there is no answer."""
+    """The client interface for collecting; both methods raise `EosctlError` without a response."""
 
     async def request(
         self, node_id: int, api_key: ApiKey, message: Request[Answer], *, cap: int | None = None
     ) -> Answer:
-        """Send one request to one broker, in no higher version than `cap`, and return its answer."""
+        """Send a request to a broker, in at most version `cap`, and return its response."""
 
     async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
-        """Send a request that any broker can answer to the first one that does."""
+        """Send a request that any broker can handle to the first one that responds."""
 
 
 class Probed(NamedTuple, Generic[T]):
-    """What a probe found, and what it could not find."""
+    """The results of a probe, and its gaps."""
 
     value: T
     gaps: tuple[EvidenceGap, ...] = ()
 
 
 class ReadOnly:
-    """A client that sends nothing but the requests of `READ_ONLY_APIS`, few at a time to each broker.
+    """A client that sends only the requests of `READ_ONLY_APIS`, with limited concurrency per broker.
 
-    A broker that could not be reached is not tried again: every later question to it fails at once with the same error,
-    so that one dead broker costs one connection timeout and not one for each kind of evidence.
+    An unreachable broker is not tried again: later requests to it fail immediately with the same error, so that it
+    costs one connection timeout in total.
     """
 
     def __init__(self, client: Asks) -> None:
@@ -68,11 +68,11 @@ class ReadOnly:
     async def request(
         self, node_id: int, api_key: ApiKey, message: Request[Answer], *, cap: int | None = None
     ) -> Answer:
-        """Send one read request to one broker.
+        """Send a read request to a broker.
 
         Raises:
-            AssertionError: The API is not on the list: a mistake in a probe, never the user's.
-            EosctlError: What the client raises.
+            AssertionError: The API is not on the list: a bug in a probe.
+            EosctlError: As raised by the client.
         """
         _check_allowed(api_key)
         lane = self._lanes.setdefault(node_id, asyncio.Semaphore(REQUESTS_IN_FLIGHT_PER_BROKER))
@@ -86,7 +86,11 @@ class ReadOnly:
                 raise
 
     async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
-        """Send one read request to whichever broker answers; raises as `request`."""
+        """Send a read request to the first broker that responds.
+
+        Raises:
+            EosctlError: As for `request`.
+        """
         _check_allowed(api_key)
         return await self._client.request_any(api_key, message)
 
@@ -97,12 +101,12 @@ def _check_allowed(api_key: ApiKey) -> None:
 
 
 def gap_without_leader(kind: EvidenceKind, partition: TopicPartition) -> EvidenceGap:
-    """Return the gap that a partition without leader leaves."""
+    """Return the gap of a partition without a leader."""
     return EvidenceGap(kind, str(partition), GapReason.NO_LEADER, next_step=_NEXT_STEPS[GapReason.NO_LEADER])
 
 
 def gap_from_failure(kind: EvidenceKind, subject: str, failure: Failure, detail: str = "") -> EvidenceGap:
-    """Turn a failed request into a gap."""
+    """Convert a failed request to a gap."""
     error = "" if failure.error_code is ErrorCode.NONE else failure.error_code.name
     next_step = failure.error.next_step or _NEXT_STEPS.get(failure.reason, "")
     if failure.reason is GapReason.UNSUPPORTED:
@@ -111,14 +115,14 @@ def gap_from_failure(kind: EvidenceKind, subject: str, failure: Failure, detail:
 
 
 def gap_from_code(kind: EvidenceKind, subject: str, code: int, detail: str = "") -> EvidenceGap:
-    """Turn an error code inside a broker's answer into a gap."""
+    """Convert an error code in a broker's response to a gap."""
     return gap_from_failure(kind, subject, failure_for_code(code, subject, detail or None), detail)
 
 
 async def attempt(
     kind: EvidenceKind, subject: str, ask: Callable[[], Awaitable[T]]
 ) -> tuple[T | None, tuple[EvidenceGap, ...]]:
-    """Run one request; a failure becomes a gap and a None."""
+    """Run a request; return a gap and None for a failure."""
     try:
         return await ask(), ()
     except EosctlError as error:
@@ -126,6 +130,6 @@ async def attempt(
 
 
 def in_batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Split a sequence so that no single request grows without bound."""
+    """Split a sequence to limit the size of requests."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -1,4 +1,4 @@
-"""How transactions ended since the first look, counted while the transaction log is followed."""
+"""Count how transactions ended since the first pass, by following the transaction log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eosctl.model.transaction import TransactionState
 
 
 class TransactionEnd(StrEnum):
-    """How a transaction was decided."""
+    """How a transaction ended."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
@@ -25,10 +25,10 @@ class TransactionEnd(StrEnum):
 
 
 def classify_end(entry: TransactionLogEntry) -> TransactionEnd | None:
-    """Return what a record of the transaction log decides, None when it decides nothing.
+    """Return the outcome that a record of the transaction log decides, or None.
 
-    The decision is the Prepare record, one for each transaction. An abort that was decided when the timeout had passed
-    is the coordinator's: whoever asks later is refused.
+    The decision is the Prepare record, one per transaction. An abort after the timeout is attributed to the
+    coordinator, which rejects the producer's later requests.
     """
     if entry.state == TransactionState.PREPARE_COMMIT:
         return TransactionEnd.COMMITTED
@@ -39,9 +39,9 @@ def classify_end(entry: TransactionLogEntry) -> TransactionEnd | None:
 
 
 class EndCounter:
-    """Counts ends from the first look on; each look reads what was written since the one before.
+    """Counts ends from the first pass on; each pass reads the records since the previous one.
 
-    A partition whose log became shorter (an unclean election) is followed from its new end.
+    A partition whose log was truncated (unclean election) is followed from its new end.
     """
 
     def __init__(self) -> None:
@@ -50,14 +50,14 @@ class EndCounter:
         self._topic_was_absent: bool | None = None
 
     async def follow(self, reader: ReadOnly, snapshot: ClusterSnapshot) -> tuple[EvidenceGap, ...]:
-        """Read on.
+        """Read the new records.
 
         Args:
             reader: The read-only client.
-            snapshot: The look just taken, with offsets.
+            snapshot: The current pass, with offsets.
 
         Returns:
-            What could not be read; it is tried again at the next look.
+            The gaps; the next pass retries them.
         """
         topic = snapshot.topic(TRANSACTION_STATE)
         if self._topic_was_absent is None:
@@ -68,7 +68,7 @@ class EndCounter:
 
     async def _follow(self, reader: ReadOnly, info: PartitionInfo) -> tuple[EvidenceGap, ...]:
         index, end = info.partition.partition, info.high_watermark or 0
-        # A topic that is made later, with the first transaction, is read from its start.
+        # A topic that is created later, with the first transaction, is read from its start.
         start = self._offsets.get(index, 0 if self._topic_was_absent else end)
         if start >= end:
             self._offsets[index] = end

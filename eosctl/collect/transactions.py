@@ -1,7 +1,7 @@
-"""One look at all transactions: partition leaders first, coordinators afterwards.
+"""A pass over all transactions: partition leaders first, coordinators second.
 
-The order matters. A transaction's markers reach the partitions before its coordinator forgets it, so what the leaders
-still show open after the coordinators were asked once is not on its way out (see `analysis.hanging`).
+The order matters. A transaction's markers reach the partitions before its coordinator forgets it. So a transaction that
+leaders still report as open after the coordinators were queried once is not about to complete (see `analysis.hanging`).
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ _NOT_IDLE: Final = tuple(state.value for state in TransactionState if state not 
 
 
 class TransactionQuery(msgspec.Struct, frozen=True):
-    """Which transactional ids a look is about; whoever narrows it applies the same filter to the answer.
+    """A filter for transactional ids; callers apply the same filter to the response.
 
-    A broker that does not know a filter (`running_longer_than_ms` came with 3.8, KIP-994) ignores it and lists more.
+    Brokers ignore unknown filters (`running_longer_than_ms` was added in 3.8, KIP-994) and return more ids.
 
     Attributes:
-        states: Only ids in these states, in the wire's words; all when empty.
-        producer_ids: Only ids with these producer ids; all when empty.
+        states: Only ids in these states, named as on the wire; all if empty.
+        producer_ids: Only ids with these producer ids; all if empty.
         running_longer_than_ms: Only transactions that run longer, by the coordinator's clock.
-        describe_idle: Whether ids without a transaction are described too. Without, what leaders show open still is.
+        describe_idle: Whether to describe ids without a transaction. If not, transactions that leaders report as open
+            are still described.
     """
 
     states: tuple[str, ...] = ()
@@ -55,7 +56,7 @@ class TransactionQuery(msgspec.Struct, frozen=True):
     describe_idle: bool = True
 
     def request(self) -> list_transactions.ListTransactionsRequest:
-        """Return the request that asks for them."""
+        """Return the request with this filter."""
         duration = -1 if self.running_longer_than_ms is None else self.running_longer_than_ms
         return list_transactions.ListTransactionsRequest(self.states, self.producer_ids, duration)
 
@@ -71,16 +72,16 @@ async def look_at_transactions(
     query: TransactionQuery = EVERY_TRANSACTION,
     before: TransactionLook | None = None,
 ) -> Probed[TransactionLook]:
-    """Take one look.
+    """Collect producers and transactions once.
 
     Args:
         reader: The read-only client.
-        broker_ids: The brokers to ask for their transactions; each coordinates some of them.
-        partitions: The partitions whose leaders to ask for producers.
-        now_ms: The observer's clock.
-        query: Which transactional ids matter.
-        before: The look before this one, if any: what then was without a transaction is asked for again only if it
-            now has one, or a leader shows it open.
+        broker_ids: The brokers to query for their coordinated transactions.
+        partitions: The partitions to query for producers at their leaders.
+        now_ms: The clock.
+        query: The filter for transactional ids.
+        before: The previous pass, if any. Ids without a transaction then are described again only if they have one now,
+            or a leader reports it as open.
     """
     started_at_ms = now_ms()
     producers = await collect_producers(reader, partitions)
@@ -99,7 +100,7 @@ async def look_at_transactions(
 async def collect_producers(
     reader: ReadOnly, partitions: Iterable[PartitionInfo]
 ) -> Probed[tuple[PartitionProducers, ...]]:
-    """Ask every leader for the producers of its partitions (DescribeProducers, KIP-664; Kafka 2.8 and later)."""
+    """Query every leader for the producers of its partitions (DescribeProducers, KIP-664; Kafka 2.8 and later)."""
     by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
     gaps: list[EvidenceGap] = []
     for info in partitions:
@@ -166,14 +167,14 @@ async def collect_transactions(
     held_open: Collection[int] = (),
     earlier: Sequence[Transaction] | None = None,
 ) -> Probed[tuple[Transaction, ...]]:
-    """Ask every broker for the transactions that it coordinates, then for their details (Kafka 3.0 and later).
+    """Query every broker for its coordinated transactions, then for their details (Kafka 3.0 and later).
 
     Args:
         reader: The read-only client.
-        broker_ids: The brokers to ask.
-        query: Which transactional ids matter.
-        held_open: Producer ids that leaders show open; theirs are described whatever their state.
-        earlier: What an earlier look found; its idle ids stay as they were unless there is a reason to ask again.
+        broker_ids: The brokers to query.
+        query: The filter for transactional ids.
+        held_open: Producer ids that leaders report as open; they are described in any state.
+        earlier: The result of an earlier pass; its idle ids are reused unless they may have changed.
     """
     answers = await asyncio.gather(
         *(
@@ -211,7 +212,7 @@ async def _changes_of_coordinator(
     held_open: Collection[int],
     earlier: Sequence[Transaction],
 ) -> Probed[list[Transaction]]:
-    """Ask for ids with a transaction, and again for those that had one or that a leader shows open."""
+    """Query ids with a transaction, and again those that had one or that a leader reports as open."""
     listed = await _list_ids(reader, broker_id, replace(query, states=_NOT_IDLE))
     if listed.gaps:
         return Probed([], listed.gaps)
@@ -226,7 +227,7 @@ async def _changes_of_coordinator(
         else:
             remembered.append(transaction.transactional_id)
     details = await _describe_all(reader, broker_id, [*sorted(wanted), *remembered])
-    # One that is no longer listed may have expired or moved to another coordinator, which lists it.
+    # An id that is no longer listed may have expired or moved to another coordinator, which lists it.
     gaps = tuple(gap for gap in details.gaps if gap.subject not in remembered)
     return Probed(_joined(broker_id, found, details.value, listed.value), gaps)
 
@@ -255,7 +256,7 @@ async def _describe_all(reader: ReadOnly, broker_id: int, wanted: Sequence[str])
 def _joined(
     broker_id: int, found: dict[str, Transaction], described: Iterable[Transaction], listed: Iterable[_Entry]
 ) -> list[Transaction]:
-    """Add what was described, and as their list entry those of which no details could be had."""
+    """Combine the described ids with the list entries of those without details."""
     found.update({transaction.transactional_id: transaction for transaction in described})
     for entry in listed:
         if entry.transactional_id not in found:
@@ -270,7 +271,7 @@ def _undescribed(entry: _Entry, coordinator_id: int) -> Transaction:
 
 
 async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> Probed[list[Transaction]]:
-    """Ask one coordinator for the details of transactional ids; those that it does not know are left out."""
+    """Query a coordinator for the details of transactional ids; unknown ids are omitted."""
     request = describe_transactions.DescribeTransactionsRequest(transactional_ids=ids)
     answer, gaps = await attempt(
         EvidenceKind.TRANSACTIONS,
@@ -284,7 +285,7 @@ async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> 
     for state in answer.transaction_states:
         code, transactional_id, topics = state.error_code, state.transactional_id, state.topics
         if code:
-            # One that is not found expired between the list and this question; its list entry stays, undescribed.
+            # An id that is not found has expired since it was listed; its list entry stays, undescribed.
             if code != ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
                 missing.append(gap_from_code(EvidenceKind.TRANSACTIONS, transactional_id, code))
             continue

@@ -1,8 +1,8 @@
-"""What brokers may leave out of their lists without an error, because this principal may not describe it.
+"""Detect resources that brokers omit from lists because this principal may not describe them.
 
-Metadata of all topics, ListTransactions, and ListGroups filter by DESCRIBE. Requests that name a resource refuse it
-openly, so a few names show what the lists hide: a random name, which only rules for all names allow, and the names in
-the cluster's own access rules, one for each rule that could forbid something.
+Metadata of all topics, ListTransactions, and ListGroups filter by DESCRIBE without an error. Requests that name a
+resource return an authorization error. So a few names reveal what the lists omit: a random name, which only rules for
+all names allow, and one name for each of the cluster's ACLs that could deny something.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EVERY_TOPIC_OPERATION: Final = sum(1 << operation for operation in (3, 4, 5, 6,
 
 
 class Listed(NamedTuple):
-    """A list that brokers filter: its kind of evidence, its resource, and what to grant."""
+    """A list that brokers filter: its kind of evidence, its resource type, and the required permission."""
 
     kind: EvidenceKind
     resource_type: str
@@ -48,7 +48,7 @@ GROUPS: Final = Listed(EvidenceKind.GROUPS, "Group", "groups", "--group", ErrorC
 
 
 class _Answer(NamedTuple):
-    """Which of the names were refused, and whether the first topic's authorized operations were all there are."""
+    """The denied names, and whether the first topic's authorized operations were complete."""
 
     refused: tuple[str, ...] = ()
     may_do_everything: bool = False
@@ -64,32 +64,32 @@ async def collect_visibility(
     seen_topics: Iterable[str],
     random_name: Callable[[], str],
 ) -> tuple[EvidenceGap, ...]:
-    """Return a gap for each list from which something may be missing; nothing if all of it is visible.
+    """Return a gap for each list that may be incomplete; empty if everything is visible.
 
     Args:
         reader: The read-only client.
-        kinds: What is collected; topics always are.
-        access: The cluster's access rules, or why this principal cannot read them.
-        seen_topics: Topics that the metadata listed.
-        random_name: Returns names that no resource has.
+        kinds: The collected evidence; topics are always included.
+        access: The cluster's ACLs, or the reason why this principal cannot read them.
+        seen_topics: Topics in the metadata.
+        random_name: Returns names that do not exist.
     """
     rules = access.value
     if rules is not None and not rules.enabled:
         return ()
     unread = [gap for gap in access.gaps if gap.reason is not GapReason.UNSUPPORTED]
     wanted: list[tuple[Listed, _Ask]] = []
-    # Before Kafka 0.11, which brought DescribeAcls, Metadata creates the topics that it names.
+    # Before Kafka 0.11, which added DescribeAcls, Metadata creates the requested topics.
     if rules is not None or unread:
         wanted.append((TOPICS, _ask_topics))
     if EvidenceKind.TRANSACTIONS in kinds:
         wanted.append((TRANSACTIONAL_IDS, _ask_transactional_ids))
-    # DESCRIBE on the cluster, without which the rules cannot be read, lists every group.
+    # DESCRIBE on the cluster, which is needed to read the ACLs, lists every group.
     if rules is None and kinds & {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS}:
         wanted.append((GROUPS, _ask_groups))
     seen = frozenset(seen_topics)
     names = {listed: _names(listed, rules, seen, random_name) for listed, _ in wanted}
     answers = await asyncio.gather(*(_refused(reader, listed, ask, names[listed]) for listed, ask in wanted))
-    # With allow.everyone.if.no.acl.found a name without rules is open, and only the rules show which names have some.
+    # With allow.everyone.if.no.acl.found, a name without ACLs is open, and only the ACLs show which names have some.
     unproven = bool(unread) and answers[0].value.may_do_everything
     gaps: list[EvidenceGap] = []
     for (listed, _), answer in zip(wanted, answers, strict=True):
@@ -104,7 +104,7 @@ async def collect_visibility(
 def _names(
     listed: Listed, rules: AccessRules | None, seen: frozenset[str], random_name: Callable[[], str]
 ) -> dict[str, str]:
-    """Return the names to ask for, each with what it stands for: a random one first, for every name without a rule."""
+    """Return the names to query with their meaning; first a random one for all names without a rule."""
     names = {random_name(): f"any of the {listed.plural}"}
     if listed is TOPICS:
         names |= {name: name for name in INTERNAL_TOPICS}
@@ -124,7 +124,7 @@ async def _refused(reader: ReadOnly, listed: Listed, ask: _Ask, names: Iterable[
     for number, batch in enumerate(in_batches(list(names), NAMES_PER_REQUEST)):
         answer, gaps = await attempt(listed.kind, f"{listed.plural} by name", partial(ask, reader, batch))
         if answer is None:
-            # A broker that does not serve the request does not serve the list either, which is a gap of its own.
+            # A broker without this request does not have the list either, which is a separate gap.
             unsupported = all(gap.reason is GapReason.UNSUPPORTED for gap in gaps)
             return Probed(_Answer(), () if unsupported else gaps)
         refused += answer.refused
@@ -140,7 +140,7 @@ async def _ask_topics(reader: ReadOnly, names: Sequence[str]) -> _Answer:
     )
     answer = await reader.request_any(ApiKey.METADATA, request)
     refused = tuple(topic.name for topic in answer.topics if topic.name and topic.error_code == TOPICS.error)
-    # Brokers before Kafka 2.3 do not answer the operations: the value is negative then.
+    # Brokers before Kafka 2.3 do not return the operations: the value is negative then.
     first = next((topic.topic_authorized_operations for topic in answer.topics if topic.name == names[0]), 0)
     everything = first < 0 or first & _EVERY_TOPIC_OPERATION == _EVERY_TOPIC_OPERATION
     return _Answer(refused, everything and names[0] not in refused)

@@ -1,7 +1,7 @@
-"""What is appended to a cluster's logs, counted by reading them like any topic (Fetch without a group).
+"""Count the records appended to a cluster's logs by reading them without a group.
 
-Offsets alone cannot tell records from markers, nor how many of them share a batch; headers can. Records themselves are
-not decoded, except one to tell an abort marker from a commit marker.
+Offsets alone do not distinguish records from markers, and do not show batch sizes; batch headers do. Records are not
+decoded, except to distinguish abort from commit markers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eosctl.wire.records import batch as record_batch
 from eosctl.wire.records.batch import BatchHeader
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
-#: A busy partition is sampled from its start; the rest of the interval is taken to be alike.
+#: A busy partition is sampled from its start; the rest of the interval is assumed to be similar.
 BYTES_PER_PARTITION: Final = 8 << 20
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 
@@ -35,14 +35,14 @@ async def collect_traffic(
     *,
     bytes_per_partition: int = BYTES_PER_PARTITION,
 ) -> Probed[Traffic]:
-    """Count what was appended between two listings of offsets.
+    """Count the records appended between two listings of offsets.
 
     Args:
         reader: The read-only client.
-        before: Topics with their offsets at the beginning; a partition that is missing here began empty.
+        before: Topics with their offsets at the start; a missing partition started empty.
         after: Topics with their offsets at the end.
         interval_ms: The time between the two.
-        bytes_per_partition: How much of each partition to read at most.
+        bytes_per_partition: Maximum number of bytes to read per partition.
     """
     began = {info.partition: info.high_watermark for topic in before for info in topic.partitions}
     grown = [
@@ -77,13 +77,13 @@ async def _count(reader: ReadOnly, info: PartitionInfo, start: int, budget_bytes
 
 
 def count_batches(traffic: PartitionTraffic, data: bytes, offset: int, end: int) -> tuple[PartitionTraffic, int]:
-    """Add the batches from `offset` up to `end` to what was counted so far.
+    """Add the batches from `offset` up to `end` to the counts.
 
     Returns:
-        The new counts (`counted_offsets` excepted), and the first offset that was not seen.
+        The new counts (except `counted_offsets`), and the first offset that was not read.
 
     Raises:
-        WireError: The bytes are no batches.
+        WireError: The batches are malformed.
     """
     next_offset = offset
     for position, header in record_batch.iter_headers(data):
@@ -117,7 +117,7 @@ def _with_batch(traffic: PartitionTraffic, data: bytes, position: int, header: B
 async def collect_offset_commits(
     reader: ReadOnly, before: Sequence[Topic], after: Sequence[Topic]
 ) -> Probed[tuple[OffsetCommits, ...]]:
-    """Read which groups committed which topics' offsets in transactions between two listings of offsets."""
+    """Return which groups committed which topics' offsets in transactions between two listings of offsets."""
     began = {info.partition: info.high_watermark or 0 for topic in before for info in topic.partitions}
     counts: Counter[tuple[int, str, str]] = Counter()
     partitions: Counter[tuple[int, str, str]] = Counter()

@@ -1,1 +1,1 @@
-"""Snapshots in files and evidence bundles, with what they must not hold taken out."""
+"""Snapshot files and evidence bundles, without secrets and records."""

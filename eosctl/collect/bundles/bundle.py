@@ -1,4 +1,4 @@
-"""Evidence bundles as zip files. A bundle comes from somebody else's machine: nothing in it is believed unchecked."""
+"""Evidence bundles as zip files. They may come from other machines, so all content is validated."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MAX_MEMBERS: Final = 20_000
 MAX_MANIFEST_BYTES: Final = 16 << 20
 MAX_SNAPSHOT_BYTES: Final = 512 << 20
 MAX_TOTAL_BYTES: Final = 8 << 30
-# Deflate cannot do better than some 1,030 to 1; text of snapshots and logs stays far below this.
+# Deflate achieves at most about 1,030 to 1; the text of snapshots and logs stays far below.
 MAX_RATIO: Final = 400
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 class Part(NamedTuple):
-    """A file on its way into a bundle, in pieces."""
+    """A file to add to a bundle, in chunks."""
 
     name: str
     kind: str
@@ -44,14 +44,14 @@ def write_bundle(
     missing: Iterable[MissingPart],
     version: str,
 ) -> BundleManifest:
-    """Write a bundle, whole or not at all, readable by its owner only.
+    """Write a bundle atomically, readable only by its owner.
 
     Args:
-        path: Where.
-        snapshot: The evidence; it is always part of a bundle.
-        parts: Further files; read one after the other.
-        missing: What is not there and why; consumed after the parts, so that reading these may add to it.
-        version: Of this program.
+        path: The file.
+        snapshot: The evidence; it is part of every bundle.
+        parts: Additional files, read one after the other.
+        missing: Missing content with reasons. Consumed after the parts, so that reading these may add to it.
+        version: The version of eosctl.
 
     Raises:
         ConfigFileError: The file cannot be written.
@@ -82,7 +82,7 @@ def _write(archive: zipfile.ZipFile, part: Part) -> BundlePart:
 
 
 def is_bundle(path: Path) -> bool:
-    """Return whether a file begins as a zip file does."""
+    """Return whether a file starts with a zip signature."""
     try:
         with path.open("rb") as file:
             return file.read(4) == b"PK\x03\x04"
@@ -91,20 +91,20 @@ def is_bundle(path: Path) -> bool:
 
 
 def read_manifest(path: Path) -> BundleManifest:
-    """Read a bundle's table of contents.
+    """Read a bundle's manifest.
 
     Raises:
-        ConfigFileError: It is no bundle, a damaged or a dangerous one.
+        ConfigFileError: The file is not a bundle, or is damaged or malicious.
     """
     with _opened(path) as archive:
         return _manifest(archive, path)
 
 
 def read_snapshot(path: Path) -> ClusterSnapshot:
-    """Read the snapshot in a bundle; its bytes must be those that the manifest promises.
+    """Read the snapshot of a bundle and verify its digest from the manifest.
 
     Raises:
-        ConfigFileError: It is no bundle, a damaged or a dangerous one.
+        ConfigFileError: The file is not a bundle, or is damaged or malicious.
     """
     with _opened(path) as archive:
         manifest = _manifest(archive, path)
@@ -124,12 +124,12 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     except OSError as error:
         raise ConfigFileError(f"Cannot read {path}.", error.strerror or str(error), "Check the path.") from error
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
-        # RuntimeError: an encrypted member; zlib's own error is a ValueError's sibling and caught in _read.
+        # RuntimeError: an encrypted member. _read catches zlib's own error, which is not a subclass of ValueError.
         raise _refused(path, f"It is no readable zip file: {error}.") from error
 
 
 def _check(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse what no bundle has: names that leave the folder, links, and sizes that are made to hurt."""
+    """Reject names outside of the folder, links, and excessive sizes, which a valid bundle never contains."""
     members = archive.infolist()
     if len(members) > MAX_MEMBERS:
         raise _refused(path, f"It holds {len(members):,} files; a bundle holds {MAX_MEMBERS:,} at most.")
@@ -175,7 +175,7 @@ def _read(archive: zipfile.ZipFile, path: Path, name: str, max_bytes: int) -> by
         raise _refused(path, f"It holds no {name}.")
     try:
         with archive.open(name) as member:
-            # The size in the directory may lie: what counts is what comes out.
+            # The size in the directory may be wrong; the decompressed size counts.
             data = member.read(max_bytes + 1)
     except zlib.error as error:
         raise _refused(path, f"{name} is damaged: {error}.") from error

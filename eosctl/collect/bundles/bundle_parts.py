@@ -1,4 +1,4 @@
-"""What goes into a bundle beside the snapshot: the ends of logs, and data directories without anybody's records."""
+"""The parts of a bundle besides the snapshot: ends of logs, and data directories without records."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from eosctl.storage.names import (
 LOG_BYTES: Final = 32 << 20
 SEGMENT_BYTES: Final = 256 << 20
 SMALL_FILE_BYTES: Final = 16 << 20
-# Kafka's own bookkeeping: ids, epochs, offsets, states; no application's data.
+# Internal topics contain ids, epochs, offsets, and states, but no application data.
 STATE_TOPIC: Final = "__transaction_state"
 _OF_BROKERS: Final = frozenset({CLEAN_SHUTDOWN, META_PROPERTIES, PARTITION_METADATA, QUORUM_STATE})
 
 
 def log_parts(paths: Iterable[Path], missing: list[MissingPart]) -> Iterator[Part]:
-    """Yield the ends of log files (32 MiB each), with their secrets masked.
+    """Yield the ends of log files (32 MiB each) with masked secrets.
 
     Args:
         paths: Files, or directories that are searched for files with `log` in their name.
-        missing: Gets what could not be taken.
+        missing: Receives the files that could not be included.
     """
     for number, path in enumerate(_files(paths, lambda p: "log" in p.name or p.suffix in (".txt", ".out", ".json"))):
         if path.suffix in (".gz", ".zst", ".lz4", ".bz2", ".xz"):
@@ -54,12 +54,12 @@ def log_parts(paths: Iterable[Path], missing: list[MissingPart]) -> Iterator[Par
 def data_dir_parts(directories: Iterable[Path], missing: list[MissingPart]) -> Iterator[Part]:
     """Yield the files of brokers' data directories.
 
-    Segments of topics lose keys, values, and headers of their records; the metadata log and its snapshots keep their
-    records with passwords, keys, and tokens masked.
+    Segments of topics lose the keys, values, and headers of their records. The metadata log and its snapshots keep
+    their records with masked passwords, keys, and tokens.
 
     Args:
-        directories: Data directories, one or several a broker.
-        missing: Gets what could not be taken.
+        directories: Data directories, one or several per broker.
+        missing: Receives the files that could not be included.
     """
     for number, directory in enumerate(directories):
         positions: dict[Path, Positions] = {}
@@ -78,7 +78,7 @@ def data_dir_parts(directories: Iterable[Path], missing: list[MissingPart]) -> I
 
 
 def _logs_first(path: Path) -> tuple[Path, bool, str]:
-    """Sort the files of a directory so that a log's batches have moved before its index is read."""
+    """Return the sort key of a directory's files: logs before their indexes, which need the new positions."""
     return path.parent, Suffix.LOG not in path.name, path.name
 
 
@@ -89,7 +89,7 @@ def _whole(path: Path, missing: list[MissingPart], positions: Positions) -> Iter
 
 
 class _Contents(NamedTuple):
-    """What a bundle holds of a file, what is taken out of it, and how large the file may be."""
+    """The bundled content of a file, the removed content, and the maximum size."""
 
     read: Callable[[Path, list[MissingPart], Positions], Iterator[bytes]]
     redaction: str
@@ -103,7 +103,7 @@ _MASKED: Final = _Contents(masked_batches, "passwords, keys and tokens masked", 
 
 
 def _contents(path: Path) -> _Contents | None:
-    """Return what to take of a file by its name and its directory's; None if no file of Kafka has this name there."""
+    """Return how to include a file, by its name and its directory's; None if it is not a Kafka file."""
     home = parse_partition_directory(path.parent.name)
     segment = parse_segment_file(path.name)
     if is_metadata_snapshot(path.name):
@@ -112,7 +112,7 @@ def _contents(path: Path) -> _Contents | None:
         if home is None or home.topic not in (METADATA_TOPIC, STATE_TOPIC):
             return _STRIPPED
         return _MASKED if home.topic == METADATA_TOPIC else _STATE_LOG
-    # A data directory may be called broker-1, as if it were a partition's.
+    # A data directory may have the name of a partition directory, such as broker-1.
     is_known = (
         path.name in _OF_BROKERS or path.name.endswith("-checkpoint") or (home is not None and segment is not None)
     )

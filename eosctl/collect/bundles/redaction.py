@@ -1,4 +1,4 @@
-"""Remove passwords, tokens, and keys from the logs of a bundle."""
+"""Mask passwords, tokens, and keys in the logs of a bundle."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _LINE_BYTES: Final = 1 << 20
 
 _PEM_BEGIN: Final = re.compile(PEM_BEGIN.encode())
 _PEM_END: Final = re.compile(PEM_END.encode())
-# Other threads may log within a block, so only what can be base64 or a PEM header belongs to it: a line's last word, a
-# long word, or the text of a JSON record that holds one line.
+# Other threads may log within a PEM block, so only base64 and PEM headers belong to it: a line's last word, a long
+# word, or the text of a JSON record with one line.
 _PEM_LINE: Final = re.compile(
     rb"\A\s*\Z|(?:\A|\s)[A-Za-z0-9+/=\\]+\s*\Z|[A-Za-z0-9+/=]{16}|\"[A-Za-z0-9+/=]+(?:\\r)?\\n\"|Proc-Type:|DEK-Info:"
 )
-# What goes on in the next line: a block of YAML, a line that ends with a backslash, the body of a PEM block.
+# Values that continue in the next line: a YAML block, a line that ends with a backslash, the body of a PEM block.
 _BLOCK: Final = re.compile(rb"[:=][ \t]{0,40}[|>][+\d-]{0,2}[ \t]{0,40}\r?\n\Z")
 _CONTINUED: Final = re.compile(rb"\\\r?\n\Z")
 _BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{16}\r?\n\Z")
@@ -29,11 +29,11 @@ _PEM_BYTES: Final = 1 << 16
 
 
 def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
-    """Read the end of a text file line by line, with its secrets masked; PEM blocks may span lines.
+    """Yield the end of a text file line by line with masked secrets; PEM blocks may span lines.
 
     Args:
         path: The file.
-        last_bytes: How much of its end to read; the first, possibly cut line is left out.
+        last_bytes: Number of bytes from its end to read; the first, possibly partial line is skipped.
 
     Raises:
         OSError: The file cannot be read.
@@ -63,7 +63,7 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
 
 
 def _further_lines(file: BinaryIO, line: bytes) -> bytes:
-    """Read the lines that a value goes on in; none if it ends in its own."""
+    """Read the continuation lines of a value, if any."""
     if not (_CONTINUED.search(line) or _BLOCK.search(line) or _BODY.search(line)):
         return b""
     is_block, is_body = _BLOCK.search(line) is not None, _BODY.search(line) is not None

@@ -1,4 +1,4 @@
-"""Write the batches of a log anew, without what a bundle must not hold; offsets stay, checksums are right."""
+"""Rewrite the batches of a log without the content that a bundle must not contain; offsets and checksums stay valid."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from eosctl.wire.records.record import Record
 
 _ENTRY: Final = Struct(">ii")
 Positions = dict[int, int]
-"""Where the batches of a rewritten log start: by their positions in the original."""
+"""Start positions of the batches in the rewritten log, by their positions in the original."""
 
 
 def stripped_batches(path: Path, missing: list[MissingPart], positions: Positions) -> Iterator[bytes]:
-    """Yield the batches of a topic's log with empty records: offsets, epochs, sequences, times, and markers stay.
+    """Yield the batches of a topic's log with empty records. Offsets, epochs, sequences, times, and markers stay.
 
     Args:
         path: The `.log` file.
-        missing: Gets what is left out: stretches without a batch, and batches that cannot be decoded.
-        positions: Gets where the batches start.
+        missing: Receives the omitted content: ranges without a batch, and batches that cannot be decoded.
+        positions: Receives the start positions of the batches.
 
     Raises:
         OSError: The file cannot be read.
@@ -42,14 +42,14 @@ def stripped_batches(path: Path, missing: list[MissingPart], positions: Position
 
 
 def masked_batches(path: Path, missing: list[MissingPart], positions: Positions) -> Iterator[bytes]:
-    """Yield the batches of a segment or snapshot of the metadata log with passwords, keys, and tokens masked.
+    """Yield the batches of a segment or snapshot of the metadata log with masked secrets.
 
-    Batches without secrets stay as they are. Records that cannot be decoded are left out of their batch.
+    Batches without secrets stay unchanged. Records that cannot be decoded are removed from their batch.
 
     Args:
         path: The `.log` or `.checkpoint` file.
-        missing: Gets what is left out, records too.
-        positions: Gets where the batches start.
+        missing: Receives the omitted content, including records.
+        positions: Receives the start positions of the batches.
 
     Raises:
         OSError: The file cannot be read.
@@ -74,9 +74,9 @@ def _masked(record: Record, path: Path, missing: list[MissingPart]) -> Record | 
 
 
 def moved_index(path: Path, positions: Positions) -> bytes:
-    """Return an offset index whose entries point into the rewritten log.
+    """Return an offset index for the rewritten log.
 
-    Entries that did not point to a batch stay as they are, and so does what follows the entries.
+    Entries that did not point to a batch, and bytes after the entries, stay unchanged.
 
     Raises:
         OSError: The file cannot be read.
@@ -109,10 +109,10 @@ def _rewritten(
 
 
 def _control(batch: LogBatch) -> bytes:
-    """Return a control batch as it is: brokers alone write its records, and none of them holds a secret.
+    """Return a control batch unchanged: only brokers write its records, and none contains a secret.
 
     Raises:
-        WireError: It holds something else.
+        WireError: It contains something else.
     """
     for record in batch.records():
         decode_control(record)

@@ -1,4 +1,4 @@
-"""Snapshots in files: as JSON, or in an evidence bundle."""
+"""Snapshot files: JSON, or an evidence bundle."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def load_snapshot(path: Path) -> ClusterSnapshot:
 
 
 def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
-    """Write a snapshot file, whole or not at all.
+    """Write a snapshot file atomically.
 
     Raises:
         ConfigFileError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""Snapshots as JSON text: one line of header fields around the model's own structure."""
+"""Snapshots as JSON: header fields, and the structure of the model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class _SnapshotFile(msgspec.Struct, frozen=True):
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """The part of the envelope that shows whether this program can read the rest."""
+    """The part of the envelope that determines whether this version can read the rest."""
 
     schema: str
     schema_version: int
 
 
 def encode_snapshot(snapshot: ClusterSnapshot) -> bytes:
-    """Return the snapshot as JSON bytes, indented, with a final newline."""
+    """Return the snapshot as indented JSON bytes with a final newline."""
     envelope = _SnapshotFile(SNAPSHOT_SCHEMA, SNAPSHOT_SCHEMA_VERSION, snapshot)
     return msgspec.json.format(msgspec.json.encode(envelope, order="deterministic"), indent=1) + b"\n"
 
@@ -36,10 +36,10 @@ def decode_snapshot(data: bytes, name: str = "the snapshot") -> ClusterSnapshot:
 
     Args:
         data: The file's bytes.
-        name: What to call it in errors.
+        name: Its name in errors.
 
     Raises:
-        ConfigFileError: Not JSON, not a snapshot, or of a schema version that this program does not know.
+        ConfigFileError: The data is not JSON, not a snapshot, or has an unknown schema version.
     """
     try:
         header = msgspec.json.decode(data, type=_Header)

@@ -1,1 +1,1 @@
-"""Samples of metrics: from pages that Prometheus scrapes, Prometheus itself, JMX and Jolokia."""
+"""Metric samples from Prometheus endpoints, Prometheus servers, JMX, and Jolokia."""

@@ -1,8 +1,8 @@
-"""A broker's counters from where its metrics can be read: a Prometheus endpoint of jmx_exporter, or JMX itself.
+"""A broker's counters from jmx_exporter's endpoint or from JMX.
 
-Exporters name the same bean differently: without a configuration `kafka_server_BrokerTopicMetrics_Count` with the
-metric as a label, in the widespread ones `kafka_server_brokertopicmetrics_messagesin_total` or `…persec_count`. All of
-them begin with the bean's domain and type.
+Exporters name the same bean differently: `kafka_server_BrokerTopicMetrics_Count` with the metric as a label without a
+configuration, `kafka_server_brokertopicmetrics_messagesin_total` or `…persec_count` with common ones. All names start
+with the bean's domain and type.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
 NO_ERROR: Final = "NONE"
 _PREFIX: Final = re.compile(r"kafka_(server_brokertopicmetrics|network_requestmetrics|log_log)_(.*)")
 _METRICS: Final = ("messagesin", "bytesin", "totalproducerequests", "requests", "errors", "logendoffset")
-#: What is asked of JMX: each bean with the one attribute that counts.
+#: The JMX queries: each bean with its counter attribute.
 _BEANS: Final = (
     *(
         BeanQuery(f"kafka.server:type=BrokerTopicMetrics,name={name},*", ("Count",))
@@ -39,7 +39,7 @@ _BEANS: Final = (
 
 
 class Counter(NamedTuple):
-    """One counter under its short name (`messagesin`, `errors`, …)."""
+    """A counter with its short name (`messagesin`, `errors`, …)."""
 
     metric: str
     labels: dict[str, str]
@@ -49,16 +49,16 @@ class Counter(NamedTuple):
 async def collect_counters(
     urls: Sequence[str], now_ms: Callable[[], int], timeout_ms: int
 ) -> tuple[BrokerCounters, ...]:
-    """Read the counters of several brokers at once.
+    """Read the counters of several brokers concurrently.
 
     Args:
-        urls: `http://HOST:PORT/metrics` of a Prometheus exporter, or `jmx://HOST:PORT`; one for each broker.
-        now_ms: The observer's clock.
-        timeout_ms: How long one broker may take.
+        urls: `http://HOST:PORT/metrics` of a Prometheus exporter, or `jmx://HOST:PORT`, one for each broker.
+        now_ms: The clock.
+        timeout_ms: Maximum time for a broker.
 
     Raises:
-        UsageError: An address is of neither kind, or has a password in it.
-        EosctlError: An endpoint does not answer, or not with metrics of a broker.
+        UsageError: An address has another scheme, or contains a password.
+        EosctlError: An endpoint does not respond, or not with metrics of a broker.
     """
     for url in urls:
         _check(url)
@@ -101,7 +101,7 @@ def _counters(samples: Iterable[Sample]) -> Iterator[Counter]:
         if match is None:
             continue
         words = (sample.labels.get("name") or match[2]).lower()
-        # Rates and percentiles of the same bean are no counts.
+        # Rates and percentiles of the same bean are not counters.
         if sample.labels.get("name") is not None and match[2] not in ("count", "value"):
             continue
         metric = next((m for m in _METRICS if _is_count_of(words, m)), None)
@@ -118,10 +118,10 @@ def _read_jmx(url: str, timeout_s: float) -> list[Counter]:
 
 
 def resolve_counters(source: str, read_at_ms: int, counters: Iterable[Counter]) -> BrokerCounters:
-    """Put counters in order.
+    """Convert counters to a broker's reading.
 
     Raises:
-        EosctlError: There are none of a broker among them.
+        EosctlError: They do not include counters of a broker.
     """
     topics: dict[str, TopicCounters] = defaultdict(TopicCounters)
     outcomes: dict[str, float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""One request to a metrics endpoint over HTTP, bounded in time and size, credentials sent to nobody else."""
+"""Requests to a metrics endpoint over HTTP, limited in time and size, without sending credentials to other hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSED: Final = frozenset({401, 403})
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Whoever is named by a redirect gets no credentials; the redirect itself becomes the error."""
+    """Rejects redirects, so that credentials are not sent to another host."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: object, newurl: str
@@ -30,11 +30,11 @@ def fetch(
     url: str, timeout_ms: int, credentials: EndpointCredentials = NO_CREDENTIALS, body: bytes | None = None,
     content_type: str = "application/json",
 ) -> bytes:  # fmt: skip
-    """Get a page, or post a body and get the answer.
+    """Get a page, or post a body and return the response.
 
     Raises:
-        AuthenticationFailed: The endpoint refuses the credentials, or wants some.
-        EosctlError: It does not answer in time, or with an error.
+        AuthenticationFailed: The endpoint rejects the credentials, or requires some.
+        EosctlError: It does not respond in time, or returns an error.
     """
     headers = {} if body is None else {"Content-Type": content_type}
     if credentials.token is not None:

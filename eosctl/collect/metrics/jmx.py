@@ -1,8 +1,8 @@
-"""Beans through JMX: one Java program, that of the package jmxquery, reads all of them over one connection.
+"""Read beans through JMX, with the Java program of the package jmxquery, over a single connection.
 
-The package's own Python part passes the password as an argument of that program, which everybody on the machine can
-read. Here the Java launcher reads all arguments from its standard input (`java @/dev/stdin`, Java 9 and later): the
-list of processes shows nothing else, and no file is written.
+The package's own Python code passes the password as a program argument, which every user of the machine can read. Here
+the Java launcher reads all arguments from its standard input (`java @/dev/stdin`, Java 9 and later), so the process
+list does not show them, and no file is written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from eosctl.settings.endpoint_credentials import EndpointCredentials
 
 _ESCAPES: Final = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\f": r"\f"}
 _MESSAGE: Final = re.compile(r'"message":\s*"(.*)"\s*\}\s*$', re.DOTALL)
-#: What Java says of TLS and of rights, why that is, and what to do.
+#: Java's messages about TLS and permissions, with their cause and what to do.
 _KNOWN: Final = (
     (
         "non-JRMP",
@@ -45,7 +45,7 @@ _KNOWN: Final = (
         "Check ssl.truststore.location, ssl.keystore.location and their passwords.",
     ),
     (
-        # Written to after the other side has refused the handshake, a connection breaks before its alert is read.
+        # A connection that is written to after a rejected handshake breaks before its alert is read.
         "Received fatal alert|Broken pipe|Connection reset",
         "It breaks the connection off: most often it wants a client's certificate (ssl.need.client.auth=true).",
         "Name the certificate and its key: ssl.keystore.location= and ssl.keystore.password= in --credentials.",
@@ -61,12 +61,12 @@ _KNOWN: Final = (
 def read_jmx(
     url: str, queries: Sequence[BeanQuery], timeout_ms: int, credentials: EndpointCredentials
 ) -> tuple[MetricSample, ...]:
-    """Read beans of `jmx://HOST:PORT`; those that the program does not have are left out.
+    """Read beans of `jmx://HOST:PORT`; missing beans are omitted.
 
     Raises:
         UsageError: The extra `jmx` is not installed.
-        AuthenticationFailed: JMX wants other credentials.
-        EosctlError: There is no Java, or nobody answers.
+        AuthenticationFailed: JMX requires other credentials.
+        EosctlError: Java is missing, or the endpoint does not respond.
     """
     jar, java = _find_jar(), _find_java()
     try:
@@ -116,7 +116,7 @@ def _arguments(url: str, queries: Iterable[BeanQuery], credentials: EndpointCred
     parts = urlsplit(url)
     host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
     wanted = ";".join(f"{query.pattern}/{attribute}" for query in queries for attribute in query.attributes)
-    # Without the counters of the JVM other programs of this user cannot see the arguments either.
+    # Without the JVM's performance counters, other programs of this user cannot read the arguments either.
     arguments = ["-XX:-UsePerfData", "-Xshare:auto", "-XX:TieredStopAtLevel=1", *_stores(credentials)]
     service = f"service:jmx:rmi:///jndi/rmi://{host}:{parts.port}/jmxrmi"
     arguments += ["-jar", str(jar), "-url", service, "-json", "-q", wanted]
@@ -126,7 +126,7 @@ def _arguments(url: str, queries: Iterable[BeanQuery], credentials: EndpointCred
 
 
 def _stores(credentials: EndpointCredentials) -> list[str]:
-    """Return the options of Java's TLS."""
+    """Return Java's TLS options."""
     given = (
         ("trustStore", credentials.truststore, credentials.truststore_password),
         ("keyStore", credentials.keystore, credentials.keystore_password),
@@ -141,7 +141,7 @@ def _stores(credentials: EndpointCredentials) -> list[str]:
 
 
 def _argument_file(arguments: Iterable[str]) -> Secret:
-    """Quote arguments as the Java launcher reads them from a file."""
+    """Quote arguments for the Java launcher's argument file."""
     quoted = ("".join(_ESCAPES.get(letter, letter) for letter in argument) for argument in arguments)
     return Secret("".join(f'"{argument}"\n' for argument in quoted))
 
@@ -156,7 +156,7 @@ def _samples(url: str, output: str, errors: str, credentials: EndpointCredential
     try:
         found = json.loads(output, strict=False)
     except ValueError:
-        # The program does not escape quotes in what went wrong.
+        # The program does not escape quotes in error messages.
         said = _MESSAGE.search(output)
         raise _unreadable(url, said[1] if said else errors) from None
     if not isinstance(found, list):
@@ -170,7 +170,7 @@ def _unreadable(url: str, message: str) -> EosctlError:
         if re.search(said, message):
             return EosctlError(f"{url} cannot be read.", why, next_step)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    # What Java says first names its own classes; the innermost cause names what happened.
+    # Java's message starts with its own classes; the innermost cause contains the reason.
     causes = [line for line in lines if "exception is" in line.lower() or line.startswith(("java", "Caused by"))]
     why = (causes[-1] if causes else lines[0] if lines else "It said nothing.").removeprefix("Caused by: ").rstrip("]")
     return EosctlError(

@@ -1,4 +1,4 @@
-"""Beans through Jolokia, the JMX bridge over HTTP: one request reads all of them."""
+"""Read beans through Jolokia, the JMX bridge over HTTP, in a single request."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ _REFUSED = frozenset({401, 403})
 def read_jolokia(
     url: str, queries: Sequence[BeanQuery], timeout_ms: int, credentials: EndpointCredentials
 ) -> tuple[MetricSample, ...]:
-    """Read beans in one bulk request.
-
-    Beans and attributes that this program does not have are left out.
+    """Read beans in one bulk request; missing beans and attributes are omitted.
 
     Raises:
-        EosctlError: Nobody answers, or with something else than Jolokia's answers.
+        EosctlError: The endpoint does not respond, or is not Jolokia.
     """
     wanted = [{"type": "read", "mbean": query.pattern, "attribute": list(query.attributes),
                "config": {"ignoreErrors": "true"}} for query in queries]  # fmt: skip
-    # A path without the last slash is redirected by some containers.
+    # Some containers redirect a path without a final slash.
     body = fetch(url.rstrip("/") + "/", timeout_ms, credentials, json.dumps(wanted).encode())
     try:
         answers = json.loads(body)
@@ -48,12 +46,12 @@ def read_jolokia(
 
 def _read(query: BeanQuery, answer: dict[str, Any]) -> Iterator[MetricSample]:
     if answer["status"] != 200:
-        return  # no such bean here
-    # A pattern is answered by object name, a single bean by its attributes.
+        return  # The bean does not exist here.
+    # A pattern returns values by object name, a single bean by attribute.
     beans: dict[str, Any] = answer["value"] if "*" in query.pattern else {query.pattern: answer["value"]}
     for object_name, attributes in beans.items():
         for attribute in query.attributes:
-            # JSON has no NaN: Jolokia writes null.
+            # JSON has no NaN, so Jolokia writes null.
             value = attributes.get(attribute, "")
             sample = bean_sample(object_name, attribute, math.nan if value is None else value)
             if sample is not None:

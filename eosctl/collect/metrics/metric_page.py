@@ -1,4 +1,4 @@
-"""Fetch the page that Prometheus scrapes."""
+"""Fetch a page of metrics in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def fetch_samples(
     """Fetch a page and parse it.
 
     Raises:
-        EosctlError: The endpoint does not answer, or with something else.
+        EosctlError: The endpoint does not respond, or not with metrics.
     """
     body = fetch(url, timeout_ms, credentials)
     try:

@@ -1,10 +1,9 @@
-"""Where metrics are read: the address tells how.
+"""Sources of metrics, identified by their address.
 
-======================================  ==================================================================
-`http://HOST:PORT/metrics`            a page of jmx_exporter without rules, of `eosctl exporter` or of the sandbox
-`http://HOST:PORT/jolokia`            Jolokia `http://HOST:PORT` (or `…/api/v1`)  a Prometheus server that scrapes such
-pages `jmx://HOST:PORT`                     JMX of a JVM ======================================
-==================================================================
+- `http://HOST:PORT/metrics`: a page of jmx_exporter without rules, of `eosctl exporter`, or of the sandbox.
+- `http://HOST:PORT/jolokia`: Jolokia.
+- `http://HOST:PORT` (or `…/api/v1`): a Prometheus server that scrapes such pages.
+- `jmx://HOST:PORT`: JMX of a JVM.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredent
 
 
 class SourceKind(Enum):
-    """How metrics are read."""
+    """The type of a metric source."""
 
     PAGE = auto()
     JOLOKIA = auto()
@@ -34,24 +33,24 @@ class SourceKind(Enum):
 
 
 class MetricSource(NamedTuple):
-    """An address and how to read it."""
+    """An address and its type."""
 
     url: str
     kind: SourceKind
 
 
 class WantedMetrics(NamedTuple):
-    """What to read: beans where beans are asked for, series by name where series are."""
+    """The metrics to read: beans for sources of beans, series names for others."""
 
     beans: Sequence[BeanQuery]
     series: Sequence[str]
 
 
 def resolve_metric_source(url: str) -> MetricSource:
-    """Tell from an address how metrics are read there.
+    """Determine the type of a source from its address.
 
     Raises:
-        UsageError: It is no such address, or has a secret in it.
+        UsageError: The address has no known form, or contains a secret.
     """
     try:
         parts = urlsplit(url)
@@ -92,10 +91,10 @@ def read_pages(
     timeout_ms: int,
     credentials: EndpointCredentials = NO_CREDENTIALS,
 ) -> tuple[MetricPage, ...]:
-    """Read a source: one page, of a Prometheus server one for each program that it scrapes.
+    """Read a source: one page, or for a Prometheus server one page for each scraped program.
 
     Raises:
-        EosctlError: It cannot be read; the message says why and what to do.
+        EosctlError: It cannot be read; the message contains the reason and what to do.
     """
     url = source.url
     match source.kind:
@@ -113,5 +112,5 @@ def read_pages(
 
 
 def distinct(urls: Iterable[str]) -> list[MetricSource]:
-    """Resolve addresses, each once."""
+    """Resolve addresses without duplicates."""
     return [resolve_metric_source(url) for url in dict.fromkeys(urls)]

@@ -1,4 +1,4 @@
-"""The newest samples of a Prometheus server: one instant query, parted by the programs that were scraped."""
+"""Read the newest samples of a Prometheus server with an instant query, grouped by scraped program."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from eosctl.settings.endpoint_credentials import EndpointCredentials
 def read_prometheus_server(
     url: str, series: Iterable[str], timeout_ms: int, credentials: EndpointCredentials
 ) -> dict[str, tuple[MetricSample, ...]]:
-    """Ask for series by their names.
+    """Query series by name.
 
     Args:
-        url: `http://HOST:PORT`, with the path below which the server stands where it has one.
+        url: `http://HOST:PORT`, with the server's path prefix if it has one.
         series: The names.
-        timeout_ms: How long it may take.
-        credentials: Sent to the server.
+        timeout_ms: Maximum time of the request.
+        credentials: Credentials for the server.
 
     Returns:
         The samples of each `instance`, with all of their labels.
 
     Raises:
-        EosctlError: The server does not answer, or is none.
+        EosctlError: The server does not respond, or is not a Prometheus server.
     """
     base = url.rstrip("/").removesuffix("/api/v1")
     query = f'{{__name__=~"{"|".join(sorted(set(series)))}"}}'

@@ -19,7 +19,7 @@ def parse_samples(text: str) -> Iterator[Sample]:
     """Parse a scrape.
 
     Raises:
-        ValueError: A line is none of the format; the message names its number.
+        ValueError: A line is malformed; the message contains its number.
     """
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -1,1 +1,1 @@
-"""What Kafka's own tools print, read as evidence."""
+"""The output of Kafka's own tools, read as evidence."""

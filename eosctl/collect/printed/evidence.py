@@ -1,4 +1,4 @@
-"""A snapshot of what the outputs of Kafka's tools show together."""
+"""Build a snapshot from the combined output of Kafka's tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.model.transaction import PartitionProducers, TransactionLook
 
 
 class ToolOutput(NamedTuple):
-    """An output in a file: the tool that printed it, and whether it is evidence of the cluster's state."""
+    """The output of a tool in a file, and whether it is evidence of the cluster's state."""
 
     file: str
     line: int
@@ -22,23 +22,23 @@ class ToolOutput(NamedTuple):
 
 
 class PrintedEvidence(NamedTuple):
-    """What the texts show together; `snapshot` is None where no output in them is evidence."""
+    """The combined evidence of texts; `snapshot` is None if none of them is evidence."""
 
     snapshot: ClusterSnapshot | None
     outputs: tuple[ToolOutput, ...]
 
 
 def is_tool_output(text: str) -> bool:
-    """Return whether a tool of Kafka printed a text, or a part of it."""
+    """Return whether a text contains output of a Kafka tool."""
     return bool(sections_of(text))
 
 
 def read_printed(texts: Mapping[str, str], now_ms: int) -> PrintedEvidence:
-    """Read the outputs of Kafka's tools in texts as evidence.
+    """Read the output of Kafka's tools in texts as evidence.
 
     Args:
-        texts: By the name of the file, or of the place that a text was pasted in.
-        now_ms: The time of the snapshot where the outputs do not show theirs, in milliseconds since the epoch.
+        texts: By file name, or by the name of the place where a text was pasted.
+        now_ms: The time of the snapshot, in milliseconds since the epoch, if the output does not contain it.
     """
     outputs: list[ToolOutput] = []
     parts: list[tuple[Section, Part]] = []
@@ -74,7 +74,7 @@ def _snapshot(parts: list[tuple[Section, Part]], now_ms: int) -> ClusterSnapshot
 
 
 def _looks(parts: list[tuple[Section, Part]], at_ms: int) -> tuple[TransactionLook, ...]:
-    """Return what is known of transactions, as one look."""
+    """Return the transactions as one pass."""
     transactions = tuple(one for _, part in parts for one in part.transactions)
     producers: dict[object, PartitionProducers] = {}
     for _, part in parts:
@@ -105,7 +105,7 @@ def _joined_brokers(brokers: Iterable[Broker]) -> tuple[Broker, ...]:
 
 
 def _joined_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """Return each group once: the state is that of --state, the offsets are those of --describe."""
+    """Merge the entries of each group: the state comes from --state, the offsets from --describe."""
     found: dict[str, Group] = {}
     for group in groups:
         other = found.get(group.group_id)

@@ -1,4 +1,4 @@
-"""From the output of each tool to the part of a cluster's snapshot that it shows."""
+"""Convert the output of each tool to a part of a cluster's snapshot."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _INTERNAL: Final = frozenset({"__transaction_state", "__consumer_offsets", "__sh
 
 
 class Part(NamedTuple):
-    """What one output shows.
+    """The content of an output.
 
     Attributes:
         kinds: The kinds of evidence in it.
-        partial: What is missing of a kind that the output holds a part of.
-        captured_at_ms: It was printed, as far as its own numbers show that.
+        partial: The missing part of a kind that is incomplete.
+        captured_at_ms: The time of the output, as far as its numbers show it.
     """
 
     kinds: frozenset[EvidenceKind]
@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 def read_section(section: Section) -> Part | None:
-    """Return what an output shows; None if it is not evidence of a cluster's state, or holds nothing."""
+    """Return the content of an output; None if it is empty or not evidence of a cluster's state."""
     reader = _READERS.get(section.tool)
     return None if reader is None else reader(section)
 
@@ -171,7 +171,7 @@ def _partitions(text: str) -> Iterator[TopicPartition]:
 
 
 def _hanging(section: Section) -> Part:
-    """Read what Kafka itself calls hanging: the tool has compared the partitions with the coordinators."""
+    """Read the transactions that Kafka's tool reports as hanging after comparing partitions with coordinators."""
     found: list[PartitionProducers] = []
     at: list[int] = []
     for row in rows_of(section):
@@ -310,7 +310,7 @@ def _acls(section: Section) -> Part:
 
 
 def _word(text: str) -> str:
-    """Return an enumeration's word as the protocol's names have it: `TRANSACTIONAL_ID` as `TransactionalId`."""
+    """Return an enumeration constant in the spelling of the protocol: `TRANSACTIONAL_ID` as `TransactionalId`."""
     return text.title().replace("_", "")
 
 

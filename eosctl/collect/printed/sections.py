@@ -1,4 +1,4 @@
-"""Find the outputs of Kafka's tools in a text: one after another, with prompts and other lines between them."""
+"""Find the output of Kafka's tools in a text, among prompts and other lines."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 
 
 class Section(NamedTuple):
-    """The output of one tool.
+    """The output of a tool.
 
     Attributes:
         tool: The tool and its command: `kafka-transactions.sh find-hanging`.
-        header: The line that shows it, which names the columns of a table.
+        header: The line that identifies it, with the column names of a table.
         lines: The lines below.
         line: The number of the header's line, from 1.
     """
@@ -60,12 +60,12 @@ _HEADERS: Final = tuple(
         (DUMP, r"^(?:Dumping \S+|baseOffset: \d+ lastOffset: \d+|Log starting offset: \d+)"),
     )
 )
-# Tools whose header is a line like those below it: the next one of the same tool goes on with the section.
+# Tools whose header looks like the lines below it; the next header of the same tool continues the section.
 _REPEATED: Final = frozenset({TOPICS, CONFIGS, FEATURES, ACLS, DUMP})
 
 
 def sections_of(text: str) -> list[Section]:
-    """Return the outputs in a text, in their order; nothing where no tool of Kafka printed it."""
+    """Return the outputs in a text, in order; empty without output of a Kafka tool."""
     found: list[Section] = []
     tool, header, start = "", "", 0
     lines: list[str] = []
@@ -89,9 +89,9 @@ def sections_of(text: str) -> list[Section]:
 
 
 def rows_of(section: Section) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table by the names of their columns, up to the first line that is not one.
+    """Yield the rows of a table by column name, up to the first line that is not a row.
 
-    The tools pad with tabs; a ticket may have turned them into blanks.
+    The tools pad with tabs, which a ticket system may have replaced by blanks.
     """
     tabbed = "\t" in section.header
     names = _cells(section.header.replace("COORDINATOR (ID)", "COORDINATOR-(ID)"), tabbed)

@@ -120,7 +120,7 @@ class ClusterCore:
         if node.broker is not None:
             node.broker.passwords = self.passwords
             node.broker.error_counts = ErrorCounts() if self._counts_errors else None
-            node.broker.in_reach = self._in_reach
+            node.broker.local_broker = self._local_broker
             node.broker.on_disconnect = lambda: self.on_disconnect(node_id)
         node.logs.on_halt = lambda: self._halt(node_id)
         self.nodes[node_id] = node
@@ -139,7 +139,7 @@ class ClusterCore:
         protocol = self.shape.security.protocol
         return ListenerEndpoint(protocol.name, host, port, protocol)
 
-    def _in_reach(self, broker_id: int) -> Broker | None:
+    def _local_broker(self, broker_id: int) -> Broker | None:
         """Return a running broker, or None if it is paused or a fault is active on the network."""
         if self.network.has_faults:
             return None

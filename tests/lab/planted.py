@@ -10,7 +10,7 @@ import pytest
 from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.transaction import coordinator
 from eosctl.sandbox.coordinator.transaction.rules.decision import Transition
-from eosctl.sandbox.coordinator.transaction.state_manager import StateManager
+from eosctl.sandbox.coordinator.transaction.state_manager import TransactionStateManager
 
 Patch = pytest.MonkeyPatch
 
@@ -63,9 +63,9 @@ def offsets_count_before_the_marker(patch: Patch) -> None:
 
 def transactions_forgotten_by_the_next_coordinator(patch: Patch) -> None:
     """A coordinator that takes over a partition reads nothing of its log."""
-    load = StateManager._load
+    load = TransactionStateManager._load
 
-    def planted(self: StateManager, partition: Any, _batches: Any, latest: Any) -> None:
+    def planted(self: TransactionStateManager, partition: Any, _batches: Any, latest: Any) -> None:
         load(self, partition, iter(()), latest)
 
-    patch.setattr(StateManager, "_load", planted)
+    patch.setattr(TransactionStateManager, "_load", planted)

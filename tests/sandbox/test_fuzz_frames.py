@@ -60,7 +60,9 @@ def conversation() -> dict[str, list[bytes]]:
         for release, machine in (("4.3", Groups), ("3.9", GroupsOn39)):
             frames: list[bytes] = []
             patch.setattr(
-                HarnessClient, "feed", lambda self, data, frames=frames: (frames.append(data[4:]), feed(self, data))[1]
+                HarnessClient,
+                "feed",
+                lambda self, data, frames=frames: (frames.append(data[4:]), feed(self, data))[1],
             )
             talk = machine()
             talk.create()

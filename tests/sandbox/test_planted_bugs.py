@@ -27,7 +27,7 @@ from eosctl.sandbox.coordinator.transaction import coordinator
 from eosctl.sandbox.coordinator.transaction.metadata import ONGOING, PREPARED
 from eosctl.sandbox.coordinator.transaction.rules.decision import Abort, Transition
 from eosctl.sandbox.coordinator.transaction.rules.end_txn import decide_end
-from eosctl.sandbox.coordinator.transaction.state_manager import StateManager
+from eosctl.sandbox.coordinator.transaction.state_manager import TransactionStateManager
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
 from eosctl.sandbox.log.producer_state import ProducerEntry, ProducerStateManager, RetainedBatch
 from eosctl.sandbox.replication.partition import Partition
@@ -104,9 +104,9 @@ def partitions_not_verified(patch: Patch) -> None:
 
 def markers_before_the_outcome_is_durable(patch: Patch) -> None:
     """Markers are sent while the decision to commit could still be lost."""
-    append = StateManager.append
+    append = TransactionStateManager.append
 
-    def planted(self: StateManager, cached: Any, following: Any, done: Callable[[ErrorCode], None]) -> None:
+    def planted(self: TransactionStateManager, cached: Any, following: Any, done: Callable[[ErrorCode], None]) -> None:
         if following.state in PREPARED:
             append(self, cached, following, lambda error: None)
             cached.metadata = following
@@ -114,7 +114,7 @@ def markers_before_the_outcome_is_durable(patch: Patch) -> None:
         else:
             append(self, cached, following, done)
 
-    patch.setattr(StateManager, "append", planted)
+    patch.setattr(TransactionStateManager, "append", planted)
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ from eosctl.sandbox.replication.reading import (
     read_partition,
     with_current_leader,
 )
-from eosctl.sandbox.replication.record_push import feed
+from eosctl.sandbox.replication.record_push import push_records
 from eosctl.sandbox.replication.replica_selector import RACK_AWARE_SELECTOR, select_replica
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
@@ -333,7 +333,7 @@ class FollowerFetch(Fetch):
     """A follower's fetch in its session.
 
     It checks its partitions when all other work of a turn is done, so that one response carries all new records. A
-    follower in the same process (`BrokerServices.fetcher_in_reach`) receives records without a response.
+    follower in the same process (`BrokerServices.local_fetcher`) receives records without a response.
     """
 
     __slots__ = ()
@@ -350,24 +350,24 @@ class FollowerFetch(Fetch):
 
     def _look(self) -> None:
         self._is_check_requested = False
-        if not self._done and not self._feed():
+        if not self._done and not self._push_records():
             self._try_finish()
 
     def _finish(self) -> None:
         self._session.unsettle_risen()
         if self._session.unsettled and not self._done:
             # Otherwise the response would repeat records that the follower has received since its request.
-            self._feed()
+            self._push_records()
         super()._finish()
 
-    def _feed(self) -> bool:
+    def _push_records(self) -> bool:
         """Send the follower its missing records while its fetch waits; return whether nothing is left to answer."""
         broker, session, request = self._broker, self._session, self._request
-        fetcher = broker.fetcher_in_reach(self._replica_id)
+        fetcher = broker.local_fetcher(self._replica_id)
         if fetcher is None or not fetcher.waits_with(request.session_id, request.session_epoch):
             return False
         broker.count_request(FETCH, self._context.api_version)
-        return feed(session, fetcher, self._replica_id, broker.runtime.ticks.turn, broker.runtime.now_ms())
+        return push_records(session, fetcher, self._replica_id, broker.runtime.ticks.turn, broker.runtime.now_ms())
 
     def _find_ready(self) -> bool:
         return True

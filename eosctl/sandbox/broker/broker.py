@@ -8,7 +8,7 @@ from typing import Final
 from eosctl.model.secret import Secret
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.registry import client_route, peer_route
-from eosctl.sandbox.broker.broker_lifecycle_manager import Lifecycle
+from eosctl.sandbox.broker.broker_lifecycle_manager import BrokerLifecycleManager
 from eosctl.sandbox.broker.client_stream import ClientFaults
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.broker.error_counts import ErrorCounts
@@ -61,7 +61,7 @@ class Broker(BrokerServices):
         self.error_counts: ErrorCounts | None = None
         self.requests = ServedRequests(emulation, client_route, peer_route)
         self.count_request = self.requests.count_peer
-        self.lifecycle = Lifecycle(self, runtime.random.randbytes(16), self.registered)
+        self.lifecycle = BrokerLifecycleManager(self, runtime.random.randbytes(16), self.registered)
         self.leaderships = CoordinatorLeaderships(
             {TRANSACTION_STATE_TOPIC: self.transactions, CONSUMER_OFFSETS_TOPIC: self.groups}
         )

@@ -18,7 +18,7 @@ RETRY_MS = 20
 REFUSED_RETRY_MS = 100
 
 
-class Lifecycle:
+class BrokerLifecycleManager:
     """Keeps a broker registered."""
 
     def __init__(self, broker: BrokerServices, incarnation_id: bytes, registered: Callable[[], None]) -> None:

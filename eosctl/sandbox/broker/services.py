@@ -11,7 +11,7 @@ from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
 from eosctl.sandbox.coordinator.group.host import GroupHost
-from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import VerificationManager
+from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import AddPartitionsToTxnManager
 from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
 from eosctl.sandbox.log.directories import LogDirectories
@@ -25,11 +25,11 @@ from eosctl.sandbox.ports import (
     Emulation,
     RequestContext,
 )
-from eosctl.sandbox.replication.assignments_manager import DirectoryAssignments
+from eosctl.sandbox.replication.assignments_manager import AssignmentsManager
 from eosctl.sandbox.replication.fetch_sessions import FetchSessions
 from eosctl.sandbox.replication.isr import IsrManager
 from eosctl.sandbox.replication.replica_fetcher import ReplicaFetcher
-from eosctl.sandbox.replication.replica_fetcher_manager import FollowerManager
+from eosctl.sandbox.replication.replica_fetcher_manager import ReplicaFetcherManager
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
@@ -59,7 +59,7 @@ class BrokerServices:
     `Broker` adds the operations that handlers must not call: start, stop, registration, and the replay of metadata.
 
     Attributes:
-        in_reach: Returns another broker of this process that accepts messages without encoding, or None.
+        local_broker: Returns another broker of this process that accepts messages without encoding, or None.
         count_request: Counts a request of another broker that was handled without encoding (API key, version).
         stopped: Whether the broker no longer serves.
         paused: The requests that wait while the process is paused; None while it runs.
@@ -87,7 +87,7 @@ class BrokerServices:
         self.listeners = dict(listeners)
         self.metadata = ClusterImage()
         self.authorizer = authorizer_of(config, self.metadata)
-        self.in_reach: Callable[[int], BrokerServices | None] = _find_no_broker
+        self.local_broker: Callable[[int], BrokerServices | None] = _find_no_broker
         self.count_request: Callable[[int, int], None] = _count_nothing
         self.stopped = False
         self.paused: list[Callable[[], None]] | None = None
@@ -113,13 +113,15 @@ class BrokerServices:
             is_active=self._is_active,
             max_lag_ms=lambda: config.get_int("replica.lag.time.max.ms"),
         )
-        self.assignments = DirectoryAssignments(node_id, runtime, channel, logs, lambda: self.broker_epoch)
+        self.assignments = AssignmentsManager(node_id, runtime, channel, logs, lambda: self.broker_epoch)
         self.moves = ReplicaMoves(runtime, logs, self.assignments.moved)
-        self.followers = FollowerManager(self.replicas, runtime, channel, config.get_int("replica.fetch.wait.max.ms"))
+        self.followers = ReplicaFetcherManager(
+            self.replicas, runtime, channel, config.get_int("replica.fetch.wait.max.ms")
+        )
         self.producer_ids = ProducerIdManager(
             node_id=node_id, runtime=runtime, channel=channel, broker_epoch=lambda: self.broker_epoch
         )
-        self.verification = VerificationManager(
+        self.verification = AddPartitionsToTxnManager(
             runtime=runtime, config=config, emulation=emulation, metadata=self.metadata, channel=channel
         )
         self.transactions = TransactionCoordinator(
@@ -167,11 +169,11 @@ class BrokerServices:
                 return Address(endpoint.host, endpoint.port, broker.rack)
         return None
 
-    def fetcher_in_reach(self, broker_id: int) -> ReplicaFetcher | None:
-        """Return the fetcher of a follower in this process, which receives records directly (`replication.feeding`)."""
+    def local_fetcher(self, broker_id: int) -> ReplicaFetcher | None:
+        """Return the fetcher of a follower in this process, for `replication.record_push`."""
         if self.stopped or self.paused is not None or self.authorizer is not None:
             return None
-        follower = self.in_reach(broker_id)
+        follower = self.local_broker(broker_id)
         return None if follower is None else follower.followers.fetcher_of(self.node_id)
 
     def needs_login(self, listener: str) -> bool:

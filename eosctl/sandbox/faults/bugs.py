@@ -39,11 +39,11 @@ class KnownBug(NamedTuple):
 
 def _switch_17507(broker: Broker, on: bool) -> None:
     if on:
-        broker.groups.materialise = LateMaterialization(
+        broker.groups.materialize = LateMaterialization(
             broker, Moment.LATER, lambda: broker.runtime.random.uniform(0, GROUP_THREAD_LAG_MS)
         )
     else:
-        broker.groups.materialise = materialize_immediately
+        broker.groups.materialize = materialize_immediately
 
 
 def _switch_20734(broker: Broker, on: bool) -> None:

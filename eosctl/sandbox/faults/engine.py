@@ -321,13 +321,13 @@ _NEEDS_BROKER: Final = frozenset({FaultKind.FULL_DISK, FaultKind.FAIL_DISK, Faul
 
 def _delay_materialization(broker: Broker, order: FaultOrder) -> Callable[[], None]:
     groups = broker.groups
-    former, hooks = groups.materialise, (groups.offsets.on_pending, groups.offsets.on_appended)
+    former, hooks = groups.materialize, (groups.offsets.on_pending, groups.offsets.on_appended)
     late = LateMaterialization(broker, order.when, lambda: order.ms or LATE_LIMIT_MS)
-    groups.materialise = late
+    groups.materialize = late
 
     def in_time() -> None:
         late.release_all()
-        groups.materialise = former
+        groups.materialize = former
         groups.offsets.on_pending, groups.offsets.on_appended = hooks
 
     return in_time

@@ -24,7 +24,7 @@ VERSION = 0
 RETRY_MS = 50
 
 
-class DirectoryAssignments:
+class AssignmentsManager:
     """Sends changed assignments together; retries those that the controller rejected."""
 
     def __init__(

@@ -70,7 +70,7 @@ class Follower:
         self.last_fetch_end_offset = leader_end_offset
         self.broker_epoch = broker_epoch
 
-    def fed(self, end_offset: int, start_offset: int, now_ms: int) -> None:
+    def record_push(self, end_offset: int, start_offset: int, now_ms: int) -> None:
         """Record that the follower has all of the leader's records, as a fetch at the log end does."""
         self.caught_up_ms = self.last_fetch_ms = now_ms
         self.end_offset = self.last_fetch_end_offset = end_offset

@@ -23,7 +23,7 @@ MAX_BYTES = 1 << 20
 """A follower that is further behind in a partition fetches instead."""
 
 
-def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: int, now_ms: int) -> bool:
+def push_records(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: int, now_ms: int) -> bool:
     """Push records until the unsettled partitions of a session reach the leader's log end.
 
     Args:
@@ -79,7 +79,7 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: 
         cached.high_watermark, cached.log_start_offset = high_watermark, start_offset
         del unsettled[cached]
         if offset != end_offset:
-            follower.fed(end_offset, start_offset, now_ms)
+            follower.record_push(end_offset, start_offset, now_ms)
             partition.maybe_advance_high_watermark()
     return is_all
 

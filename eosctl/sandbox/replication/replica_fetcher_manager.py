@@ -9,7 +9,7 @@ from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.runtime import NodeRuntime
 
 
-class FollowerManager(FetcherSettings):
+class ReplicaFetcherManager(FetcherSettings):
     """Assigns followed partitions to fetchers (a `RoleListener`; Kafka's `ReplicaFetcherManager`)."""
 
     def __init__(self, replicas: ReplicaManager, runtime: NodeRuntime, channel: Channel, max_wait_ms: int) -> None:

@@ -233,7 +233,7 @@ def test_late_materialization_is_kafka_17507(
     broker: Any, first_commits: bool, appended_first: bool, visible: int
 ) -> None:
     late: list[Any] = []
-    broker.groups.materialise = lambda _producer_id, task: late.append(task)
+    broker.groups.materialize = lambda _producer_id, task: late.append(task)
     txn_commit(broker, 5)
     broker.end_transaction("g", 9, committed=first_commits)
     broker.replicas.holds = True

@@ -106,16 +106,16 @@ def test_what_is_fed_is_what_would_have_been_answered(tmp_path: Path, monkeypatc
     rounds: list[bool] = []
 
     def counted(*given: Any) -> bool:
-        rounds.append(record_push.feed(*given))
+        rounds.append(record_push.push_records(*given))
         return rounds[-1]
 
-    monkeypatch.setattr(fetch, "feed", counted)
+    monkeypatch.setattr(fetch, "push_records", counted)
     fed = start(tmp_path / "fed")
     state = transact(fed)
     fed.close()
     assert rounds.count(True) > 50
     rounds.clear()
-    monkeypatch.setattr(Broker, "fetcher_in_reach", lambda *_: None)
+    monkeypatch.setattr(Broker, "local_fetcher", lambda *_: None)
     answered = start(tmp_path / "answered")
     assert transact(answered) == state
     assert not rounds
@@ -226,9 +226,9 @@ def test_a_leader_that_is_gone_feeds_nobody(harness: Harness, client: EosClient)
     leader = client.leader(ORDERS[0])
     broker = harness.core.broker(leader)
     (other, *_) = {1, 2, 3} - {leader}
-    assert broker.fetcher_in_reach(other) is not None
+    assert broker.local_fetcher(other) is not None
     harness.kill(leader)
-    assert broker.fetcher_in_reach(other) is None
+    assert broker.local_fetcher(other) is None
 
 
 def test_a_killed_follower_stays_in_no_session_of_its_leader(harness: Harness, client: EosClient) -> None:

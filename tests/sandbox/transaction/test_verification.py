@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from eosctl.model.transaction import TopicPartition, TransactionState
-from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import VerificationManager, produce_error
+from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import (
+    AddPartitionsToTxnManager,
+    produce_error,
+)
 from eosctl.sandbox.ports import TRANSACTION_STATE_TOPIC, PartitionLeadership
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -20,7 +23,7 @@ class Leader:
 
     def __init__(self, world: Any) -> None:
         self.world = world
-        self.manager = VerificationManager(
+        self.manager = AddPartitionsToTxnManager(
             runtime=world.runtime,
             config=world.config,
             emulation=world.emulation,

@@ -33,7 +33,7 @@ def materialize_immediately(_producer_id: int, end_transaction: Callable[[], Non
 class GroupCoordinator:
     """Finds the shard of a group and passes requests to the responsible part.
 
-    `materialise` runs after a marker and commits or drops its pending offsets. The default runs it before the marker is
+    `materialize` runs after a marker and commits or drops its pending offsets. The default runs it before the marker is
     acknowledged; Kafka's classic coordinator up to 3.9.0 runs it later (KAFKA-17507).
     """
 
@@ -45,7 +45,7 @@ class GroupCoordinator:
         self.classic = ClassicRequests(host, self._classic, ClassicMemberDriver(host, self.consumer))
         self.offsets = OffsetManager(host, self._classic)
         self.admin = GroupAdmin(host)
-        self.materialise: Materialise = materialize_immediately
+        self.materialize: Materialise = materialize_immediately
         self._shards: dict[int, Shard] = {}
         self._expiry: Timer | None = None
 
@@ -104,7 +104,7 @@ class GroupCoordinator:
         """Commit or drop a producer's pending offsets; a loading shard reads the marker from its log."""
         shard = self._shards.get(partition_index)
         if shard is not None and not shard.is_loading:
-            self.materialise(producer_id, partial(self._end_transaction, shard, producer_id, committed))
+            self.materialize(producer_id, partial(self._end_transaction, shard, producer_id, committed))
 
     def _end_transaction(self, shard: Shard, producer_id: int, committed: bool) -> None:
         lost = [] if shard.is_closed else shard.end_transaction(producer_id, committed)

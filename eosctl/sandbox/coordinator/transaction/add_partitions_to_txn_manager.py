@@ -74,7 +74,7 @@ class _Entry:
         self.partitions: dict[TopicPartition, _PendingPartition] = {}
 
 
-class VerificationManager:
+class AddPartitionsToTxnManager:
     """One AddPartitionsToTxn request in flight per coordinator; other partitions wait for the next request."""
 
     def __init__(

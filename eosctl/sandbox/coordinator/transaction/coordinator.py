@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.coordinator.transaction.marker_channel_manager import MarkerChannel
+from eosctl.sandbox.coordinator.transaction.marker_channel_manager import TransactionMarkerChannelManager
 from eosctl.sandbox.coordinator.transaction.metadata import (
     DEAD,
     ONGOING,
@@ -37,8 +37,8 @@ from eosctl.sandbox.coordinator.transaction.rules.init_producer_id import Expect
 from eosctl.sandbox.coordinator.transaction.rules.partitions import decide_add_partitions, verify_partitions
 from eosctl.sandbox.coordinator.transaction.state_manager import (
     CachedTransaction,
-    StateManager,
     StatePartition,
+    TransactionStateManager,
 )
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.logging.transaction_events import TransactionEvents
@@ -73,7 +73,7 @@ class TransactionCoordinator:
         self._emulation = emulation
         self._metadata = metadata
         self._producer_ids = producer_ids
-        self.states = StateManager(
+        self.states = TransactionStateManager(
             runtime=runtime,
             config=config,
             emulation=emulation,
@@ -82,7 +82,7 @@ class TransactionCoordinator:
             loaded=self._finish_prepared,
             events=self._events,
         )
-        self.markers = MarkerChannel(
+        self.markers = TransactionMarkerChannelManager(
             runtime=runtime,
             emulation=emulation,
             metadata=metadata,

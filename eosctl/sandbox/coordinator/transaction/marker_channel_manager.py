@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.metadata import PREPARE_COMMIT, TransactionMetadata
-from eosctl.sandbox.coordinator.transaction.state_manager import CachedTransaction, StateManager
+from eosctl.sandbox.coordinator.transaction.state_manager import CachedTransaction, TransactionStateManager
 from eosctl.sandbox.logging.transaction_events import TransactionEvents
 from eosctl.sandbox.ports import Channel, Emulation, MetadataView, Runtime
 from eosctl.wire.api_keys import ApiKey
@@ -51,7 +51,7 @@ class PendingCompletion:
 Entry = tuple[PendingCompletion, list[TopicPartition]]
 
 
-class MarkerChannel:
+class TransactionMarkerChannelManager:
     """A queue per broker, with one WriteTxnMarkers request in flight to each, including this broker.
 
     `skips_leaderless_partitions` is KAFKA-20734: 4.x (including 4.3.1) treats a partition without a leader as deleted,
@@ -65,7 +65,7 @@ class MarkerChannel:
         emulation: Emulation,
         metadata: MetadataView,
         channel: Channel,
-        states: StateManager,
+        states: TransactionStateManager,
         request_timeout_ms: int,
         events: TransactionEvents,
     ) -> None:

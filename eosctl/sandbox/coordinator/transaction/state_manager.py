@@ -111,7 +111,7 @@ Waiting = tuple[CachedTransaction, TransactionMetadata | None, Done]
 """A value to write (None for a tombstone), and the callback for its result."""
 
 
-class StateManager:
+class TransactionStateManager:
     """Owns the cache; a value enters it only after this leader epoch has written its record."""
 
     def __init__(

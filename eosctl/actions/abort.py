@@ -16,6 +16,7 @@ from eosctl.analysis.applications import losing_is_for_good
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.partitions import require_partition
 from eosctl.errors import PlanRefused, UsageError
+from eosctl.findings.bootstrap import target_words
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
@@ -54,17 +55,21 @@ def plan_abort(
         PlanRefused: The transaction is not hanging; the message contains its state and what to do instead.
     """
     verdict = choose(snapshot, verdicts, target)
-    if verdict.status is not HangStatus.HANGING or not verdict.can_abort:
-        raise _refusal(verdict)
+    if verdict.status is not HangStatus.HANGING:
+        raise refuse_open(verdict)
     transaction = verdict.transaction
     owner = transaction.transactional_id
+    if not verdict.can_abort and not (verdict.outcome_unknown and owner is not None):
+        raise _refuse_hanging(verdict)
     loss = "" if owner is None else losing_is_for_good(owner, transaction.timeout_ms)
+    if verdict.outcome_unknown:
+        loss = f"{verdict.abort_refusal} {loss}".rstrip()
     if loss and accept_data_loss != owner:
         raise PlanRefused(
             f"{owner} may have committed what an ABORT marker on {transaction.partition} would erase: nothing was "
             "changed.",
             loss,
-            f"Ask its application first. If the records may be lost, add: --accept-data-loss {owner}",
+            f"Find out from its application first. If the records may be lost, add: --accept-data-loss {owner}",
         )
     return plan_marker(snapshot, verdict, warnings=_warnings(verdict) + ((loss,) if loss else ()))
 
@@ -183,20 +188,27 @@ _INSTEAD: Final = {
 }
 
 
-def _refusal(verdict: HangVerdict) -> PlanRefused:
+def refuse_open(verdict: HangVerdict) -> PlanRefused:
+    """Return the refusal of a transaction that does not hang."""
     transaction = verdict.transaction
-    if verdict.status is HangStatus.HANGING:
-        return PlanRefused(
-            f"The transaction of producer id {transaction.producer_id} on {transaction.partition} hangs, but an ABORT "
-            "marker could destroy records: nothing was changed.",
-            verdict.abort_refusal,
-            "See: eosctl txn hanging -o wide. A skipped COMMIT marker is written by: eosctl txn complete",
-        )
     why, next_step = _INSTEAD.get(verdict.cause, (verdict.explanation, "See: eosctl txn hanging"))
     return PlanRefused(
         f"The transaction of producer id {transaction.producer_id} on {transaction.partition} is "
         f"{verdict.status.value}, not hanging: nothing was changed.",
         why,
+        next_step,
+    )
+
+
+def _refuse_hanging(verdict: HangVerdict) -> PlanRefused:
+    transaction = verdict.transaction
+    next_step = "See: eosctl txn hanging -o wide"
+    if verdict.can_complete:
+        next_step = f"It needs a COMMIT marker: eosctl txn complete {target_words(transaction)}"
+    return PlanRefused(
+        f"The transaction of producer id {transaction.producer_id} on {transaction.partition} hangs, but an ABORT "
+        "marker could destroy records: nothing was changed.",
+        verdict.abort_refusal,
         next_step,
     )
 

@@ -1,4 +1,4 @@
-"""Write the COMMIT marker that a coordinator decided on and skipped (KAFKA-20734).
+"""Write the COMMIT marker that a coordinator decided on and that is missing (KAFKA-20734, unclean elections).
 
 A wrong COMMIT marker exposes aborted records to consumers. Therefore it is written only if the transaction log contains
 the decision to commit this transaction.
@@ -7,65 +7,58 @@ the decision to commit this transaction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
-from eosctl.actions.abort import Target, choose, plan_marker
+from eosctl.actions.abort import Target, choose, plan_marker, refuse_open
 from eosctl.actions.marker import MARKER_EVIDENCE
 from eosctl.actions.protocol import Cluster
+from eosctl.analysis.coordinators import may_hide_transactional_ids
 from eosctl.analysis.hanging import classify_open_transactions
-from eosctl.analysis.skipped_marker import MarkerSearch, find_decision
+from eosctl.analysis.marker_decision import Marker, decide_marker
 from eosctl.analysis.state_log import history_by_id
-from eosctl.collect.markers import search_markers
-from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.errors import PlanRefused
+from eosctl.findings.bootstrap import target_words
 from eosctl.model.hang import HangStatus, HangVerdict
-from eosctl.model.limits import Limits
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
-
-_NEXT: Final = "See: eosctl txn hanging -o wide"
 
 
 async def prepare_complete(cluster: Cluster, target: Target) -> MarkerPlan:
     """Collect evidence and plan the COMMIT marker of a hanging transaction; see `plan_complete`."""
     snapshot = await cluster.collect(MARKER_EVIDENCE)
-    verdicts = classify_open_transactions(snapshot)
-    search = await search_for(cluster.client, snapshot, verdicts, target)
-    return plan_complete(snapshot, verdicts, target, search)
+    return plan_complete(snapshot, classify_open_transactions(snapshot), target)
 
 
-def plan_complete(
-    snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target, search: MarkerSearch | None = None
-) -> MarkerPlan:
-    """Plan the COMMIT marker of a hanging transaction.
+def plan_complete(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target) -> MarkerPlan:
+    """Plan the COMMIT marker of one hanging transaction.
 
     Args:
-        snapshot: The evidence, with two passes over transactions and the transaction log.
-        verdicts: The result of `analysis.hanging`.
-        target: The transaction to commit.
-        search: The partition's markers since the decision, for a client below TV2 (`search_for`).
+        snapshot: The evidence, with two looks and the transaction log.
+        verdicts: What ``analysis.hanging`` says of it.
+        target: The transaction that the user means.
 
     Raises:
         UsageError: The topic, partition, or transaction is unknown, or several transactions match.
         PlanRefused: It is not hanging, or the log does not prove that it was committed.
     """
     verdict = choose(snapshot, verdicts, target)
-    transaction = verdict.transaction
     if verdict.status is not HangStatus.HANGING:
-        raise PlanRefused(
-            f"The transaction of producer id {transaction.producer_id} on {transaction.partition} is "
-            f"{verdict.status.value}, not hanging: nothing was changed.",
-            verdict.explanation,
-            _NEXT,
-        )
-    decision = find_decision(transaction, snapshot, history_by_id(snapshot), search)
-    if decision.refusal or decision.record is None:
-        raise PlanRefused(
+        raise refuse_open(verdict)
+    transaction = verdict.transaction
+    decision = decide_marker(
+        transaction,
+        snapshot,
+        history_by_id(snapshot),
+        ids_may_be_hidden=may_hide_transactional_ids(snapshot),
+    )
+    if decision.marker is not Marker.COMMIT or decision.record is None:
+        what = (
             f"Nothing proves that the transaction of producer id {transaction.producer_id} on {transaction.partition} "
-            "was committed: nothing was changed.",
-            decision.refusal,
-            _NEXT,
+            "was committed: nothing was changed."
         )
+        next_step = "See: eosctl txn hanging -o wide"
+        if decision.marker is Marker.ABORT:
+            next_step = f"It needs an ABORT marker: eosctl txn abort {target_words(transaction)}"
+        raise PlanRefused(what, decision.why, next_step)
     return plan_marker(
         snapshot,
         verdict,
@@ -73,16 +66,3 @@ def plan_complete(
         producer_epoch=decision.record.producer_epoch,
         evidence=decision.evidence,
     )
-
-
-async def search_for(
-    client: Asks, snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target
-) -> MarkerSearch | None:
-    """Search the partition for the decision's marker; return None if the transaction log is sufficient."""
-    transaction = choose(snapshot, verdicts, target).transaction
-    decision = find_decision(transaction, snapshot, history_by_id(snapshot))
-    info = snapshot.partition(transaction.partition)
-    if not decision.needs_search or decision.record is None or info is None:
-        return None
-    since_ms = decision.record.written_at_ms - Limits().clock_tolerance_ms
-    return await search_markers(ReadOnly(client), info, transaction.producer_id, since_ms, transaction.first_offset)

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.abort_safety import marker_may_have_been_skipped, why_not_abort
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
     CoordinatorView,
@@ -23,9 +22,10 @@ from eosctl.analysis.coordinators import (
     view_of,
 )
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skewed_clock, watch_of
+from eosctl.analysis.marker_decision import Marker, MarkerDecision, decide_marker, leader_changed
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
-from eosctl.analysis.state_log import present_owners, record_of, was_read
+from eosctl.analysis.state_log import history_by_id, present_owners, record_of, was_read
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
@@ -92,6 +92,30 @@ def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None 
         relation, owner = relate(sighting, scene.now, scene.unheard)
         verdicts.append(_verdict(sighting, owner, _judge(sighting, relation, owner, scene), scene))
     return tuple(sorted(verdicts, key=lambda v: (v.transaction.partition, v.transaction.first_offset)))
+
+
+class MarkerQuestion(NamedTuple):
+    """A partition to search for a producer's markers, from a time (ms since the epoch) up to an offset."""
+
+    partition: TopicPartition
+    producer_id: int
+    since_ms: int
+    before_offset: int
+
+
+def marker_questions(snapshot: ClusterSnapshot) -> tuple[MarkerQuestion, ...]:
+    """Return the searches that would decide which marker ends a hanging transaction."""
+    history = history_by_id(snapshot)
+    hidden = may_hide_transactional_ids(snapshot)
+    found = []
+    for verdict in classify_open_transactions(snapshot):
+        if verdict.status is HangStatus.HANGING and verdict.outcome_unknown:
+            transaction = verdict.transaction
+            decision = decide_marker(transaction, snapshot, history, ids_may_be_hidden=hidden)
+            if decision.search_since_ms is not None:
+                where, owner = transaction.partition, transaction.producer_id
+                found.append(MarkerQuestion(where, owner, decision.search_since_ms, transaction.first_offset))
+    return tuple(found)
 
 
 def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
@@ -198,8 +222,11 @@ def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, 
         )
     else:
         origin = "were appended outside of any transaction, as a late Produce request does"
-        if marker_may_have_been_skipped(sighting.partition, sighting.first_offset, scene.snapshot):
-            origin += ", or the coordinator skipped their marker while the partition had no leader (KAFKA-20734)"
+        if leader_changed(sighting.partition, sighting.first_offset, scene.snapshot):
+            origin += (
+                ", or their marker is missing: skipped while the partition had no leader (KAFKA-20734), or lost in an "
+                "unclean election"
+            )
         explanation = (
             f"The coordinator has {owner.transactional_id} in state {owner.state} without this partition. The records "
             f"{origin}. Nobody is left to write a marker."
@@ -251,12 +278,15 @@ def _why_unclear(sighting: Sighting, scene: _Scene, owner: Transaction | None) -
 def _verdict(sighting: Sighting, owner: Transaction | None, ruling: _Ruling, scene: _Scene) -> HangVerdict:
     transaction = _join(sighting, owner, ruling.age_ms)
     evidence: tuple[Evidence, ...] = ()
-    refusal = ""
+    decision: MarkerDecision | None = None
     if ruling.status is not HangStatus.OPEN:
         evidence = _leader_evidence(sighting) + (evidence_of(owner, scene.watch) if owner is not None else ())
     if ruling.status is HangStatus.HANGING:
-        history = scene.watch.history
-        refusal = why_not_abort(transaction, scene.snapshot, history, ids_may_be_hidden=scene.ids_may_be_hidden)
+        decision = decide_marker(
+            transaction, scene.snapshot, scene.watch.history, ids_may_be_hidden=scene.ids_may_be_hidden
+        )
+        evidence += decision.evidence
+    can_abort = decision is not None and decision.marker is Marker.ABORT
     return HangVerdict(
         transaction=transaction,
         status=ruling.status,
@@ -266,8 +296,10 @@ def _verdict(sighting: Sighting, owner: Transaction | None, ruling: _Ruling, sce
         evidence=evidence,
         blast_radius=scene.radius.of(transaction),
         coordinator_acts_at_ms=ruling.coordinator_acts_at_ms,
-        can_abort=ruling.status is HangStatus.HANGING and not refusal,
-        abort_refusal=refusal,
+        can_abort=can_abort,
+        abort_refusal="" if decision is None or can_abort else decision.why,
+        can_complete=decision is not None and decision.marker is Marker.COMMIT,
+        outcome_unknown=decision is not None and decision.marker is Marker.UNKNOWN,
     )
 
 

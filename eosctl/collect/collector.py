@@ -113,12 +113,7 @@ async def collect_snapshot(
     if EvidenceKind.TRANSACTION_HISTORY in kinds:
         observer.progress("transaction log")
         snapshot = await _with_history(reader, snapshot, gaps)
-    if {EvidenceKind.TRANSACTION_HISTORY, EvidenceKind.ABORTED_RANGES} <= kinds:
-        from eosctl.collect.aborted_ranges import collect_aborted_ranges
-
-        ranges = await collect_aborted_ranges(reader, snapshot)
-        gaps += ranges.gaps
-        snapshot = replace(snapshot, aborted_ranges=ranges.value)
+        snapshot = await _with_endings(reader, snapshot, kinds, gaps)
     if EvidenceKind.GROUPS in kinds or EvidenceKind.GROUP_OFFSETS in kinds:
         observer.progress("groups")
         from eosctl.collect.groups import collect_groups
@@ -244,3 +239,22 @@ async def _with_history(reader: ReadOnly, snapshot: ClusterSnapshot, gaps: list[
     history = await collect_history(reader, topic.partitions)
     gaps += history.gaps
     return replace(snapshot, transaction_history=history.value)
+
+
+async def _with_endings(
+    reader: ReadOnly, snapshot: ClusterSnapshot, kinds: frozenset[EvidenceKind], gaps: list[EvidenceGap]
+) -> ClusterSnapshot:
+    """Add how transactions ended in their partitions: markers before what hangs, and what was aborted."""
+    if EvidenceKind.PRODUCERS in kinds and len(snapshot.looks) > 1:
+        from eosctl.collect.markers import collect_marker_searches
+
+        searches = await collect_marker_searches(reader, replace(snapshot, gaps=tuple(gaps)))
+        gaps += searches.gaps
+        snapshot = replace(snapshot, marker_searches=searches.value)
+    if EvidenceKind.ABORTED_RANGES in kinds:
+        from eosctl.collect.aborted_ranges import collect_aborted_ranges
+
+        ranges = await collect_aborted_ranges(reader, snapshot)
+        gaps += ranges.gaps
+        snapshot = replace(snapshot, aborted_ranges=ranges.value)
+    return snapshot

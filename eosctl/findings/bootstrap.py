@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from eosctl.model.hang import OpenTransaction
+from eosctl.model.hang import HangVerdict, OpenTransaction
 from eosctl.model.snapshot import ClusterSnapshot
 
 
@@ -31,13 +31,21 @@ def bootstrap_of(snapshot: ClusterSnapshot) -> str:
     return shlex.join(connection_words(address, snapshot.command_config))
 
 
-def abort_line(transaction: OpenTransaction, bootstrap: str) -> str:
-    """Return the command that plans the abort of a hanging transaction.
+def target_words(transaction: OpenTransaction) -> str:
+    """Return the options that name a hanging transaction to ``txn abort`` and ``txn complete``."""
+    partition = transaction.partition
+    words = ("--topic", partition.topic, "--partition", str(partition.partition))
+    return f"{shlex.join(words)} --producer-id {transaction.producer_id}"
+
+
+def marker_line(verdict: HangVerdict, bootstrap: str) -> str:
+    """Return the command that plans the marker of a hanging transaction; empty where neither marker can be written.
 
     Args:
-        transaction: The transaction.
-        bootstrap: What follows `-b`, see `bootstrap_of`.
+        verdict: The judgement on the transaction.
+        bootstrap: What follows ``-b``, see ``bootstrap_of``.
     """
-    partition = transaction.partition
-    words = ("eosctl", "txn", "abort", "--topic", partition.topic, "--partition", str(partition.partition))
-    return f"{shlex.join(words)} --producer-id {transaction.producer_id} -b {bootstrap}"
+    if not (verdict.can_abort or verdict.can_complete):
+        return ""
+    command = "abort" if verdict.can_abort else "complete"
+    return f"eosctl txn {command} {target_words(verdict.transaction)} -b {bootstrap}"

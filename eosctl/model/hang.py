@@ -91,9 +91,10 @@ class OpenTransaction(msgspec.Struct, frozen=True):
 class HangVerdict(msgspec.Struct, frozen=True):
     """The judgement on one open transaction.
 
-    `evidence` is left out for transactions that are open and well. `can_abort` is True only when writing an ABORT
-    marker can harm nobody; otherwise `abort_refusal` says why not. `coordinator_acts_at_ms` is when the coordinator
-    will end it by itself (its clock), None when it will not.
+    ``evidence`` is left out for transactions that are open and well. ``can_abort`` is True only when an ABORT marker
+    can harm nobody; otherwise ``abort_refusal`` states why not. ``can_complete`` is True when the transaction was
+    committed and only its marker is missing. ``outcome_unknown`` is True when the evidence shows neither.
+    ``coordinator_acts_at_ms`` is when the coordinator will end it by itself (its clock), None when it will not.
     """
 
     transaction: OpenTransaction
@@ -106,6 +107,8 @@ class HangVerdict(msgspec.Struct, frozen=True):
     coordinator_acts_at_ms: int | None = None
     can_abort: bool = False
     abort_refusal: str = ""
+    can_complete: bool = False
+    outcome_unknown: bool = False
 
 
 class TransactionVerdict(msgspec.Struct, frozen=True):

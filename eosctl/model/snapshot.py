@@ -11,6 +11,7 @@ from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.fencing import AbortedRange
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_evidence import LoggedIncident, UnexplainedRecords
+from eosctl.model.marker_search import MarkerSearch
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
@@ -197,6 +198,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
     looks: tuple[TransactionLook, ...] = ()
     transaction_history: tuple[TransactionLogEntry, ...] = ()
     aborted_ranges: tuple[AbortedRange, ...] = ()
+    marker_searches: tuple[MarkerSearch, ...] = ()
     hidden_ranges: tuple[HiddenRange, ...] = ()
     groups: tuple[Group, ...] = ()
     readable_ranges: tuple[ReadableRange, ...] = ()

@@ -53,6 +53,7 @@ PROBES: Final = (
             "explanation": "why, in words",
             "can_abort": "whether an ABORT marker can harm nobody",
             "abort_refusal": "why not",
+            "can_complete": "whether it was committed and only its COMMIT marker is missing",
             "topic": "the worst one's topic",
             "partition": "the worst one's partition",
             "producer_id": "the worst one's producer id",

@@ -62,6 +62,7 @@ def read_open_transactions(snapshot: ClusterSnapshot, given: Arguments) -> Facts
         "explanation": worst.explanation if worst else "",
         "can_abort": bool(worst and worst.can_abort),
         "abort_refusal": worst.abort_refusal if worst else "",
+        "can_complete": bool(worst and worst.can_complete),
         "topic": transaction.partition.topic if transaction else "",
         "partition": transaction.partition.partition if transaction else -1,
         "producer_id": transaction.producer_id if transaction else -1,

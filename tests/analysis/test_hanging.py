@@ -351,7 +351,8 @@ class TestSkippedMarkers:
         history = tuple(replace(e, client_transaction_version=0, producer_epoch=0) for e in self.COMMITTED)
         verdict = only(self.cluster(history))
         assert not verdict.can_abort
-        assert "may be committed" in verdict.abort_refusal
+        assert verdict.outcome_unknown
+        assert "was not searched" in verdict.abort_refusal
 
     def test_aborted_may_be_aborted(self) -> None:
         history = tuple(replace(e, state=e.state.replace("Commit", "Abort")) for e in self.COMMITTED)
@@ -369,9 +370,11 @@ class TestSkippedMarkers:
         assert only(self.cluster(self.COMMITTED, leader_epoch_start_offset=40)).can_abort
         assert not only(self.cluster(self.COMMITTED, leader_epoch_start_offset=41)).can_abort
 
-    def test_releases_before_4_do_not_skip_markers(self) -> None:
-        cluster = replace(self.cluster(self.COMMITTED), brokers=(broker(),))
-        assert only(cluster).can_abort
+    def test_releases_before_4_do_not_skip_markers_but_may_lose_them(self) -> None:
+        compacted = replace(self.cluster(()), brokers=(broker(),))
+        assert only(compacted).can_abort
+        unclean = replace(self.cluster(self.COMMITTED), brokers=(broker(),))
+        assert only(unclean).can_complete
 
     def test_id_that_never_had_a_transaction(self) -> None:
         assert only(self.cluster((entry("Empty", 0),))).can_abort

@@ -85,7 +85,8 @@ def test_late_records_are_not_completed() -> None:
         where = ["--topic", hanging.partition.topic, "--partition", str(hanging.partition.partition)]
         refused = eosctl("txn", "complete", *where, "-b", cluster.bootstrap, "--yes")
         assert refused.code == 1
-        assert "came after their transaction had ended" in refused.err
+        assert "arrived after their transaction had ended" in refused.err
+        assert f"eosctl txn abort {' '.join(where)}" in refused.err
         script = eosctl("txn", "abort", *where, "-b", cluster.bootstrap, "--script", "/nonexistent/abort.sh")
         assert script.code == 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.findings.bootstrap import abort_line
+from eosctl.findings.bootstrap import marker_line
 from eosctl.findings.finding import Command
 from eosctl.findings.impact import impact_text, incident_of, radius_facts
 from eosctl.findings.summary import describe_looks
@@ -60,8 +60,9 @@ def hanging_transaction(case: Case) -> Iterator[Problem]:
         transaction.partition.verification.enable=false the broker appends it: a transaction without a coordinator.
 
     Fix:
-        Abort it with eosctl txn abort, which plans first and refuses what is not hanging. Find out how it came about:
-        partition verification switched off, an id that expired, a marker that was skipped (KAFKA-20734).
+        Run the command that the finding prints: eosctl txn abort, or eosctl txn complete where the transaction was
+        committed and only its marker is missing (KAFKA-20734, an unclean election). Both plan first and refuse what is
+        not hanging. Find out how it came about: partition verification switched off, an id that expired.
 
     Verify:
         eosctl txn hanging reports nothing for the partition, and its last stable offset has moved.
@@ -111,10 +112,13 @@ def _problem(verdict: HangVerdict, case: Case) -> Problem:
     owner = f" ({transaction.transactional_id})" if transaction.transactional_id else ""
     commands: tuple[Command, ...] = (Command(f"eosctl txn hanging {bootstrap}", "all open transactions, with causes"),)
     remedy: tuple[str, ...]
+    command = marker_line(verdict, case.bootstrap)
+    if command:
+        commands = (Command(command, "prints the plan; add --yes to carry it out"),)
     if verdict.can_abort:
-        abort = abort_line(transaction, case.bootstrap)
-        commands = (Command(abort, "prints the plan; add --yes to carry it out"),)
         remedy = ("Abort it: one ABORT marker on this partition.",)
+    elif verdict.can_complete:
+        remedy = (f"Complete it: one COMMIT marker on this partition. Do not abort it: {verdict.abort_refusal}",)
     else:
         remedy = (f"Do not abort it: {verdict.abort_refusal}",)
     evidence = (*verdict.evidence, Evidence("observation", describe_looks(case.snapshot), "eosctl"))
@@ -140,6 +144,7 @@ def _problem(verdict: HangVerdict, case: Case) -> Problem:
         facts=(
             ("cause", verdict.cause.value),
             ("can_abort", verdict.can_abort),
+            ("can_complete", verdict.can_complete),
             ("producer_id", transaction.producer_id),
             ("producer_epoch", transaction.producer_epoch),
             ("transactional_id", transaction.transactional_id or ""),

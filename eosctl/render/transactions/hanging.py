@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.findings.bootstrap import abort_line, bootstrap_of
+from eosctl.findings.bootstrap import bootstrap_of, marker_line
 from eosctl.findings.impact import impact_text
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
@@ -48,8 +48,9 @@ def _blocks(verdict: HangVerdict, bootstrap: str) -> list[Block]:
     impact = impact_text(verdict)
     if impact:
         blocks.append(Field("impact", impact))
-    if verdict.can_abort:
-        blocks.append(Field("do", f"$ {abort_line(transaction, bootstrap)}", "bold"))
-    elif verdict.abort_refusal:
+    command = marker_line(verdict, bootstrap)
+    if command:
+        blocks.append(Field("do", f"$ {command}", "bold"))
+    if verdict.abort_refusal:
         blocks.append(Field("do not", f"abort it: {verdict.abort_refusal}"))
     return blocks

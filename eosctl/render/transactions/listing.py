@@ -72,6 +72,7 @@ class HangItem(msgspec.Struct, frozen=True):
     groups: tuple[str, ...]
     can_abort: bool
     abort_refusal: str
+    can_complete: bool
 
 
 def transaction_item(judged: JudgedTransaction) -> TransactionItem:
@@ -135,6 +136,7 @@ def _hang_item(verdict: HangVerdict, groups: tuple[str, ...]) -> HangItem:
         groups=groups,
         can_abort=verdict.can_abort,
         abort_refusal=verdict.abort_refusal,
+        can_complete=verdict.can_complete,
     )
 
 
@@ -170,6 +172,7 @@ HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
     Column("TRANSACTIONAL-ID", lambda item: item.transactional_id or "-"),
     Column("COORDINATOR-STATE", lambda item: item.coordinator_state or "-"),
     Column("CAN-ABORT", lambda item: "yes" if item.can_abort else "no"),
+    Column("CAN-COMPLETE", lambda item: "yes" if item.can_complete else "no", wide=True),
     Column("LEADER", lambda item: str(item.broker_id), wide=True),
     Column("COORDINATOR-EPOCH", lambda item: str(item.coordinator_epoch), wide=True),
     Column("LSO", lambda item: _number(item.last_stable_offset), wide=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
@@ -12,7 +13,6 @@ from eosctl.actions.abort import Target, prepare_abort
 from eosctl.actions.complete import prepare_complete
 from eosctl.actions.fence import FENCE, prepare_fence
 from eosctl.actions.marker import MARKER
-from eosctl.actions.official import abort_command, fence_command
 from eosctl.actions.protocol import Action, Cluster
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 
@@ -70,3 +70,23 @@ def request_fence(transactional_id: str, accept_data_loss: str | None) -> Reques
 
     inspect = f"eosctl txn describe {transactional_id}"
     return Request("txn fence", transactional_id, inspect, prepare, FENCE, fence_command)
+
+
+def abort_command(plan: MarkerPlan, connection: Sequence[str]) -> str:
+    """Return the `kafka-transactions.sh` line that does what the plan does (Kafka 3.0 and later).
+
+    Args:
+        plan: The change.
+        connection: The words after `--bootstrap-server`, see `findings.bootstrap.connection_words`.
+    """
+    words = ["kafka-transactions.sh", "--bootstrap-server", *connection]
+    words += ["abort", "--topic", plan.partition.topic, "--partition", str(plan.partition.partition)]
+    words += ["--start-offset", str(plan.first_offset)]
+    return shlex.join(words)
+
+
+def fence_command(plan: FencePlan, connection: Sequence[str]) -> str:
+    """Return the `kafka-transactions.sh` line that fences the id (Kafka 4.1 and later); see `abort_command`."""
+    words = ["kafka-transactions.sh", "--bootstrap-server", *connection]
+    words += ["forceTerminateTransaction", "--transactionalId", plan.transaction.transactional_id]
+    return shlex.join(words)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from eosctl.collect.assignment import decode_assignment
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import CommittedOffset, Group, GroupMember
@@ -193,3 +193,35 @@ async def _ask_for_offsets(
         group_ids[0] if len(group_ids) == 1 else f"{len(group_ids)} groups at broker {broker_id}",
         lambda: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
     )
+
+
+def decode_assignment(data: bytes) -> tuple[TopicPartition, ...]:
+    """Return the assigned partitions; empty for other protocols (Connect, Schema Registry) and unreadable bytes.
+
+    Layout: version int16, topics [name string, partitions [int32]], user data.
+
+    >>> decode_assignment(bytes.fromhex("0000 00000001 0001 74 00000002 00000000 00000003"))
+    (TopicPartition(topic='t', partition=0), TopicPartition(topic='t', partition=3))
+    >>> decode_assignment(b"")
+    ()
+    """
+    found: list[TopicPartition] = []
+    try:
+        version, topic_count = struct.unpack_from(">hi", data)
+        if version < 0 or topic_count > len(data):
+            return ()
+        position = 6
+        for _ in range(topic_count):
+            (length,) = struct.unpack_from(">h", data, position)
+            position += 2
+            name = data[position : position + length].decode()
+            position += length
+            (count,) = struct.unpack_from(">i", data, position)
+            position += 4
+            if count < 0 or count * 4 > len(data) - position:
+                return ()
+            found += [TopicPartition(name, index) for index in struct.unpack_from(f">{count}i", data, position)]
+            position += 4 * count
+    except (struct.error, UnicodeDecodeError):
+        return ()
+    return tuple(sorted(found))

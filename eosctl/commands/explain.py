@@ -15,9 +15,8 @@ from eosctl.errors import UsageError
 from eosctl.model.reference import Certainty
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.reference import ENTRY_COLUMNS, EXPLANATION_COLUMNS, render_explanations
-from eosctl.services.explain import all_entries
+from eosctl.services.explain import all_entries, refuse_procedures
 from eosctl.services.explain import explain as find_explanations
-from eosctl.services.refuse_procedures import refuse_procedures
 
 _LONGEST_INPUT: Final = 65_536
 #: ``-`` is standard input.

@@ -20,7 +20,7 @@ def name_runbooks(diagnosis: Diagnosis, bootstrap: str) -> Diagnosis:
 
     Args:
         diagnosis: The findings.
-        bootstrap: What follows ``-b``, quoted for the shell (``analysis.bootstrap.bootstrap_of``).
+        bootstrap: What follows ``-b``, quoted for the shell (``findings.bootstrap.bootstrap_of``).
     """
     if not diagnosis.findings:
         return diagnosis

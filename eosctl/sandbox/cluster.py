@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.clock import AdjustableClock, advance
 from eosctl.sandbox.core import ClusterCore, ClusterShape
@@ -24,8 +24,9 @@ from eosctl.sandbox.process.security_files import SecurityMaterial, prepare_mate
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.process.users import register_users
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
-from eosctl.sandbox.start_errors import explain_start
+from eosctl.sandbox.settings import InvalidSetting
 from eosctl.sandbox.status import describe_cluster
+from eosctl.storage.errors import DamagedFile
 
 HOST = "127.0.0.1"
 #: The first start takes half a second on an idle machine; the limit must also hold on a busy one.
@@ -348,3 +349,24 @@ class EmbeddedCluster:
     def core(self) -> ClusterCore:
         """Return the cluster's nodes, for faults and inspection."""
         return self.cluster.core
+
+
+def explain_start(error: BaseException, spec: SandboxSpec, timeout_s: float) -> BaseException:
+    """Return the error to raise instead of a low-level error at the start of a cluster."""
+    if isinstance(error, TimeoutError):
+        return EosctlError(
+            f"The brokers did not get ready within {timeout_s:.0f} s.",
+            "The machine is busy, or they wait for each other.",
+            "Try again; see: eosctl sandbox logs --process.",
+        )
+    if isinstance(error, InvalidSetting):
+        return EosctlError("A broker setting is not allowed.", str(error), "Correct the --config option.")
+    if isinstance(error, DamagedFile):
+        return UsageError(f"The data in {spec.data_dir} cannot be used.", str(error), "Choose another --data-dir.")
+    if isinstance(error, OSError):
+        return EosctlError(
+            f"The data directory {spec.data_dir} cannot be used.",
+            error.strerror or str(error),
+            "Make it writable or choose another --data-dir.",
+        )
+    return error

@@ -11,9 +11,11 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.analysis.pasted_text import plain_text, read_pasted
+from eosctl.errors import ProcedureRefused
 from eosctl.knowledge.metrics import find_metrics
 from eosctl.knowledge.reference.index import find_entries, load_index, names_of, settings_ending
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
+from eosctl.runbooks.refused import find_refused
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.similar import similar_names
@@ -294,3 +296,16 @@ def _with_fields(values: dict[str, str], fields: Mapping[str, str]) -> dict[str,
     names = {"partition": "topic_partition"}
     known = {names.get(name, name): value for name, value in fields.items()}
     return values | {name: known[name] for name in ("transactional_id", "group", "topic_partition") if name in known}
+
+
+def refuse_procedures(text: str) -> None:
+    """Refuse words that ask for a procedure that destroys data, and name the safe way.
+
+    Args:
+        text: The words of a user.
+
+    Raises:
+        ProcedureRefused: They ask for one.
+    """
+    for one in find_refused(text):
+        raise ProcedureRefused(f"REFUSED: {one.name}.", one.why, f"{one.instead} See: eosctl diagnose {quote(text)}")

@@ -23,7 +23,7 @@ from eosctl.checks.checklist_diagnosis import diagnose_checklist
 from eosctl.checks.registry import CATALOGUE, check_id_of
 from eosctl.errors import UsageError
 from eosctl.findings.judged import Judged
-from eosctl.knowledge.checklist_files import RECORD_SCHEMA, find_checklist, read_record
+from eosctl.knowledge.checklist_files import RECORD_SCHEMA, find_checklist, read_record, shipped_checklists
 from eosctl.model.checklist import Checklist, ChecklistRecord, Signature
 from eosctl.services.answer_checklist import ChecklistRequest, answer_checklist
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -201,3 +201,8 @@ def _name_of(who: str | None) -> str:
         return getpass.getuser()
     except (KeyError, OSError) as error:
         raise UsageError("It is not known who answers.", "The system has no name for the user.", "Add --who") from error
+
+
+def list_checklists() -> tuple[Checklist, ...]:
+    """Return the checklists that come with eosctl, by id."""
+    return shipped_checklists()

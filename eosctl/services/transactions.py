@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.analysis.partitions import require_partition, require_topic
-from eosctl.analysis.transactions import describe_lives, judge_transactions, known_producers
+from eosctl.analysis.watching import describe_lives, judge_transactions, known_producers
 from eosctl.collect.transactions import TransactionQuery
 from eosctl.errors import EosctlError, EvidenceIncomplete, UsageError
 from eosctl.model.evidence import EvidenceKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,6 @@ from eosctl.settings.client_properties import (
     explain_ignored_key,
     parse_client_config,
 )
-from eosctl.settings.given import merge
 from eosctl.settings.profiles import profiles_path, read_profiles
 from eosctl.settings.properties_file import read_properties
 
@@ -135,3 +134,12 @@ def _show(name: str, given: Given) -> ResolvedSetting:
 
 def _path_of(text: str | None) -> Path | None:
     return Path(text) if text else None
+
+
+def merge(layers: Iterable[Mapping[str, Given]]) -> dict[str, Given]:
+    """Return one table of several, the first of which goes before the others."""
+    merged: dict[str, Given] = {}
+    for layer in layers:
+        for name, given in layer.items():
+            merged.setdefault(name, given)
+    return merged

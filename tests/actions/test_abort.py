@@ -4,8 +4,8 @@ import pytest
 
 from eosctl.actions.abort import Target, plan_abort
 from eosctl.actions.marker import MARKER
-from eosctl.actions.official import abort_command
 from eosctl.actions.protocol import Attempt, Permit, State
+from eosctl.actions.request import abort_command
 from eosctl.errors import AuthorizationDenied, PlanRefused, UsageError
 from eosctl.findings.bootstrap import connection_words
 from eosctl.model.hang import BlastRadius, HangCause, HangStatus, HangVerdict, OpenTransaction

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import Final
 
 from eosctl.analysis.fsck.notes import ERROR, INFO, WARNING
 from eosctl.analysis.fsck.offsets_log import OffsetsLog, judge_offsets
 from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC, PartitionCheck, PartitionReport
-from eosctl.analysis.fsck.placement import judge_placement
 from eosctl.analysis.fsck.replicas import Replica, compare_replicas
 from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.transactions import judge_transactions
@@ -15,6 +15,7 @@ from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.names import CLEANER_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, LOG_START_CHECKPOINT, METADATA_TOPIC
 from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable
+from eosctl.wire.internal.partitioner import partition_for
 
 
 class DataSetCheck:
@@ -148,3 +149,39 @@ def _beyond_log(
                 partition=str(partition),
                 offset=offset,
             )
+
+
+#: Partitions that a coordinator's topic may have; 50 is the default, and few clusters have more than some hundred.
+_MOST_PARTITIONS: Final = 4096
+_NAMED: Final = 3
+#: Ids and numbers that are tried when none fits all: enough to name the likely one.
+_SAMPLE: Final = 500
+_TRIED: Final = 256
+
+
+def judge_placement(topic: str, ids: Collection[tuple[str, int]], directory: str) -> list[FsckFinding]:
+    """Report ids that no number of partitions maps to the partitions that hold them.
+
+    Coordinators look for an id where its hash modulo the number of partitions points. The number itself is not in the
+    files, and some of the partitions may be elsewhere; but the right number fits all ids at once.
+
+    Args:
+        topic: The internal topic.
+        ids: Transactional or group ids, with the partition that holds them.
+        directory: The data directory.
+    """
+    if not ids:
+        return []
+    least = 1 + max(partition for _, partition in ids)
+    counts = range(least, max(least, _MOST_PARTITIONS) + 1)
+    placed = sorted(ids)
+    if any(all(partition_for(name, count) == at for name, at in placed) for count in counts):
+        return []
+    sample = placed[:_SAMPLE]
+    likely = max(counts[:_TRIED], key=lambda count: sum(partition_for(name, count) == at for name, at in sample))
+    astray = [(name, at) for name, at in placed if partition_for(name, likely) != at]
+    named = ", ".join(f"{name} in {at} instead of {partition_for(name, likely)}" for name, at in astray[:_NAMED])
+    more = f" and {len(astray) - _NAMED} more" if len(astray) > _NAMED else ""
+    what = f"no number of partitions explains where the {len(placed)} ids of {topic} lie. With {likely}, which fits "
+    what += f"best, {len(astray)} are astray: {named}{more}"
+    return [FsckFinding("internal-topic-repartitioned", ERROR, what, directory, partition=f"{topic}-{astray[0][1]}")]

@@ -6,7 +6,7 @@ from eosctl.commands.emit import emit_list
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions
 from eosctl.render.diagnosis.checklist import SUMMARY_COLUMNS, checklist_summary
-from eosctl.services.list_checklists import list_checklists
+from eosctl.services.run_checklist import list_checklists
 
 
 def list_all(invocation: Invocation, result: ResultOptions) -> None:

@@ -16,8 +16,11 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl import __version__
-from eosctl.client import connect
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
+from eosctl.client import Client, connect
 from eosctl.client.access import program_access
+from eosctl.client.metadata import parse_metadata
+from eosctl.client.outcome import Failure
 from eosctl.client.ports import WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
@@ -27,7 +30,6 @@ from eosctl.lab.history.events import History
 from eosctl.lab.proxy.proxy import FaultProxy
 from eosctl.lab.recording import Recorder
 from eosctl.lab.verify.conduct import Disturbance, Nemesis, Progress, conduct
-from eosctl.lab.verify.coordinator_view import coordinator_view
 from eosctl.lab.verify.driver import Driver, start_driver
 from eosctl.lab.verify.drivers.programs import prepare_driver
 from eosctl.lab.verify.guide import Guide
@@ -39,6 +41,10 @@ from eosctl.lab.verify.runs import RunRecord
 from eosctl.lab.verify.scene import Scene
 from eosctl.lab.verify.targets import Target, speaks_end_txn_5
 from eosctl.model.client_config import ClientConfig
+from eosctl.model.evidence import GapReason
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.internal.partitioner import partition_for
+from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 #: Requests that a fault swallows are given up and sent again after this time, not after Kafka's 30 s.
 _REQUEST_TIMEOUT_MS: Final = 3_000
@@ -236,3 +242,33 @@ def _nemesis(order: Order, target: Target, link: LinkNemesis, proxy: FaultProxy 
         ranges = (FaultRange(COMMAND_KIND, target.broker_ids, duration_ms=(2_000, 10_000)),)
         parts.append((ranges, CommandNemesis(order.program)))
     return CombinedNemesis(parts) if parts else None
+
+
+#: A broker that takes longer than this may be one that has lost the group and does not know.
+_PATIENCE_MS: Final = 1_000
+
+
+async def coordinator_view(client: Client, group_id: str) -> tuple[int, int] | None:
+    """Return the leader of a group's offsets and its epoch, None while brokers differ, are silent or know none.
+
+    A broker to which no connection can be made is not counted: it answers for no group either.
+    """
+    request = MetadataRequest([MetadataRequestTopic(name=CONSUMER_OFFSETS_TOPIC)], allow_auto_topic_creation=False)
+    answers = await client.fan_out(
+        client.cluster.node_ids, ApiKey.METADATA, lambda _: request, floor=7, timeout_ms=_PATIENCE_MS
+    )
+    views: set[tuple[int, int] | None] = set()
+    for answer in answers.values():
+        if not isinstance(answer, Failure):
+            views.add(_leader(answer, group_id))
+        elif answer.reason is not GapReason.UNREACHABLE:
+            return None
+    return views.pop() if len(views) == 1 else None
+
+
+def _leader(answer: Any, group_id: str) -> tuple[int, int] | None:
+    topic = parse_metadata(answer).topic(CONSUMER_OFFSETS_TOPIC)
+    if topic is None or not topic.partitions:
+        return None
+    found = topic.partitions[partition_for(group_id, len(topic.partitions))]
+    return None if found.leader_id is None else (found.leader_id, found.leader_epoch)

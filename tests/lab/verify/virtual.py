@@ -17,11 +17,11 @@ from eosctl.lab.history.events import History
 from eosctl.lab.recording import Recorder, View
 from eosctl.lab.simulation import simulate
 from eosctl.lab.verify.conduct import Conducted, Disturbance, conduct
-from eosctl.lab.verify.coordinator_view import coordinator_view
 from eosctl.lab.verify.guide import Guide
 from eosctl.lab.verify.links import LINK_RANGES, LinkNemesis
 from eosctl.lab.verify.nemesis import CombinedNemesis, SandboxNemesis, sandbox_ranges
 from eosctl.lab.verify.plan import PlannedFault, VerifyPlan
+from eosctl.lab.verify.play import coordinator_view
 from eosctl.lab.verify.scene import Scene
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.core import ClusterShape

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from eosctl.checks.configuration.broker_clusters import folder_of
 from eosctl.checks.configuration.clients import transactional_producers, transactions_beside
 from eosctl.checks.configuration.problem import problem
-from eosctl.checks.configuration.topics import are_related, topics_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment, Role
 from eosctl.model.severity import Severity
@@ -77,3 +78,25 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
             impact="Records of aborted transactions are read as if they were committed.",
             remedy=_remedy(reader),
         )
+
+
+_NAMES: Final = ("topic", "topics", "topic_id", "topic.name")
+
+
+def topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
+    """Return the topics of a client; nothing where no file names them."""
+    around = deployment.beside(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
+    found = (one.word(name) for one in (client, *around) for name in _NAMES if one.has(name))
+    return frozenset(
+        part.strip() for text in found if text for part in text.replace(";", ",").split(",") if part.strip()
+    )
+
+
+def are_related(deployment: Deployment, writer: Component, reader: Component) -> bool:
+    """Tell whether a reader may read what a writer writes: by a topic in common, else by the folder of their files."""
+    written, read = topics_of(deployment, writer), topics_of(deployment, reader)
+    if written and read:
+        return bool(written & read)
+    if reader.role is Role.SINK_CONNECTOR:
+        return False
+    return folder_of(writer) == folder_of(reader)

@@ -268,7 +268,11 @@ def _identities(values: Mapping[str, Any]) -> str:
             known = _IDENTITIES.get(_SIGNS.sub("", str(name).lower()))
             if known and isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 found.setdefault(known, str(value).strip())
-    return " ".join(f"{name}={value}" for name, value in found.items())
+    told = [f"{name}={value}" for name, value in found.items()]
+    topic, partition = values.get("topic"), values.get("partition")
+    if isinstance(topic, str) and str(partition).isdecimal():
+        told.append(f"topic-partition {topic}-{partition}")
+    return " ".join(told)
 
 
 def _time(values: Mapping[str, Any], names: _Names) -> str:

@@ -68,6 +68,7 @@ class CataloguedIncident(NamedTuple):
         confidence: How much one such record shows, from 0 to 1.
         is_echo: Whether such records only repeat a failure that another record of the same program reports.
         at_least: So many records make an incident; fewer are left alone.
+        lasting_s: So many seconds lie between the first and the last of them; what ends sooner is left alone.
         what: The verdict; ``{who}`` and names of the subject stand for their values.
         next_step: What to do, in the same form.
     """
@@ -78,6 +79,7 @@ class CataloguedIncident(NamedTuple):
     confidence: float
     is_echo: bool
     at_least: int
+    lasting_s: int
     what: str
     next_step: str
 
@@ -94,6 +96,7 @@ def load_incidents() -> Mapping[str, CataloguedIncident]:
             confidence=entry["confidence"],
             is_echo=entry.get("echo", False),
             at_least=entry.get("at_least", 1),
+            lasting_s=entry.get("lasting_s", 0),
             what=entry["what"],
             next_step=entry["next"],
         )

@@ -65,7 +65,7 @@ def _dropped_out(story: LogStory) -> Iterator[Incident]:
             if around:
                 continue
             streams = first.category == "TASK_MIGRATED"
-            group = story.value_in_log(first, "group") or (_application_id(story, episode) if streams else "")
+            group = story.value_in_log(first, "group") or (streams_application(story, episode) if streams else "")
             yield incident(
                 "task_migrated" if streams else "poll_interval_exceeded",
                 "slow-processing",
@@ -126,7 +126,7 @@ def find_failed_streams(story: LogStory) -> Iterator[Incident]:
     failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
     for events in by_key(_parted(story, failures)).values():
         for episode in episodes(events, FAILURE_SPREAD_MS):
-            application = _application_id(story, episode)
+            application = streams_application(story, episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
                 yield _broken_store(application, episode)
             elif any(
@@ -195,7 +195,7 @@ def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
     wiped = [event for event in story.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
     for events in by_key((story.log_of(event), event) for event in wiped).values():
         for episode in episodes(events, AROUND_MS):
-            application = _application_id(story, episode)
+            application = streams_application(story, episode)
             echoes = [
                 event
                 for event in story.log_with(episode[0])
@@ -305,7 +305,8 @@ def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
     return [group[0] for group in by_key((event.file, event) for event in events).values()]
 
 
-def _application_id(story: LogStory, episode: Sequence[LogEvent]) -> str:
+def streams_application(story: LogStory, episode: Sequence[LogEvent]) -> str:
+    """Return the application.id of records of Streams, or the program that wrote them where none is named."""
     if named := story.value_in_log(episode[0], "application_id"):
         return named
     for event in (*episode, *story.log_with(episode[0])):

@@ -17,6 +17,8 @@ from eosctl.model.log_event import LogEvent
 
 EPISODE_MS: Final = 600_000
 """What is repeated within ten minutes has not ended."""
+LASTING_MS: Final = 3_600_000
+"""What is tried again for hours may be tried ever more seldom."""
 ECHO_MS: Final = 30_000
 _SUBJECT: Final = (
     ("group", "group"),
@@ -27,11 +29,13 @@ _SUBJECT: Final = (
     ("operation", "operation"),
     ("store", "store"),
     ("log_dir", "log.dir"),
+    ("connector_task", "connector.task"),
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
 )
 """Fields of records, and what they are called in the subject of an incident."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
+_ROLES: Final = ("broker", "controller")
 _OWNERS: Final = ("group", "partition", "coordinator_partition", "topic", "principal", "store", "log_dir")
 
 
@@ -49,18 +53,27 @@ def find_catalogued(
     faults = [
         faults
         for events in by_key((_owner(story, one), one) for one in timed).values()
-        for faults in episodes(events, EPISODE_MS)
-        if len(faults) >= known[faults[0].category].at_least
+        for faults in episodes(events, LASTING_MS if known[events[0].category].lasting_s else EPISODE_MS)
+        if _is_fault(faults, known[faults[0].category])
     ]
     for events in _joined(story, faults, known):
         head = events[0]
         yield _incident(story, known[head.category], events), events
 
 
+def _is_fault(events: Sequence[LogEvent], known: CataloguedIncident) -> bool:
+    """Whether records in the order of time are enough, and last long enough, for an incident."""
+    lasted_ms = time_of(events[-1]) - time_of(events[0])
+    return len(events) >= known.at_least and lasted_ms >= known.lasting_s * 1000
+
+
 def _owner(story: LogStory, event: LogEvent) -> str:
     """Return what an event is about, apart from its category: a name in it, or the program that wrote it."""
-    named = transactional_id_of(story, event) or next(filter(None, map(event.fields.get, _OWNERS)), "")
-    return "\0".join((event.category, named or story.log_of(event)))
+    return "\0".join((event.category, _name(story, event) or story.log_of(event)))
+
+
+def _name(story: LogStory, event: LogEvent) -> str:
+    return transactional_id_of(story, event) or next(filter(None, map(event.fields.get, _OWNERS)), "")
 
 
 def transactional_id_of(story: LogStory, event: LogEvent) -> str:
@@ -75,24 +88,32 @@ def _joined(
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield faults with their echoes: records of the same program and time that only repeat it."""
     of_log: dict[str, list[list[LogEvent]]] = {}
-    # Causes first; among echoes, the one that the catalogue rates worst leads.
+    # Causes first; among echoes, the one that the catalogue rates worst leads. What has no name of its own is last.
     ranked = sorted(
         faults,
         key=lambda events: (
             known[events[0].category].is_echo,
             known[events[0].category].severity.rank,
+            not _name(story, events[0]),
             time_of(events[0]),
         ),
     )
     for events in ranked:
         told = of_log.setdefault(story.log_of(events[0]), [])
         is_echo = known[events[0].category].is_echo and events[0].application not in story.servers()
-        home = next((one for one in told if is_echo and _is_near(one, events)), None)
+        same = [one for one in told if _is_same(story, one, events)]
+        home = next((one for one in (told if is_echo else same) if _is_near(one, events)), None)
         if home is None:
             told.append(list(events))
         else:
             home += events
     yield from (events for told in of_log.values() for events in told)
+
+
+def _is_same(story: LogStory, home: Sequence[LogEvent], events: Sequence[LogEvent]) -> bool:
+    """Whether a client's records repeat, without a name, what its library's say with one."""
+    is_client = events[0].application not in story.servers()
+    return is_client and home[0].category == events[0].category and not _name(story, events[0])
 
 
 def _is_near(home: Sequence[LogEvent], events: Sequence[LogEvent]) -> bool:
@@ -104,7 +125,9 @@ def _incident(story: LogStory, known: CataloguedIncident, events: Sequence[LogEv
     head = events[0]
     own = [one for one in events if one.category == head.category]
     subject = _subject(story, own)
-    who = str(subject.get("transactional.id") or subject.get("group") or subject.get("application") or head.application)
+    server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), head.application)
+    names = (subject.get(name) for name in ("transactional.id", "group", "connector.task", "application"))
+    who = next(filter(None, names), server.capitalize())
     values = {name: str(value) for name, value in subject.items()} | {"who": who}
     count = f" ({len(own)} times)" if len(own) > 1 else ""
     return incident(

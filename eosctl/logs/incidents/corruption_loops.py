@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.logs.incidents.applications import streams_application
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 
@@ -24,13 +25,14 @@ def find_corruption_loops(story: LogStory) -> Iterator[Incident]:
                 continue
             first, last = moments[0], moments[-1]
             interval_s = (time_of(last) - time_of(first)) / 1000 / (len(moments) - 1)
+            application = streams_application(story, episode)
             tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
             yield incident(
                 "task_corrupted",
                 "corruption-loop",
-                {"application": first.application, "tasks": tasks},
+                {"application.id": application, "tasks": tasks},
                 episode,
-                f"Tasks of {first.application} were corrupted {len(moments)} times, every {interval_s:,.0f} s on "
+                f"Tasks of {application} were corrupted {len(moments)} times, every {interval_s:,.0f} s on "
                 "average: their stores are wiped again before they are restored, so they make no progress.",
                 "Find what fails before each of them: a time-out of a commit, an offset out of range of the changelog, "
                 "or a restoration that takes longer than max.poll.interval.ms. Standby replicas and a longer "

@@ -39,6 +39,10 @@ _CLUSTER_ECHOES: Final = frozenset(
 )
 """What clients meet whose leaders or coordinators are away. It stops no application."""
 
+_AFTER_A_REFUSAL: Final = frozenset({"invalid_producer_epoch", "unclean_stop"})
+_DEATHS: Final = frozenset({"streams_uncaught_exception"})
+"""How the threads of an application end whose producer was refused."""
+
 EXPLANATIONS: Final = (
     Explains(
         "not_enough_replicas",
@@ -57,8 +61,8 @@ EXPLANATIONS: Final = (
         same_subject=True,
     ),
     Explains("task_migrated", frozenset({"transaction_timeout", "producer_fenced", "unclean_stop"}), same_subject=True),
-    Explains("producer_fenced", frozenset({"invalid_producer_epoch", "unclean_stop"}), same_subject=True),
-    Explains("transaction_timeout", frozenset({"invalid_producer_epoch", "unclean_stop"}), same_subject=True),
+    Explains("producer_fenced", _AFTER_A_REFUSAL, same_subject=True, echoes=_DEATHS),
+    Explains("transaction_timeout", _AFTER_A_REFUSAL, same_subject=True, echoes=_DEATHS),
     Explains("state_store_corrupt", frozenset({"streams_uncaught_exception", "task_corrupted"}), same_subject=True),
     # An application looks at its stores when it has joined its group again.
     Explains("task_corrupted", frozenset({"unclean_stop"}), same_subject=True, before_ms=60_000),
@@ -127,15 +131,19 @@ class Causes:
 
 def _keys_of_cause(one: Incident) -> set[Key]:
     owner = one.subject.get("application.id") or one.subject.get("group")
-    return _keys(one) | ({("prefix", owner)} if owner else set())
+    named = {("owner", prefix) for prefix in _prefixes(one)}
+    return _keys(one) | named | ({("prefix", owner)} if owner else set())
 
 
 def _keys_of_consequence(one: Incident) -> set[Key]:
     """A Streams application's id is its group too, and the start of its threads' transactional ids."""
+    return _keys(one) | {("prefix", prefix) for prefix in _prefixes(one)}
+
+
+def _prefixes(one: Incident) -> set[str]:
+    """Return what stands before each hyphen of an incident's transactional id."""
     named = one.subject.get("transactional.id")
-    if not isinstance(named, str):
-        return _keys(one)
-    return _keys(one) | {("prefix", named[:place]) for place, sign in enumerate(named) if sign == "-"}
+    return {named[:place] for place, sign in enumerate(named) if sign == "-"} if isinstance(named, str) else set()
 
 
 def _keys(one: Incident) -> set[Key]:

@@ -300,4 +300,5 @@ def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[s
         "group": group,
         "producerId": producer_id,
         "application": victim.application,
+        "connector.task": victim.fields.get("connector_task", ""),
     }

@@ -33,11 +33,11 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     """Yield events whose names of transactions and groups are whole.
 
     A name that was read as far as its first blank or comma is the longest of the known ones that its message goes on
-    with.
+    with. A topic and the number of its partition are a partition.
     """
     known = {name: _by_beginning(events, name) for name in _NAMED}
     for event in events:
-        whole = {
+        whole = _partition_of(event) | {
             name: full
             for name in _NAMED
             if (
@@ -47,6 +47,12 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
             )
         }
         yield event._replace(fields={**event.fields, **whole}) if whole else event
+
+
+def _partition_of(event: LogEvent) -> dict[str, str]:
+    """Return the partition of a record that gives its topic and its number apart."""
+    topic, number = event.fields.get("topic"), event.fields.get("partition_index")
+    return {"partition": f"{topic}-{number}"} if topic and number and not event.fields.get("partition") else {}
 
 
 def _by_beginning(events: Iterable[LogEvent], name: str) -> Mapping[str, Sequence[str]]:

@@ -137,7 +137,11 @@ def find_large_records(story: LogStory) -> Iterator[Incident]:
             yield incident(
                 "record_too_large",
                 root_cause,
-                {"transactional.id": named, "application": episode[0].application},
+                {
+                    "transactional.id": named,
+                    "application": episode[0].application,
+                    "connector.task": next(filter(None, (one.fields.get("connector_task") for one in episode)), ""),
+                },
                 episode,
                 f"A record{f' of {size} bytes' if size else ''} in {PurePath(episode[0].file).name} is above {limit}; "
                 "its transaction had to be aborted.",

@@ -36,7 +36,7 @@ def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
     for partition, events in by_key(
         (event.fields.get("partition", ""), event) for event in story.of("READER_STUCK")
     ).items():
-        for episode in episodes(events, STUCK_GAP_MS):
+        for episode in _stands(events):
             last = episode[-1]
             if int(last.fields.get("stuck_s", STUCK_MIN_S)) < STUCK_MIN_S or not _grew(episode):
                 continue
@@ -67,6 +67,19 @@ def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
                 confidence=0.95 if held else 0.7,
                 t_end_ms=max(time_of(event) for event in episode),
             )
+
+
+def _stands(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
+    """Part what readers report of a partition where they moved on; some report once in many minutes."""
+    current: list[LogEvent] = []
+    for episode in episodes(events, STUCK_GAP_MS):
+        offset = episode[0].fields.get("last_stable_offset")
+        if current and (not offset or current[-1].fields.get("last_stable_offset") != offset):
+            yield current
+            current = []
+        current += episode
+    if current:
+        yield current
 
 
 def _grew(episode: Sequence[LogEvent]) -> bool:
@@ -199,7 +212,7 @@ def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
     keyed = ((_writer(story, event), event) for event in events)
     for owner, group in by_key(keyed).items():
         for episode in episodes(group, EPISODE_MS):
-            fields = next((event.fields for event in episode if event.fields.get("sequence")), episode[0].fields)
+            fields = _merged_fields(episode)
             partition = fields.get("partition", "").rpartition(":")[2]
             yield incident(
                 "out_of_order_sequence",
@@ -216,6 +229,17 @@ def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
                 else "The producer is idempotent only: create a new one, and send again what was not acknowledged.",
                 confidence=0.85 if _has_client(story, episode) else 0.65,
             )
+
+
+def _merged_fields(episode: Sequence[LogEvent]) -> dict[str, str]:
+    """Return the fields of a refusal: those of the broker's words first, then what the client adds."""
+    ordered = sorted(episode, key=lambda event: not event.fields.get("sequence"))
+    fields: dict[str, str] = {}
+    for event in ordered:
+        for name, value in event.fields.items():
+            if value:
+                fields.setdefault(name, value)
+    return fields
 
 
 def _writer(story: LogStory, event: LogEvent) -> str:

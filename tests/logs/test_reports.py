@@ -1,0 +1,49 @@
+"""Reports as people post them, with their right answers: cause, subject, severity, and start."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from eosctl.model.incident import Incident
+from tests.logs.judging import judge
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "log-reports"
+
+
+class Report(NamedTuple):
+    """A report: its name, the patterns of each answer, and its files."""
+
+    name: str
+    answers: list[list[str]]
+    files: dict[str, str]
+
+
+def read_reports() -> Iterator[Report]:
+    for source in sorted(FOLDER.glob("*.txt")):
+        for part in source.read_text("utf-8").split("=== ")[1:]:
+            head, *files = part.split("\n@@ ")
+            name, *answers = head.splitlines()
+            yield Report(
+                name,
+                [answer.removeprefix("?? ").strip().split(" && ") for answer in answers],
+                {file.partition("\n")[0]: f"{file.partition(chr(10))[2]}\n" for file in files},
+            )
+
+
+def told(one: Incident) -> str:
+    facts = {**one._asdict(), "evidence": [place.file for place in one.evidence]}
+    return json.dumps({**facts, "t_start": datetime.fromtimestamp(one.t_start_ms / 1000, UTC).isoformat()})
+
+
+@pytest.mark.parametrize("report", list(read_reports()), ids=lambda report: report.name)
+def test_a_report_gets_its_right_answers(report: Report, tmp_path: Path) -> None:
+    found = [told(one) for one in judge(tmp_path, report.files)]
+    for answer in report.answers:
+        assert any(all(re.search(pattern, one) for pattern in answer) for one in found), (answer, found)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec.structs import replace
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
 from eosctl.checks.declaration import Check
 from eosctl.checks.judge import judge
+from eosctl.checks.live_brokers import LIVE_RULES
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
@@ -18,14 +20,16 @@ from eosctl.model.deployment import Deployment
 from eosctl.model.redaction import setting_text
 from eosctl.model.snapshot import ClusterSnapshot
 
+_LIVE_IDS: Final = frozenset(rule.id for rule in LIVE_RULES)
+
 
 def judge_files(
     deployment: Deployment, snapshot: ClusterSnapshot | None, checks: Iterable[Check] = CONFIGURATION_CHECKS
 ) -> tuple[CheckResult, ...]:
     """Judge files, with the brokers and internal topics of a cluster as their counterparts.
 
-    Findings about the cluster's own settings alone are left to the checks of clusters, so that nothing is reported
-    twice. Values of secret settings are masked.
+    Findings about the cluster's own settings alone are left to the checks of clusters where these judge the same, so
+    that nothing is reported twice. Values of secret settings are masked.
     """
     running = () if snapshot is None else (*broker_components(snapshot), *topic_components(snapshot))
     places = frozenset(component.place.file for component in running)
@@ -40,6 +44,8 @@ def joined(cluster: Diagnosis, files: Iterable[CheckResult]) -> Diagnosis:
 
 
 def _of_files(result: CheckResult, running: frozenset[str]) -> CheckResult:
+    if result.check_id in _LIVE_IDS:
+        return result
     left = tuple(finding for finding in result.findings if not running.issuperset(finding.files))
     if len(left) == len(result.findings):
         return result

@@ -12,7 +12,7 @@ from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
 from eosctl.analysis.read_as import read_as
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.files_with_cluster import joined, judge_files
-from eosctl.checks.manual import manual_of
+from eosctl.checks.live_brokers import LIVE_RULES, judge_live_brokers
 from eosctl.checks.registry import ALL_CHECKS, CONFIGURATION_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.bundles.snapshot_file import save_snapshot
@@ -206,6 +206,10 @@ def _judge(
         of_files = _checks_of_files(request)
         diagnosis = joined(diagnosis, judge_files(files.deployment, cluster, of_files))
         checks = (*checks, *of_files)
+    elif request.checks is None and snapshot is not None:
+        live = judge_live_brokers(snapshot)
+        diagnosis = joined(diagnosis, live)
+        checks = (*checks, *LIVE_RULES) if live else checks
     found = diagnosis.findings
     diagnosis = without_suppressed(diagnosis, gate, now_ms)
     groups = group_findings(diagnosis.findings, case.snapshot)

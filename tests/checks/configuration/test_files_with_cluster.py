@@ -54,10 +54,13 @@ def test_a_broker_is_judged_with_the_default_of_an_application_in_a_file() -> No
 
 def test_what_the_cluster_shows_without_the_files_is_left_to_its_checks() -> None:
     slow = build({"brokers": [{**SLOW_BROKERS["brokers"][0], "settings": [
+        {"name": "unclean.leader.election.enable", "value": "true", "source": "static-broker"},
         {"name": "broker.session.timeout.ms", "value": "90000", "source": "static-broker"}]}]})  # fmt: skip
     results = {result.check_id: result for result in judge_files(deployment(c="group.id=g\n"), slow)}
-    assert results["EOS-CFG-095"].status is CheckStatus.NOT_APPLICABLE
-    assert "checks of clusters" in results["EOS-CFG-095"].reason
+    assert results["EOS-CFG-037"].status is CheckStatus.NOT_APPLICABLE
+    assert "checks of clusters" in results["EOS-CFG-037"].reason
+    # No check of clusters judges this one.
+    assert results["EOS-CFG-095"].status is CheckStatus.FAILED
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.expect == "failed"], ids=str)

@@ -12,6 +12,8 @@ from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 ONE_DAY_MS: Final = 86_400_000
+# transaction.timeout.ms of producers that do not set it.
+DEFAULT_TIMEOUT_MS: Final = 60_000
 
 
 @check(
@@ -28,7 +30,7 @@ def transactional_ids_expire_early(case: Case) -> Iterator[Problem]:
 
     What it checks:
         transactional.id.expiration.ms below one day, where it was written down; an error where it is below a
-        transaction timeout given beside it.
+        transaction timeout given with it, or below the producers' default of one minute.
 
     Why it matters for exactly-once:
         A producer that comes back after the expiry gets INVALID_PRODUCER_ID_MAPPING, which 4.0 clients treat as
@@ -54,7 +56,7 @@ def transactional_ids_expire_early(case: Case) -> Iterator[Problem]:
                 broker,
                 (expiry, *shorter[:1]),
                 f"transactional.id.expiration.ms is {minutes(expiry.number)}.",
-                severity=Severity.ERROR if shorter else None,
+                severity=Severity.ERROR if shorter or expiry.number < DEFAULT_TIMEOUT_MS else None,
                 impact="Applications that stand still longer fail with INVALID_PRODUCER_ID_MAPPING when they go on.",
                 remedy="Remove the setting; the default is 604800000 (7 days).",
             )

@@ -13,6 +13,7 @@ from eosctl.analysis.read_as import read_as
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.files_with_cluster import joined, judge_files
 from eosctl.checks.live_brokers import LIVE_RULES, judge_live_brokers
+from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import ALL_CHECKS, CONFIGURATION_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.bundles.snapshot_file import save_snapshot

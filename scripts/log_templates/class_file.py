@@ -210,6 +210,9 @@ def _operand_bytes(op: int) -> int:
 
 def _behind_switch(code: bytes, op: int, place: int) -> int:
     if op == _LOOKUP_SWITCH:
-        return place + 8 + 8 * struct.unpack_from(">i", code, place + 4)[0]
+        count: int = struct.unpack_from(">i", code, place + 4)[0]
+        return place + 8 + 8 * count
+    low: int
+    high: int
     low, high = struct.unpack_from(">ii", code, place + 4)
     return place + 12 + 4 * (high - low + 1)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import is_transactional, minutes
-from eosctl.checks.configuration.durations import duration_ms
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Deployment, Role, Value

@@ -73,6 +73,8 @@ def test_a_ceiling_only_falls(tmp_path: Path) -> None:
     found = places(["a.md"], tmp_path)
     assert over(found, {"a.md": 1}) == {"a.md": (2, 1)}
     assert over(found, {"a.md": 2}) == {}
+    assert over(found, {"a.md": 1, "b.md": 1}) == {}, "words may move with their files"
+    assert over(found, {"b.md": 2}) == {"a.md": (2, 0)}, "a package without a ceiling has no such word"
     assert '"a.md" = 1\n' in lowered(found, {"a.md": 1})
     assert '"a.md" = 2\n' in lowered(found, {"a.md": 9})
 

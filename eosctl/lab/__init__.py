@@ -1,1 +1,1 @@
-"""Engines, faults, scenarios and the simulation on virtual time."""
+"""Engines, faults, scenarios, and simulation on virtual time."""

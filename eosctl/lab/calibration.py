@@ -1,6 +1,6 @@
-"""Trials on a cluster: loads with known figures in topics of their own, and what the cluster's logs then hold.
+"""Trials on a cluster: known loads in separate topics, and the resulting content of the cluster's logs.
 
-Everything is counted by reading the logs, with the same reader as `eosctl capacity observe`; no broker is believed.
+All figures are counted by reading the logs, with the reader of `eosctl capacity observe`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PROFILES: Final = {
 }
 _ENDED_MS: Final = 600_000
 
-#: Shapes that differ from each other in everything that a formula depends on.
+#: The shapes differ in every parameter of the formulas.
 TRIALS: Final = (
     Trial("eosctl-calibrate-tv1", TrialProfile.TV1, 6, 40, 2, 100),
     Trial("eosctl-calibrate-tv1-many-partitions", TrialProfile.TV1, 3, 30, 12, 1_000),
@@ -48,7 +48,7 @@ TRIALS: Final = (
 
 
 class Bench(NamedTuple):
-    """Where trials run: the client, the clock that dates records, and how loads connect (sockets when None)."""
+    """The environment of trials: the client, the clock of records, and the connector of loads (None: sockets)."""
 
     client: Client
     now_ms: WallClock
@@ -57,14 +57,14 @@ class Bench(NamedTuple):
 
 
 class Level(NamedTuple):
-    """What a cluster writes: `kafka_major` 4 for brokers that know transaction.version 2, and its finalized level."""
+    """A cluster's log format: `kafka_major` 4 for brokers with transaction.version 2, and the finalized level."""
 
     kafka_major: int
     transaction_version: int
 
 
 async def find_level(client: Client) -> Level:
-    """Ask a cluster what it writes."""
+    """Query the log format of a cluster."""
     reader = ReadOnly(client)
     shape = await collect_shape(reader)
     facts = await collect_broker_facts(reader, shape.value.brokers)
@@ -75,18 +75,18 @@ async def find_level(client: Client) -> Level:
 
 
 def trials_for(level: Level) -> tuple[Trial, ...]:
-    """Return the trials that a cluster of this level can run."""
+    """Return the trials for a log format."""
     return tuple(trial for trial in TRIALS if trial.profile.transaction_version <= max(1, level.transaction_version))
 
 
 async def run_trial(bench: Bench, trial: Trial, level: Level) -> tuple[CalibrationRow, ...]:
-    """Run one trial and compare.
+    """Run a trial and compare the results.
 
     Raises:
-        EosctlError: The cluster cannot be worked with, or a transaction failed.
+        EosctlError: The cluster cannot be used, or a transaction failed.
     """
     client = bench.client
-    # All partitions of a transaction must have one leader, and leaders are dealt out in turn.
+    # All partitions of a transaction must have the same leader, and leaders are assigned round-robin.
     partition_count = PARTITIONS_PER_BROKER * len((await client.refresh_metadata([])).brokers)
     await ensure_topic(client, trial.name, partition_count=partition_count)
     try:
@@ -128,7 +128,7 @@ async def _offsets(client: Client) -> tuple[Topic, ...]:
 
 
 async def _settled(client: Client, trial: Trial) -> tuple[Topic, ...]:
-    """Return offsets when nothing grows any more: markers and completions follow the answer to EndTxn."""
+    """Return the offsets once they no longer grow: markers and completions follow the response to EndTxn."""
     last = await _offsets(client)
     while True:
         await asyncio.sleep(0.3)
@@ -139,7 +139,7 @@ async def _settled(client: Client, trial: Trial) -> tuple[Topic, ...]:
 
 
 async def _remembered(client: Client, trial: Trial) -> int:
-    """Count the producers that the leaders remember in the trial's topic."""
+    """Return the number of producers in the leaders' state of the trial's topic."""
     topic = (await client.refresh_metadata([trial.name])).topic(trial.name)
     by_leader: dict[int, list[int]] = {}
     for info in topic.partitions if topic else ():

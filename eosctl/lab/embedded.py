@@ -1,4 +1,4 @@
-"""The embedded engine: the sandbox's cluster in the loop of its caller."""
+"""The embedded engine: the sandbox's cluster in the caller's event loop."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ CAPABILITIES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedConfig:
-    """What an embedded cluster should be like.
+    """The configuration of an embedded cluster.
 
     Attributes:
-        emulate: The release that it answers as, `3.9` or `4.3`.
-        broker_count: Brokers; the controller is a node of its own.
+        emulate: The emulated release, `3.9` or `4.3`.
+        broker_count: Number of brokers; the controller is a separate node.
         transaction_version: Level of the feature `transaction.version`; None for the release's default.
-        settings: Broker settings under Kafka's names.
+        settings: Broker settings by Kafka's names.
     """
 
     emulate: str = "4.3"
@@ -36,14 +36,14 @@ class EmbeddedConfig:
 
 
 class EmbeddedEngine:
-    """A cluster of the sandbox below one directory; the first `up` fixes ids and ports, later ones reuse the files."""
+    """A cluster of the sandbox in a directory. The first `up` assigns ids and ports; later ones reuse the files."""
 
     def __init__(self, config: EmbeddedConfig, directory: Path) -> None:
-        """Describe a cluster; nothing happens before `up`.
+        """Prepare a cluster; `up` starts it.
 
         Args:
-            config: What the cluster should be like.
-            directory: Where the brokers keep their files; the caller removes it.
+            config: The configuration.
+            directory: The brokers' files; the caller deletes it.
         """
         self._config = config
         self._directory = directory
@@ -52,12 +52,12 @@ class EmbeddedEngine:
 
     @property
     def name(self) -> str:
-        """Name the engine with the release that it answers as."""
+        """Return the engine's name with its emulated release."""
         return f"embedded {self._config.emulate}"
 
     @property
     def bootstrap(self) -> str:
-        """Return `host:port` of every broker, comma separated; empty before the first `up`."""
+        """Return `host:port` of every broker, comma-separated; empty before the first `up`."""
         return ",".join(str(endpoint) for endpoint in self._addresses.values())
 
     @property
@@ -65,7 +65,7 @@ class EmbeddedEngine:
         """Return the running cluster, for faults on its links and clocks.
 
         Raises:
-            EngineError: It is not up.
+            EngineError: It is not running.
         """
         if self._cluster is None:
             raise EngineError(
@@ -78,7 +78,7 @@ class EmbeddedEngine:
         return CAPABILITIES
 
     def brokers(self) -> tuple[BrokerHandle, ...]:
-        """List the brokers in the order of their ids."""
+        """Return the brokers in id order."""
         running = set() if self._cluster is None else set(self._cluster.core.nodes)
         return tuple(
             BrokerHandle(
@@ -91,15 +91,15 @@ class EmbeddedEngine:
         )
 
     def data_dirs(self) -> Mapping[int, Path]:
-        """Map each broker id to the directory with its partitions."""
+        """Return the directory with the partitions of each broker by id."""
         return {broker_id: self.cluster.core.directory_of(broker_id) for broker_id in self._addresses}
 
     def logs(self) -> Mapping[int, tuple[Path, ...]]:
-        """Map each broker id to its log files: none, the brokers share the program of their caller."""
+        """Return an empty mapping: the brokers share the process of their caller."""
         return dict.fromkeys(self._addresses, ())
 
     async def up(self) -> None:
-        """Start every broker and return when all of them serve."""
+        """Start every broker; return once all of them serve."""
         if self._cluster is not None:
             return
         config = self._config
@@ -119,35 +119,35 @@ class EmbeddedEngine:
         self._addresses = {broker["id"]: _endpoint(broker["address"]) for broker in cluster.status()["brokers"]}
 
     async def down(self) -> None:
-        """Stop every broker; harmless when none runs. Files stay where they are."""
+        """Stop every broker; no effect on stopped ones. The files stay."""
         if self._cluster is not None:
             cluster, self._cluster = self._cluster, None
             await cluster.stop()
 
     async def stop(self, broker_id: int) -> None:
-        """Shut one broker down in order."""
+        """Shut a broker down cleanly."""
         await self.cluster.stop_broker(broker_id)
 
     async def kill(self, broker_id: int) -> None:
-        """End one broker without a chance to tidy up."""
+        """Kill a broker without a clean shutdown."""
         await self.cluster.kill_broker(broker_id)
 
     async def pause(self, broker_id: int) -> None:
-        """Refuse: a broker that shares its process cannot be frozen alone.
+        """Raise UnsupportedFault: a broker that shares its process cannot be paused.
 
         Raises:
-            UnsupportedFault: Always; a delay on its links comes closest.
+            UnsupportedFault: Always; a delay on its links is the closest alternative.
         """
         raise UnsupportedFault(
             "The embedded engine cannot pause a broker.", "All brokers share one process.", "Delay its links instead."
         )
 
     async def resume(self, broker_id: int) -> None:
-        """Refuse, as `pause` does."""
+        """Raise UnsupportedFault, as `pause` does."""
         await self.pause(broker_id)
 
     async def restart(self, broker_id: int) -> None:
-        """Start a stopped or killed broker on the same data and address; return when it serves."""
+        """Start a stopped or killed broker on the same data and address; return once it serves."""
         await self.cluster.start_broker(broker_id)
 
 

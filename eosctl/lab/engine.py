@@ -1,4 +1,4 @@
-"""The interface behind which every cluster of the lab stands, embedded or real."""
+"""The interface of all clusters of the lab, embedded or real."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from eosctl.errors import EosctlError
 
 
 class EngineError(EosctlError):
-    """An engine could not do what was asked of it."""
+    """An engine could not execute an operation."""
 
 
 class MissingTool(EngineError):  # noqa: N818
-    """A program that the engine runs is not on this machine.
+    """A program that the engine needs is not installed.
 
     Attributes:
         tool: Its name, e.g. `java`.
@@ -27,11 +27,11 @@ class MissingTool(EngineError):  # noqa: N818
 
 
 class UnsupportedFault(EngineError):  # noqa: N818
-    """The engine has no means to cause this fault."""
+    """The engine cannot cause this fault."""
 
 
 class Capability(StrEnum):
-    """What an engine can do to its cluster; a scenario that needs more is skipped with the reason."""
+    """A capability of an engine; a scenario that needs a missing one is skipped with the reason."""
 
     STOP = "stop"
     KILL = "kill"
@@ -42,7 +42,7 @@ class Capability(StrEnum):
 
 
 class BrokerState(StrEnum):
-    """The state of one broker as its engine knows it."""
+    """The engine's state of a broker."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -50,7 +50,7 @@ class BrokerState(StrEnum):
 
 
 class BrokerHandle(NamedTuple):
-    """One broker of a running cluster; the address stays the same across restarts."""
+    """A broker of a running cluster; its address stays the same across restarts."""
 
     broker_id: int
     host: str
@@ -59,49 +59,49 @@ class BrokerHandle(NamedTuple):
 
 
 class Engine(Protocol):
-    """A cluster that scenarios can start, disturb and look at.
+    """A cluster that scenarios can start, disturb, and inspect.
 
-    Methods are coroutines because one engine waits for processes while the other runs on virtual time in the loop of
-    its caller. Each raises `EngineError` when it fails and `UnsupportedFault` when the capability is not there.
+    Methods are coroutines because one engine waits for processes while the other runs on virtual time in the caller's
+    loop. Each raises `EngineError` when it fails, and `UnsupportedFault` without the capability.
     """
 
     @property
     def name(self) -> str:
-        """Name the engine, e.g. `apache 4.3.1`."""
+        """Return the engine's name, e.g. `apache 4.3.1`."""
 
     @property
     def bootstrap(self) -> str:
-        """Return `host:port` of every broker, comma separated, as clients take it."""
+        """Return `host:port` of every broker, comma-separated."""
 
     def capabilities(self) -> frozenset[Capability]:
         """Return the engine's capabilities."""
 
     def brokers(self) -> tuple[BrokerHandle, ...]:
-        """List the brokers in the order of their ids."""
+        """Return the brokers in id order."""
 
     def data_dirs(self) -> Mapping[int, Path]:
-        """Map each broker id to the directory with its partitions."""
+        """Return the directory with the partitions of each broker by id."""
 
     def logs(self) -> Mapping[int, tuple[Path, ...]]:
-        """Map each broker id to the log files that it has written so far."""
+        """Return the existing log files of each broker by id."""
 
     async def up(self) -> None:
-        """Start every broker and return when all of them are in the metadata."""
+        """Start every broker; return once all are in the metadata."""
 
     async def down(self) -> None:
-        """Stop every broker; harmless when none runs. Files stay where they are."""
+        """Stop every broker; no effect on stopped ones. The files stay."""
 
     async def stop(self, broker_id: int) -> None:
-        """Shut one broker down as an operator would (controlled shutdown)."""
+        """Shut a broker down as an operator would (controlled shutdown)."""
 
     async def kill(self, broker_id: int) -> None:
-        """End one broker without a chance to tidy up."""
+        """Kill a broker without a clean shutdown."""
 
     async def pause(self, broker_id: int) -> None:
-        """Freeze one broker: connections stay open and nothing is answered."""
+        """Pause a broker: connections stay open without responses."""
 
     async def resume(self, broker_id: int) -> None:
-        """Let a paused broker go on."""
+        """Resume a paused broker."""
 
     async def restart(self, broker_id: int) -> None:
-        """Start a stopped or killed broker on the same data and address; return when it serves."""
+        """Start a stopped or killed broker on the same data and address; return once it serves."""

@@ -1,7 +1,7 @@
-"""Kinds of faults in drawn runs: a word of `eosctl sandbox fault`, after the place where the fault is made.
+"""Kinds of faults in random runs: a fault of `eosctl sandbox fault`, prefixed by where it is made.
 
-`late-end-txn` is made by the brokers, `links:late-end-txn` on the connections of the run's own clients, and
-`proxy:late-end-txn` by a proxy in front of the cluster; `controllers:kill` ends a controller.
+`late-end-txn` is made by the brokers, `links:late-end-txn` on the connections of the run's clients, and
+`proxy:late-end-txn` by a proxy in front of the cluster. `controllers:kill` kills a controller.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CONTROLLERS: Final = "controllers"
 LINKS: Final = "links"
 PROXY: Final = "proxy"
 
-#: Kinds as runs of earlier versions recorded them and options named them. Accepted until 0.3.
+#: Names of kinds in records and options of earlier versions. Accepted until 0.3.
 _FORMER_KINDS: Final[Mapping[str, str]] = {
     "kill-broker": "kill",
     "kill-controller": "controllers:kill",
@@ -46,7 +46,7 @@ _FORMER_KINDS: Final[Mapping[str, str]] = {
 
 
 def word_of(kind: str) -> str:
-    """Return the fault of a kind, without its place.
+    """Return the fault of a kind, without its prefix.
 
     >>> word_of("links:cut"), word_of("kill")
     ('cut', 'kill')
@@ -55,7 +55,7 @@ def word_of(kind: str) -> str:
 
 
 def current_kind(kind: str) -> str:
-    """Return a kind by its name of today.
+    """Return the current name of a kind.
 
     >>> current_kind("proxy-delay"), current_kind("stop-broker"), current_kind("kill")
     ('proxy:delay', 'stop', 'kill')
@@ -66,7 +66,7 @@ def current_kind(kind: str) -> str:
 
 
 def kinds_asked(asked: str, kinds: Collection[str]) -> frozenset[str]:
-    """Return the kinds that a name stands for: the one of this name, or else those of this word in any place.
+    """Return the kinds that a name matches: the kind itself, or else its fault with any prefix.
 
     >>> kinds_asked("cut", ("cut", "links:cut")), kinds_asked("isolate-broker", ("links:cut",))
     (frozenset({'cut'}), frozenset({'links:cut'}))

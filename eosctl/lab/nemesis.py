@@ -1,4 +1,4 @@
-"""Does to a simulated cluster what a schedule says, and puts everything right at the end."""
+"""Executes a fault schedule on a simulated cluster, and undoes all faults at the end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ACTIONS = {
 
 
 async def disturb(simulation: Simulation, schedule: Schedule) -> None:
-    """Let every fault begin and end at its time; faults may overlap. Returns when the last one has ended."""
+    """Start and end every fault at its time; faults may overlap. Return when the last one has ended."""
     await asyncio.gather(*(_suffer(simulation, fault) for fault in schedule))
     heal(simulation)
 
 
 def heal(simulation: Simulation) -> None:
-    """Start every node that is down, repair every link, set every clock."""
+    """Start every stopped node, repair every link, and reset every clock."""
     core = simulation.core
     core.network.heal()
     simulation.pace.extra_ms = 0
@@ -69,7 +69,7 @@ async def _suffer(simulation: Simulation, fault: Fault) -> None:
 
 
 async def _hold_an_offset_commit(simulation: Simulation, fault: Fault) -> None:
-    """Let the next TxnOffsetCommit arrive late at whichever broker; whoever sent it may be fenced by then."""
+    """Delay the next TxnOffsetCommit at any broker; its sender may be fenced by then."""
     late = LinkFault(
         FaultAction.DELAY,
         source=CLIENTS,

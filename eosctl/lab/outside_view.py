@@ -1,4 +1,4 @@
-"""What an observer who sees into every broker of a simulation knows, and no client does."""
+"""The state of a simulation's brokers, as an outside observer sees it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 def views_of_group(simulation: Simulation, group_id: str) -> list[Partition]:
-    """Return the replica of each running broker of the partition that a group's offsets are in."""
+    """Return the replica of a group's offsets partition on each running broker."""
     return [
         broker.replicas.partitions[partition]
         for broker in simulation.core.brokers()
@@ -22,7 +22,7 @@ def views_of_group(simulation: Simulation, group_id: str) -> list[Partition]:
 
 
 def has_open_transactions(simulation: Simulation) -> bool:
-    """Return whether a coordinator knows of one that has not ended, or does not know yet."""
+    """Return whether a coordinator has an open transaction, or is still loading."""
     for broker in simulation.core.brokers():
         known = broker.transactions.transactions()
         if isinstance(known, ErrorCode) or any(one.state.is_open for one in known):
@@ -31,7 +31,7 @@ def has_open_transactions(simulation: Simulation) -> bool:
 
 
 def open_ends(simulation: Simulation, topics: Collection[str]) -> dict[TopicPartition, tuple[int, int]]:
-    """Map each partition with an open transaction to its leader's last stable offset and high watermark."""
+    """Return the leader's last stable offset and high watermark of each partition with an open transaction."""
     return {
         partition: (stable, end)
         for broker in simulation.core.brokers()

@@ -1,4 +1,4 @@
-"""Applications that keep a history of what they do and see, for the checkers of `eosctl.lab.history`."""
+"""Applications that record a history of their operations, for the checkers of `eosctl.lab.history`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.records.record import Record
 
 View: TypeAlias = Callable[[Client, str], Awaitable[tuple[int, int] | None]]
-"""Asks who leads a group's offsets and in which epoch; None while the brokers do not agree."""
+"""Queries the leader and epoch of a group's offsets; None while the brokers disagree."""
 
 _INIT_TRIES: Final = 10
 _DISTRUST_S: Final = 0.2
@@ -56,10 +56,10 @@ class Recorder:
     """Collects events.
 
     Args:
-        clock: Tells ms.
-        is_stale: Whether a broker that answered for a group has lost it, as far as an outside observer knows.
-        view: Asks who leads a group's offsets, where no observer sees into the brokers.
-        coverage: Is told every event, for whoever chooses faults by what has been tried.
+        clock: Returns milliseconds.
+        is_stale: Whether a broker that responded for a group has lost it, as far as an outside observer knows.
+        view: Queries the leader of a group's offsets, if no observer has access to the brokers.
+        coverage: Receives every event, to select faults by coverage.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Recorder:
 
     @property
     def history(self) -> History:
-        """Everything so far, unpacked; of long runs take `packed`."""
+        """Return all events, unpacked; use `packed` for long runs."""
         return self.packed.unpack()
 
     def tell(self, event: Event) -> None:
@@ -88,7 +88,7 @@ class Recorder:
 
 
 class RecordedProducer(TransactionalProducer):
-    """A producer that tells what it does; `transaction` is the name of the present one, unique in the history."""
+    """A producer that records its operations; `transaction` is the current one's name, unique in the history."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class RecordedProducer(TransactionalProducer):
         self._recorder = recorder
 
     async def init_transactions(self, *, keep_identity: bool = False) -> ProducerIdentity:
-        """See `TransactionalProducer`."""
+        """Initialize as `TransactionalProducer` does, and record it."""
         tell, now_ms = self._recorder.tell, self._recorder.now_ms
         tell(InitInvoked(now_ms(), self.actor, self.transactional_id))
         identity = await super().init_transactions(keep_identity=keep_identity)
@@ -121,25 +121,25 @@ class RecordedProducer(TransactionalProducer):
         return identity
 
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
-        """Send one value in the present transaction, padded with blanks to a size."""
+        """Send a value in the current transaction, padded with blanks to a size."""
         tell, now_ms = self._recorder.tell, self._recorder.now_ms
         tell(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
         offset = await self.send(partition, [OutgoingRecord(None, value.encode().ljust(size_bytes))])
         tell(Sent(now_ms(), self.actor, partition, value, offset))
 
     async def send_position(self, group_id: str, partition: TopicPartition, offset: int) -> None:
-        """Commit a group's offset in the present transaction."""
+        """Commit a group's offset in the current transaction."""
         event = OffsetsSent(self._recorder.now_ms(), self.actor, self.transaction, group_id, partition, offset)
         self._recorder.tell(event)
         await self.send_offsets(GroupIdentity(group_id), {partition: OffsetToCommit(offset)})
 
     async def end(self, *, committed: bool) -> ProducerIdentity:
-        """See `TransactionalProducer`."""
+        """End the transaction as `TransactionalProducer` does, and record it."""
         self._recorder.tell(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
         return await super().end(committed=committed)
 
     async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
-        """Do work in a transaction and tell how it ended; None when a successor has ended this producer's life."""
+        """Run work in a transaction and record the outcome; return None if another producer has fenced this one."""
         self.transaction = name
         fate: Fate | None = Fate.UNKNOWN
         try:
@@ -154,7 +154,7 @@ class RecordedProducer(TransactionalProducer):
         return fate
 
     async def survives(self) -> bool:
-        """Initialise, whatever it takes; False when that is hopeless."""
+        """Initialize with retries; return False if that is impossible."""
         for _ in range(_INIT_TRIES):
             try:
                 await self.init_transactions()
@@ -167,7 +167,7 @@ class RecordedProducer(TransactionalProducer):
 async def write(
     producer: RecordedProducer, partitions: Sequence[TopicPartition], count: int, chance: random.Random
 ) -> None:
-    """Write transactions of one to five values, every fifth of them aborted, until they are done or fenced."""
+    """Write transactions of one to five values and abort every fifth, until they are done or the producer is fenced."""
     if not await producer.survives():
         return
     for number in range(count):
@@ -183,7 +183,7 @@ async def write(
 
 
 async def _at_once() -> None:
-    """Go on without giving anybody else a turn."""
+    """Continue without yielding to other tasks."""
 
 
 async def copy(
@@ -199,20 +199,20 @@ async def copy(
     aborts: Callable[[], bool] = lambda: False,
     lingers: Step = _at_once,
 ) -> None:
-    """Copy one partition to another exactly once, as far as there is anything, until it is over or fenced.
+    """Copy one partition to another exactly once, until `is_over` or the producer is fenced.
 
-    `trusts` shows whether a group's offset can be believed: not while its coordinator may have lost it unknowingly.
-    `keeps_position` goes on without asking for the group's offset, as Kafka Streams does: the next transaction follows
-    the last one closely. `aborts` draws whether a transaction is aborted and its input handled again, `lingers` waits
-    as long as it is to stay open with its offsets sent.
+    `trusts` returns whether a group's offset is reliable, i.e. its coordinator cannot have lost it unknowingly.
+    `keeps_position` continues without fetching the group's offset, as Kafka Streams does, so that the next transaction
+    follows immediately. `aborts` draws whether to abort a transaction and process its input again. `lingers` waits with
+    sent offsets before the end of the transaction.
     """
     if not await producer.survives():
         return
     source, destination = pair
     number = 0
-    reader: Reader | None = None  # None when the position is to be read again
+    reader: Reader | None = None  # None if the position must be fetched again.
     while True:
-        over = is_over()  # before looking: what is there now is still copied
+        over = is_over()  # Check first, so that existing input is still copied.
         try:
             if reader is None:
                 position, is_stale = await read_offset(client, recorder, producer.actor, group_id, source)
@@ -253,7 +253,7 @@ async def watch_offset(
     partition: TopicPartition,
     is_over: Callable[[], bool],
 ) -> None:
-    """Ask for a group's stable offset again and again until it is over, as whoever watches its lag does."""
+    """Fetch a group's stable offset repeatedly until `is_over`, as lag monitoring does."""
     while not is_over():
         with contextlib.suppress(EosctlError):
             await read_offset(client, recorder, actor, group_id, partition)
@@ -263,10 +263,10 @@ async def watch_offset(
 async def read_offset(
     client: Client, recorder: Recorder, actor: str, group_id: str, partition: TopicPartition
 ) -> tuple[int | None, bool]:
-    """Return a group's stable offset and whether it may be an old one, and tell of both.
+    """Return a group's stable offset and whether it may be outdated, and record both.
 
-    A broker that has lost the group's partition and has not heard of it answers from memory, as Kafka's does. Where
-    the brokers can only be asked, an answer counts if all of them named its sender as leader before and after it.
+    Like Kafka, a broker that has lost the group's partition without being notified responds from memory. If only the
+    brokers can be queried, a response is valid if all of them named its sender as leader before and after it.
     """
     recorder.tell(OffsetAsked(recorder.now_ms(), actor, group_id, partition))
     before = await recorder.view(client, group_id) if recorder.view is not None else None
@@ -287,7 +287,7 @@ async def follow(
     partitions: Sequence[TopicPartition],
     is_over: Callable[[], bool],
 ) -> None:
-    """Read committed data as it comes until it is over."""
+    """Read committed records as they arrive, until `is_over`."""
     positions = dict.fromkeys(partitions, 0)
     while not is_over():
         for partition in partitions:
@@ -301,7 +301,7 @@ async def follow(
 
 
 async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequence[TopicPartition]) -> None:
-    """Read everything that is committed, and tell that it was everything.
+    """Read all committed records, and record that the partitions were read completely.
 
     Raises:
         EosctlError: A partition cannot be read to its end.
@@ -315,11 +315,11 @@ async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequ
 
 
 def text_of(record: Record) -> str:
-    """Return a record's value as the history names it, without its padding."""
+    """Return a record's value as in the history, without padding."""
     return (record.value or b"").rstrip(b" ").decode("utf-8", "backslashreplace")
 
 
 def tell_records(recorder: Recorder, actor: str, partition: TopicPartition, records: Sequence[Record]) -> None:
-    """Tell of records that a reader of committed data was given."""
+    """Record the values that a read_committed consumer received."""
     for record in records:
         recorder.tell(Polled(recorder.now_ms(), actor, partition, record.offset, text_of(record)))

@@ -1,4 +1,4 @@
-"""Fault schedules: what goes wrong when, drawn from a seed before anything runs."""
+"""Fault schedules, drawn from a seed before a run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from eosctl.lab.faults import current_kind
 
 
 class DrawnKind(StrEnum):
-    """A fault that schedules draw; what people read is its word in `eosctl.lab.faults`.
+    """A kind of fault that schedules draw; `eosctl.lab.faults` has its display name.
 
-    The values decide the order of faults at one moment, so that a seed gives the same schedule in every version.
+    The values determine the order of simultaneous faults, so that a seed gives the same schedule in every version.
     """
 
     KILL_BROKER = "kill-broker"
@@ -33,7 +33,7 @@ class DrawnKind(StrEnum):
     SKEW_CLOCK = "skew-clock"
 
 
-#: What clients send during these may arrive up to `amount` ms after they have ended.
+#: Requests sent during these may arrive up to `amount` ms after their end.
 LATE: Final = frozenset({DrawnKind.SLOW_CLIENTS, DrawnKind.LATE_OFFSET_COMMIT})
 
 _CRASHES: Final = (DrawnKind.KILL_BROKER, DrawnKind.STOP_BROKER, DrawnKind.KILL_CONTROLLER)
@@ -64,15 +64,16 @@ PLANS: Final[dict[str, tuple[DrawnKind, ...]]] = {
 
 
 class Fault(NamedTuple):
-    """One fault.
+    """A fault.
 
     Attributes:
-        at_ms: It begins, after the workload has begun.
-        kind: What it does.
-        target: The node that it is done to; for links and frames the one end.
+        at_ms: Its start, after the start of the workload.
+        kind: Its kind.
+        target: The affected node; for links and frames one end.
         other: The other end of a link; 0 for every other node.
-        duration_ms: How long it lasts.
-        amount: Frames for drops, duplicates and reorders; ms for delays, slow clients, late requests and skewed clocks.
+        duration_ms: Its duration.
+        amount: Number of frames for drops, duplicates, and reorders; milliseconds for delays, slow clients, late
+            requests, and skewed clocks.
     """
 
     at_ms: int
@@ -92,10 +93,10 @@ Schedule = tuple[Fault, ...]
 
 
 def find_plan(name: str) -> tuple[DrawnKind, ...]:
-    """Return the kinds of faults that a plan draws from.
+    """Return the kinds of faults of a plan.
 
     Raises:
-        UsageError: There is no such plan.
+        UsageError: The plan is unknown.
     """
     if name not in PLANS:
         raise UsageError(f"There is no plan {name!r}.", f"Plans are {', '.join(PLANS)}.", "Choose one of them.")
@@ -105,7 +106,7 @@ def find_plan(name: str) -> tuple[DrawnKind, ...]:
 def draw_schedule(
     kinds: Sequence[DrawnKind], broker_ids: Sequence[int], controller_id: int, chance: random.Random, span_ms: int
 ) -> Schedule:
-    """Draw one to five faults that begin within a span of time, in order."""
+    """Draw one to five faults that start within a time span, in order."""
     if not kinds:
         return ()
     faults = [

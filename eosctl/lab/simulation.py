@@ -1,4 +1,4 @@
-"""A cluster on virtual time: the sandbox's core and unchanged clients in one loop, every run a function of its seed."""
+"""A cluster on virtual time: the sandbox and unchanged clients in one loop, determined by a seed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
 from eosctl.sandbox.broker.connection import Connection
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 
-# 2026-01-01 00:00 UTC: where the wall clocks of a simulation begin.
+# 2026-01-01 00:00 UTC, the start of a simulation's wall clocks.
 EPOCH_MS: Final = 1_767_225_600_000
 _READY_POLL_S: Final = 0.01
 _READY_TIMEOUT_S: Final = 60.0
@@ -27,27 +27,27 @@ _SHUTDOWN_TIMEOUT_S: Final = 5.0
 
 @dataclass(slots=True)
 class Pace:
-    """How long clients' bytes travel: 0 to `max_latency_ms`, and up to `extra_ms` more while clients are slow."""
+    """Latency of clients' bytes: 0 to `max_latency_ms`, plus up to `extra_ms` while clients are slow."""
 
     max_latency_ms: float
     chance: random.Random
     extra_ms: float = 0.0
 
     def latency(self) -> float:
-        """Draw a travel time in seconds."""
+        """Draw a latency in seconds."""
         return self.chance.uniform(0, self.max_latency_ms + self.extra_ms) / 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A running cluster and the network that clients reach it by.
+    """A running cluster and its clients' network.
 
     Attributes:
         core: The nodes, for faults and inspection.
         network: The connector of clients.
-        chance: Drawn from the seed, as everything else is.
-        listeners: The way of clients into each broker.
-        pace: How fast clients' bytes travel.
+        chance: Random source, from the seed.
+        listeners: The client listener of each broker.
+        pace: The latency of clients' bytes.
     """
 
     core: ClusterCore
@@ -58,47 +58,47 @@ class Simulation:
 
     @property
     def config(self) -> ClientConfig:
-        """Connects to every broker."""
+        """Return the client configuration with every broker."""
         return ClientConfig(tuple(self.endpoint(broker_id) for broker_id in self.core.broker_ids))
 
     def now_ms(self) -> int:
-        """Return the clients' time of day."""
+        """Return the clients' wall clock."""
         return EPOCH_MS + int(self.core.loop.time() * 1000)
 
     def endpoint(self, broker_id: int) -> Endpoint:
-        """Return where a broker listens."""
+        """Return the address of a broker."""
         address = self.core.addresses[broker_id]
         return Endpoint(address.host, address.port)
 
     def kill(self, broker_id: int) -> None:
-        """End a broker as kill -9 does; its clients lose their connections."""
+        """Kill a broker like kill -9; its clients lose their connections."""
         self.core.stop_node(broker_id, clean=False)
         self.disconnect_clients(broker_id)
 
     def disconnect_clients(self, broker_id: int) -> None:
-        """Break every client's connection to a broker; what has left one end still arrives."""
+        """Close every client connection of a broker; bytes in transit still arrive."""
         self.listeners[broker_id].break_off()
 
     def stall_clients(self, broker_id: int, duration_ms: float) -> None:
-        """Keep back what clients send to a broker on the connections that are open now; new ones are quick.
+        """Hold back requests to a broker on the open connections; new connections are unaffected.
 
-        A client that gives up and connects again is then overtaken by nothing but its own past.
+        A client that reconnects may then be overtaken by its own earlier requests.
         """
         self.listeners[broker_id].stall(duration_ms)
 
     def restart(self, broker_id: int) -> None:
-        """Start a broker again on its files."""
+        """Start a broker on its files."""
         self.core.start_node(broker_id)
 
     # --- as the host of a FaultEngine -----------------------------------------------------------------------------
 
     async def kill_broker(self, broker_id: int) -> None:
-        """End a node as kill -9 does."""
+        """Kill a node like kill -9."""
         self.core.stop_node(broker_id, clean=False)
         self.drop_clients(broker_id)
 
     async def stop_broker(self, broker_id: int) -> None:
-        """Shut a node down in order: leaderships move first, a controller says farewell."""
+        """Shut a node down cleanly: leaderships move first, a controller resigns."""
         if broker_id in self.core.broker_ids:
             handed_over = asyncio.Event()
             self.core.broker(broker_id).lifecycle.shut_down(handed_over.set)
@@ -108,14 +108,14 @@ class Simulation:
         self.drop_clients(broker_id)
 
     async def start_broker(self, broker_id: int) -> None:
-        """Start a node on its files and wait until it serves."""
+        """Start a node on its files, and wait until it serves."""
         broker = self.core.start_node(broker_id).broker
         async with asyncio.timeout(_READY_TIMEOUT_S):
             while broker is not None and not broker.is_ready:
                 await asyncio.sleep(_READY_POLL_S)
 
     def drop_clients(self, node_id: int) -> None:
-        """Break the connections of a broker's clients."""
+        """Disconnect a broker's clients."""
         if node_id in self.listeners:
             self.disconnect_clients(node_id)
 
@@ -124,13 +124,13 @@ class Simulation:
 async def simulate(
     shape: ClusterShape, data_dir: Path, *, seed: int, max_latency_ms: float = 2.0
 ) -> AsyncIterator[Simulation]:
-    """Start a cluster in the running (virtual) loop and stop it at the end.
+    """Start a cluster in the running (virtual) loop, and stop it at the end.
 
     Args:
         shape: The cluster.
-        data_dir: Where the nodes keep their files; empty, or of an earlier run.
-        seed: Decides everything that is left to chance.
-        max_latency_ms: Clients' bytes travel for 0 to so long.
+        data_dir: The nodes' files; empty, or from an earlier run.
+        seed: Seed of all random choices.
+        max_latency_ms: Maximum latency of clients' bytes.
     """
     chance = random.Random(seed)
     loop = asyncio.get_running_loop()
@@ -153,29 +153,29 @@ async def simulate(
 
 
 class _Listener:
-    """A broker's listener, whichever incarnation of the broker is running."""
+    """A broker's listener, across restarts of the broker."""
 
     def __init__(self, core: ClusterCore, broker_id: int) -> None:
         self._core = core
         self._broker_id = broker_id
-        self._conversations: dict[_Conversation, None] = {}  # ordered, unlike a set
+        self._conversations: dict[_Conversation, None] = {}  # A dict is ordered, unlike a set.
 
     def break_off(self) -> None:
-        """Break every conversation without a word."""
+        """Abort every connection."""
         for conversation in tuple(self._conversations):
             conversation.break_off()
         self._conversations.clear()
 
     def stall(self, duration_ms: float) -> None:
-        """Keep back what arrives on every open conversation."""
+        """Hold back received bytes on every open connection."""
         for conversation in tuple(self._conversations):
             conversation.stall(duration_ms)
 
     def accept(self, transport: Transport) -> Receiver:
-        """Begin a conversation with the running broker.
+        """Accept a connection to the running broker.
 
         Raises:
-            ConnectionRefusedError: It is not running, or does not serve yet.
+            ConnectionRefusedError: The broker is not running, or does not serve yet.
         """
         node = self._core.nodes.get(self._broker_id)
         if node is None or node.broker is None or not node.broker.is_ready:
@@ -186,7 +186,7 @@ class _Listener:
 
 
 class _Conversation:
-    """One client's stream in front of a broker's sans-I/O connection."""
+    """A client's stream to a broker's sans-I/O connection."""
 
     def __init__(
         self, core: ClusterCore, broker: Broker, transport: Transport, open_conversations: dict[_Conversation, None]
@@ -196,10 +196,11 @@ class _Conversation:
         self._open_conversations = open_conversations
         self._connection = Connection(broker, CLIENT_LISTENER, "127.0.0.1", self._output_ready, self._hang_up)
         self._loop = core.loop
-        self._held: list[bytes | None] | None = None  # what arrived in a stall; None at its end: the client is gone
+        # Bytes received during a stall; None at the end: the client disconnected.
+        self._held: list[bytes | None] | None = None
 
     def data_received(self, data: bytes) -> None:
-        """Handle what a client sent."""
+        """Handle bytes of a client."""
         if self._held is not None:
             self._held.append(data)
             return
@@ -207,7 +208,7 @@ class _Conversation:
         self._ticks.schedule()
 
     def stall(self, duration_ms: float) -> None:
-        """Keep back what arrives from now on, also the end of the stream, as a network does."""
+        """Hold back received bytes, including the end of the stream, as a network does."""
         if self._held is None:
             self._held = []
             self._loop.call_later(duration_ms / 1000, self._release)
@@ -221,7 +222,7 @@ class _Conversation:
                 self.data_received(data)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Note that the client is gone."""
+        """Record that the client disconnected."""
         if self._held is not None:
             self._held.append(None)
             return
@@ -229,8 +230,8 @@ class _Conversation:
         self._connection.lost()
 
     def break_off(self) -> None:
-        """Break the stream; what was not sent yet never is."""
-        self._held = []  # and what was kept back never arrives
+        """Abort the stream; unsent bytes are lost."""
+        self._held = []  # Held-back bytes never arrive.
         self._connection.lost()
         self._transport.close()
 

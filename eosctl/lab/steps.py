@@ -1,4 +1,4 @@
-"""Steps of scenarios and rehearsals: coroutines found by their names, and checked before anything is played."""
+"""Steps of scenarios and rehearsals: coroutines found by name, and validated before a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Doing = Callable[..., Awaitable[None]]
 
 
 def steps_of(*modules: ModuleType) -> dict[str, Doing]:
-    """Return the steps that modules define: their public coroutines, by name."""
+    """Return the steps of modules: their public coroutines, by name."""
     return {
         name: found
         for module in modules
@@ -23,15 +23,15 @@ def steps_of(*modules: ModuleType) -> dict[str, Doing]:
 
 
 def bind_arguments(doing: Doing, given: Mapping[str, object]) -> dict[str, Any]:
-    """Return the arguments of a step, converted to what it takes.
+    """Return the arguments of a step, converted to its parameter types.
 
     Args:
         doing: The step; its first parameter is the cluster.
-        given: The arguments as a file has them.
+        given: The arguments of a file.
 
     Raises:
-        TypeError: The step does not take these arguments.
-        msgspec.ValidationError: One of them has another type.
+        TypeError: The step does not have these parameters.
+        msgspec.ValidationError: An argument has the wrong type.
     """
     inspect.signature(doing).bind(None, **given)
     hints = get_type_hints(doing)

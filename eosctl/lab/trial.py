@@ -1,4 +1,4 @@
-"""One trial: a small cluster, applications and faults on virtual time, all from one seed, and the history of it."""
+"""A trial: a small cluster with applications and faults on virtual time, determined by a seed, and its history."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import Emulation
 
-#: Few partitions of the internal topics, so that a trial opens tens of files and not hundreds; idle followers ask
-#: seldom and brokers tell three times within their session that they live, as in Kafka: idling costs most of a trial.
+#: Few partitions of internal topics keep the number of open files low. Idle followers fetch rarely, and brokers send
+#: three heartbeats per session timeout, as in Kafka, since idle work dominates the cost of a trial.
 _SETTINGS: Final = {
     "broker.heartbeat.interval.ms": "100",
     "transaction.state.log.num.partitions": "2",
@@ -44,31 +44,31 @@ _SPAN_MS: Final = 1_500
 _TRANSACTION_TIMEOUT_MS: Final = 4_000
 _REQUEST_TIMEOUT_MS: Final = 1_500
 _OPERATION_TIMEOUT_MS: Final = 20_000
-#: Slow clients work through the whole of a schedule, quick ones put one transaction right behind the other.
+#: Slow clients work through the whole schedule; fast ones send transactions back to back.
 _LATENCIES_MS: Final = (2.0, 10.0, 40.0)
 _ABORT_SHARE: Final = 0.2
 _OBSERVE_S: Final = 0.1
-_CALM_S: Final = 1.0  # at least so long everything is left alone at the end, and all that faults delay has arrived
-#: Longer than `request.timeout.ms`, after which a broker sends a marker again whose frame or answer was lost.
+_CALM_S: Final = 1.0  # Minimum quiet time at the end, by which everything delayed by faults has arrived.
+#: Longer than `request.timeout.ms`, after which a broker resends a lost marker.
 _SETTLE_S: Final = 40.0
 _LIMIT_S: Final = 600.0
-#: Where Linux keeps files in memory: a trial's half a megabyte is gone within a second, and no disk need see it.
+#: An in-memory file system of Linux, since a trial's files are deleted within a second.
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a directory of random name is made below it
 
 
 class TrialPlan(NamedTuple):
-    """What all trials of a run have in common.
+    """The parameters that all trials of a run share.
 
     Attributes:
         kinds: The faults to draw from.
-        emulate: The release that the brokers behave as.
+        emulate: The emulated release.
         transaction_version: Finalized level; None for the release's default.
-        broker_count: Brokers; controllers are one more node.
+        broker_count: Number of brokers; controllers are one more node.
         transaction_count: Transactions of each writer.
-        dialect: The protocol level of the clients; None for what the cluster has finalized.
-        bugs: Switches of known bugs; those that are not named are as the release has them.
-        replica_count: Replicas of the topics that are written to; None for one on every broker, up to three.
-        settings: Settings of the brokers, on top of those of every trial.
+        dialect: The protocol level of the clients; None for the finalized one.
+        bugs: Switches of known bugs; by default those of the release.
+        replica_count: Replicas of the topics; None for one per broker, at most three.
+        settings: Broker settings in addition to those of every trial.
     """
 
     kinds: tuple[DrawnKind, ...] = tuple(DrawnKind)
@@ -83,16 +83,16 @@ class TrialPlan(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What came of a seed.
+    """The result of a seed.
 
     Attributes:
         seed: The seed.
         schedule: The faults.
-        history: What clients did and saw.
-        anomalies: What is wrong with the history.
-        stuck: Why the cluster did not come to rest after all faults were healed; empty when it did.
-        crashes: Errors that nobody caught, in a broker or an application.
-        virtual_ms: How much time passed in the simulation.
+        history: The recorded history.
+        anomalies: The anomalies of the history.
+        stuck: Why the cluster did not settle after all faults were healed; empty if it did.
+        crashes: Unhandled errors of a broker or an application.
+        virtual_ms: Elapsed time of the simulation.
     """
 
     seed: int
@@ -105,25 +105,25 @@ class Trial(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Return whether something is wrong."""
+        """Return whether anything is wrong."""
         return bool(self.symptoms)
 
     @property
     def symptoms(self) -> frozenset[str]:
-        """What is wrong, by name."""
+        """Return the names of the problems."""
         anomalies = {str(anomaly.kind) for anomaly in self.anomalies}
         rest = {"stuck": self.stuck, "crash": self.crashes}
         return frozenset(anomalies | {name for name, found in rest.items() if found})
 
 
 def schedule_of(plan: TrialPlan, seed: int) -> Schedule:
-    """Return the faults that a seed stands for."""
+    """Return the faults of a seed."""
     chance = random.Random(f"schedule {seed}")
     return draw_schedule(plan.kinds, range(1, plan.broker_count + 1), 100, chance, _SPAN_MS)
 
 
 def run_trial(plan: TrialPlan, seed: int, schedule: Schedule | None = None) -> Trial:
-    """Play a seed, with its own faults or with a given schedule. The same arguments give the same trial."""
+    """Run a seed with its own faults or a given schedule; the same arguments give the same trial."""
     faults = schedule_of(plan, seed) if schedule is None else schedule
     with tempfile.TemporaryDirectory(prefix="eosctl-trial-", dir=_memory()) as directory:
         stage = _Stage(plan, seed, faults)
@@ -141,7 +141,7 @@ def _memory() -> Path | None:
 
 
 class _Stage:
-    """A trial while it is being played."""
+    """A running trial."""
 
     def __init__(self, plan: TrialPlan, seed: int, schedule: Schedule) -> None:
         self.plan = plan
@@ -154,7 +154,7 @@ class _Stage:
         self._starts: dict[int, tuple[object, int]] = {}
 
     async def play(self, directory: Path) -> None:
-        """Bring up the cluster, let everybody work while faults come and go, and look at what is left."""
+        """Start the cluster, run the applications during faults, and inspect the result."""
         plan = self.plan
         asyncio.get_running_loop().set_exception_handler(self._note_crash)
         settings = {**_SETTINGS, **dict(plan.settings)}
@@ -269,7 +269,7 @@ class _Stage:
     async def _finish(
         self, simulation: Simulation, partitions: tuple[TopicPartition, ...], source: TopicPartition
     ) -> None:
-        """Let what is still open end by its timeout, read everything, compare the replicas."""
+        """Wait for open transactions to time out, read everything, and compare the replicas."""
         while not simulation.core.is_ready:
             await asyncio.sleep(_OBSERVE_S)
         late_ms = max((fault.amount for fault in self.schedule if fault.kind in LATE), default=0)
@@ -283,14 +283,14 @@ class _Stage:
         self._compare(simulation)
 
     async def _end_transactions(self, simulation: Simulation) -> None:
-        """Wait until no coordinator has an open transaction, at most as long as transactions may last."""
+        """Wait until no coordinator has an open transaction, at most for the maximum transaction timeout."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _TRANSACTION_TIMEOUT_MS / 1000 + 1
         while has_open_transactions(simulation) and loop.time() < deadline:
             await asyncio.sleep(_OBSERVE_S)
 
     async def _settle(self, simulation: Simulation) -> None:
-        """Wait until no transaction is open in any partition; tell of those in which one hangs."""
+        """Wait until no partition has an open transaction; report hanging ones."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _SETTLE_S
         while left := open_ends(simulation, (_INPUTS, _OUTPUTS)):
@@ -309,8 +309,8 @@ class _Stage:
     def _is_undisputed(self) -> bool:
         """Return whether all brokers name the same coordinator of the copiers' group.
 
-        A deposed one that has not heard of it answers with old offsets, as Kafka's does. The member of a group never
-        gets there: who lost the group's log cannot let anybody join. The copiers are no members, so they wait.
+        Like Kafka, a deposed coordinator that was not notified returns old offsets. A group member cannot use it, since
+        it cannot complete a join without the group's log. The copiers are not members, so they wait.
         """
         views = () if self._simulation is None else views_of_group(self._simulation, _GROUP)
         return len({replica.leader_epoch for replica in views}) <= 1

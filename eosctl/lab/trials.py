@@ -1,4 +1,4 @@
-"""Many trials one after the other; for one that failed the smallest schedule that still does, and what would help."""
+"""A series of trials; for a failed one, the smallest failing schedule and the remedies."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ Run = Callable[[TrialPlan, int, Schedule | None], Trial]
 
 
 def minimise(plan: TrialPlan, failed: Trial, *, run: Run = run_trial) -> Trial:
-    """Leave out faults, one at a time, as long as one of the symptoms stays, and what helps against it.
+    """Remove faults one by one while one of the symptoms and its remedies stay.
 
-    A schedule may fail for several reasons: without the second condition the smallest one may be left with another
-    reason than that of the whole.
+    A schedule may fail for several reasons. Without the condition on remedies, the smallest one might fail for another
+    reason.
 
     Returns:
-        A trial of the same seed from whose schedule no single fault can be left out; `failed` itself if that holds for
-        it already.
+        A trial of the same seed from whose schedule no single fault can be removed, possibly `failed` itself.
     """
     helpful = _helpful(plan, failed, run)
     smallest = failed
@@ -38,20 +37,20 @@ def minimise(plan: TrialPlan, failed: Trial, *, run: Run = run_trial) -> Trial:
 
 
 def bugs_of(plan: TrialPlan) -> dict[str, bool]:
-    """Return which known bugs the brokers of a plan have, of those that their release can have."""
+    """Return the state of each known bug that the release of a plan can have."""
     switched = dict(plan.bugs)
     return {bug.name: switched.get(bug.name, bug.is_default) for bug in BUGS if plan.emulate in bug.releases}
 
 
 class Remedy(NamedTuple):
-    """A plan with one known weakness less; `words` are the options of the command line that take it away."""
+    """A plan without one known weakness; `words` are the options of the command line that remove it."""
 
     words: str
     plan: TrialPlan
 
 
 def remedies(plan: TrialPlan) -> tuple[Remedy, ...]:
-    """Return a plan without each of the known bugs that its brokers have, and one with the cluster's own clients."""
+    """Return a plan without each known bug of its brokers, and one with the cluster's own client level."""
     found = [
         Remedy(f"--bug {name}=off", plan._replace(bugs=(*plan.bugs, (name, False))))
         for name, on in bugs_of(plan).items()
@@ -63,7 +62,7 @@ def remedies(plan: TrialPlan) -> tuple[Remedy, ...]:
 
 
 def find_remedies(plan: TrialPlan, failed: Trial, *, run: Run = run_trial) -> tuple[str, ...]:
-    """Name what alone makes the seed go well with the same faults: the known bugs that it was, by their switches."""
+    """Return the single changes that make the seed pass with the same faults, by their options."""
     return tuple(remedy.words for remedy in _helpful(plan, failed, run))
 
 
@@ -72,7 +71,7 @@ def _helpful(plan: TrialPlan, failed: Trial, run: Run) -> tuple[Remedy, ...]:
 
 
 def fault_counts(plan: TrialPlan, seeds: Sequence[int]) -> dict[str, int]:
-    """Count the faults that seeds stand for, by kind."""
+    """Count the faults of seeds, by kind."""
     counts = dict.fromkeys(map(current_kind, plan.kinds), 0)
     for seed in seeds:
         for fault in schedule_of(plan, seed):

@@ -1,7 +1,7 @@
-"""An asyncio event loop on virtual time: minutes of waiting pass in milliseconds, the same way for the same seed.
+"""An asyncio event loop on virtual time, reproducible by seed.
 
-The loop has no selector, no threads and no clock. While a callback is ready, time stands still; when none is, time
-jumps to the next timer. Coroutines that talk through in-memory transports run on it unchanged.
+The loop has no selector, no threads, and no clock. Time stands still while a callback is ready, and jumps to the next
+timer otherwise. Coroutines with in-memory transports run on it unchanged.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ TURN_LIMIT = 1_000_000
 
 
 class VirtualDeadlock(RuntimeError):  # noqa: N818
-    """Nothing is ready and no timer is due, yet somebody still waits."""
+    """Nothing is ready and no timer is scheduled, but a coroutine still waits."""
 
 
 class VirtualStall(RuntimeError):  # noqa: N818
-    """Callbacks keep scheduling each other and time never moves."""
+    """Callbacks schedule each other without any passing of time."""
 
 
 class _Timer(asyncio.TimerHandle):
-    """A timer; `_scheduled` is what makes asyncio tell the loop of its cancellation."""
+    """A timer; asyncio reports its cancellation to the loop because of `_scheduled`."""
 
     _scheduled: bool
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """An event loop whose `time` jumps from timer to timer.
+    """An event loop with a `time` that jumps from timer to timer.
 
-    Order is a function of program and seed:
+    The order is a function of program and seed:
 
-    * ready callbacks run first in, first out, as in every asyncio loop;
-    * timers registered at one instant for one instant keep their order, so equal delays never reorder a link;
-    * timers registered at different instants that fall on the same one are a coincidence; the seed decides their order;
-    * tasks and futures hash by serial number, so the sets that asyncio keeps of them iterate the same way in every run.
+    * Ready callbacks run first in, first out, as in every asyncio loop.
+    * Timers created at the same time for the same time keep their order, so equal delays never reorder a link.
+    * The order of timers created at different times for the same time depends on the seed.
+    * Tasks and futures hash by serial number, so asyncio's sets of them iterate in the same order in every run.
 
-    Sets of strings are the program's own affair: their order changes between processes with `PYTHONHASHSEED`.
+    Programs must not depend on the order of sets of strings, which changes with `PYTHONHASHSEED`.
 
-    Times are whole nanoseconds inside, so that sums of delays never round two instants into one.
+    Times are integer nanoseconds internally, so that sums of delays never round two times to one.
     """
 
     _ready: deque[asyncio.Handle]
@@ -59,8 +59,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Start at time 0.
 
         Args:
-            seed: Decides the order of coincidences.
-            turn_limit: After how many turns without any passing of time the run counts as stalled.
+            seed: Determines the order of simultaneous timers.
+            turn_limit: Number of turns without any passing of time after which the run counts as stalled.
         """
         super().__init__()
         self._now_ns = 0
@@ -74,27 +74,27 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.set_task_factory(self._create_numbered_task)
 
     def time(self) -> float:
-        """Return the virtual time in seconds since the loop was made."""
+        """Return the virtual time in seconds since the loop was created."""
         return self._now_ns / NANOSECONDS
 
     def call_later(
         self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Call back after `delay` virtual seconds."""
+        """Run `callback` after `delay` virtual seconds."""
         return self._schedule(self._now_ns + round(delay * NANOSECONDS), callback, args, context)
 
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Call back at the virtual time `when`, in seconds as `time` counts them."""
+        """Run `callback` at the virtual time `when`, in seconds as `time` counts them."""
         return self._schedule(round(when * NANOSECONDS), callback, args, context)
 
     def create_future(self) -> asyncio.Future[Any]:
-        """Return a future whose place in a set does not depend on its address."""
+        """Return a future with a hash that does not depend on its address."""
         return _NumberedFuture(next(self._serials), loop=self)
 
     def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Refuse: when a thread ends is not a function of the seed.
+        """Raise RuntimeError: the end of a thread is not determined by the seed.
 
         Raises:
             RuntimeError: Always.
@@ -114,7 +114,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return timer
 
     def _drop_cancelled(self) -> None:
-        """Forget cancelled timers: a request's time-out is nearly always cancelled, long before it is due."""
+        """Remove cancelled timers: request timeouts are usually cancelled long before they are due."""
         self._timers = [entry for entry in self._timers if not entry[3].cancelled()]
         heapq.heapify(self._timers)
         self._cancelled_count = 0
@@ -126,14 +126,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return timer
 
     def _run_once(self) -> None:
-        """Run what is ready; when nothing is, move time to the next timer first (called by `run_forever`)."""
+        """Run the ready callbacks; without any, advance to the next timer first (called by `run_forever`)."""
         if not self._ready and not self._stopping:
             self._advance()
         while self._timers and self._timers[0][0] <= self._now_ns:
             self._ready.append(self._pop_timer())
         self._turns += 1
         if self._turns > self._turn_limit:
-            self._turns = 0  # so that what is cancelled now can still tidy up
+            self._turns = 0  # Cancelled tasks can still clean up.
             raise VirtualStall(f"{self._turn_limit} turns at {self.time()} s without any passing of time")
         for _ in range(len(self._ready)):
             handle = self._ready.popleft()
@@ -156,11 +156,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return f"at {self.time()} s nothing is ready and no timer is due, while these wait: " + "; ".join(waiting)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Count a timer that is being cancelled (called by `asyncio.TimerHandle.cancel`)."""
+        """Count a cancelled timer (called by `asyncio.TimerHandle.cancel`)."""
         self._cancelled_count += 1
 
     def _write_to_self(self) -> None:
-        """Wake nobody (called by `call_soon_threadsafe`): this loop never sleeps."""
+        """Do nothing (called by `call_soon_threadsafe`): this loop never sleeps."""
 
     def _create_numbered_task(
         self,
@@ -175,7 +175,7 @@ class _NumberedTask(asyncio.Task[T]):
     """A task that hashes by serial number."""
 
     def __init__(self, serial: int, coro: Any, **options: Any) -> None:
-        self._serial = serial  # before the base class puts the task into its sets
+        self._serial = serial  # Before the base class adds the task to its sets.
         super().__init__(coro, **options)
 
     def __hash__(self) -> int:
@@ -200,25 +200,25 @@ class _NumberedFuture(asyncio.Future[T]):
 
 
 def run_virtual(main: Coroutine[Any, Any, T], seed: int = 0) -> T:
-    """Run a coroutine to its end on a virtual loop of its own, then cancel whatever it left running.
+    """Run a coroutine on a new virtual loop, then cancel its remaining tasks.
 
     Args:
-        main: What to run.
-        seed: Decides the order of coincidences.
+        main: The coroutine.
+        seed: Determines the order of simultaneous timers.
 
     Returns:
-        What `main` returned.
+        The result of `main`.
 
     Raises:
         VirtualDeadlock: `main` waits for something that can no longer happen.
-        VirtualStall: Callbacks keep scheduling each other at one instant.
+        VirtualStall: Callbacks schedule each other without any passing of time.
     """
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(seed)) as runner:
         return runner.run(main)
 
 
 def _suspended_at(coro: Any) -> str:
-    """Name the innermost line at which a coroutine is suspended."""
+    """Return the innermost line at which a coroutine is suspended."""
     place = repr(coro)
     while coro is not None and (frame := getattr(coro, "cr_frame", None)) is not None:
         place = f"{frame.f_code.co_qualname} ({frame.f_code.co_filename}:{frame.f_lineno})"

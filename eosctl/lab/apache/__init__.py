@@ -1,1 +1,1 @@
-"""Real Apache Kafka as an engine of the lab: jars through Maven, one JVM per node, loopback only."""
+"""Real Apache Kafka as an engine: jars through Maven, one JVM per node, on loopback."""

@@ -1,4 +1,4 @@
-"""A cluster of real brokers behind the control socket of a sandbox: the same commands, as far as processes obey."""
+"""A cluster of real brokers behind the control socket of a sandbox, with the commands that processes support."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ END_PATIENCE_MS: Final = 10_000
 
 
 class ApacheCluster:
-    """Real Kafka nodes below the data directory of a sandbox."""
+    """Real Kafka nodes in the data directory of a sandbox."""
 
     def __init__(self, spec: SandboxSpec, rng: random.Random, now_ms: Callable[[], int]) -> None:
-        """Describe the cluster; nothing happens before `start`.
+        """Prepare the cluster; `start` starts it.
 
         Args:
-            spec: What `sandbox up` asked for; `kafka` is the release.
+            spec: The specification of `sandbox up`; `kafka` is the release.
             rng: Chooses cluster id, ports, and nodes of faults.
-            now_ms: The time of day.
+            now_ms: The wall clock.
         """
         self._now_ms = now_ms
         self._spec = spec
@@ -49,11 +49,11 @@ class ApacheCluster:
 
     @property
     def bootstrap(self) -> str:
-        """`host:port` of every broker, comma separated."""
+        """Return `host:port` of every broker, comma-separated."""
         return self._engine.bootstrap
 
     async def start(self) -> None:
-        """Start every node and return when each of them shows all brokers.
+        """Start every node; return once each of them lists all brokers.
 
         Raises:
             EngineError: Java or the jars are missing, or a node does not start.
@@ -63,11 +63,11 @@ class ApacheCluster:
         self._link_logs()
 
     async def stop(self) -> None:
-        """Stop every node; its files stay."""
+        """Stop every node; the files stay."""
         await self._engine.down()
 
     def commands(self) -> Mapping[str, Command]:
-        """Return what the control socket offers besides `stop`."""
+        """Return the commands of the control socket other than `stop`."""
         if self._faults is None:
             raise EngineError(
                 "The cluster is not started.",
@@ -99,7 +99,7 @@ class ApacheCluster:
         }
 
     def _link_logs(self) -> None:
-        """Show the nodes' logs where a sandbox has them."""
+        """Link the nodes' logs to where a sandbox has them."""
         logs = paths.logs_dir(self._directory)
         logs.mkdir(exist_ok=True)
         for broker_id in self._engine.logs():
@@ -109,11 +109,11 @@ class ApacheCluster:
 
 
 def recorded_nodes(spec: SandboxSpec) -> tuple[ProcessIdentity, ...]:
-    """Return the running nodes of a sandbox by the records in its data directory."""
+    """Return the running nodes of a sandbox from the records in its data directory."""
     records = sorted(Path(spec.data_dir).glob("node-*/node.pid"))
     return tuple(found for record in records if (found := read_record(record)) is not None)
 
 
 def end_nodes(nodes: Sequence[ProcessIdentity]) -> int:
-    """End those of these nodes that still run; returns how many did."""
+    """Stop those of these nodes that are running; return their number."""
     return sum(end_process(node, patience_ms=END_PATIENCE_MS) for node in nodes)

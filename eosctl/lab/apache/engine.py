@@ -24,18 +24,18 @@ from eosctl.lab.engine import BrokerHandle, BrokerState, Capability, EngineError
 
 @dataclass(frozen=True, slots=True)
 class ApacheConfig:
-    """What a real cluster should be like.
+    """The configuration of a real cluster.
 
     Attributes:
         version: A release of `eosctl.lab.apache.releases`.
         node_count: Combined broker and controller nodes: 1 or 3.
-        transaction_version: Level of the feature `transaction.version`, or None for the release's own default.
-        settings: Broker settings on top of those that a loopback cluster needs.
+        transaction_version: Level of the feature `transaction.version`, or None for the release's default.
+        settings: Broker settings in addition to those of a loopback cluster.
         heap_bytes: The heap of each node.
         jvm_options: Options that replace the quick-start ones, e.g. for measurements.
-        start_timeout_ms: How long all nodes together may take to serve.
-        cache_dir: Where the jars are kept; the user's cache directory when left out.
-        port_base: Where the first broker listens, the others on the ports behind it; free ports when left out.
+        start_timeout_ms: Maximum start-up time of all nodes together.
+        cache_dir: Where the jars are kept; by default the user's cache directory.
+        port_base: Port of the first broker, with the others on the next ports; by default free ports.
     """
 
     version: str = "4.3.1"
@@ -50,17 +50,17 @@ class ApacheConfig:
 
 
 class ApacheEngine:
-    """A cluster of real Kafka nodes below one directory.
+    """A cluster of real Kafka nodes in a directory.
 
-    The first `up` fetches jars, formats the storage and fixes the ports; later ones start the same nodes again.
+    The first `up` fetches jars, formats the storage, and assigns the ports; later ones start the same nodes again.
     """
 
     def __init__(self, config: ApacheConfig, directory: Path, rng: random.Random) -> None:
-        """Describe a cluster; nothing happens before `up`.
+        """Prepare a cluster; `up` starts it.
 
         Args:
-            config: What the cluster should be like.
-            directory: Where the nodes keep settings, data and logs; the caller removes it.
+            config: The configuration.
+            directory: The nodes' settings, data, and logs; the caller deletes it.
             rng: Chooses cluster id and ports.
         """
         self._config = config
@@ -71,12 +71,12 @@ class ApacheEngine:
 
     @property
     def name(self) -> str:
-        """Name the engine with its release."""
+        """Return the engine's name with its release."""
         return f"apache {self._config.version}"
 
     @property
     def bootstrap(self) -> str:
-        """Return `host:port` of every broker, comma separated; empty before the first `up`."""
+        """Return `host:port` of every broker, comma-separated; empty before the first `up`."""
         return ",".join(f"{HOST}:{node.address.port}" for node in self._nodes.values())
 
     def capabilities(self) -> frozenset[Capability]:
@@ -84,49 +84,49 @@ class ApacheEngine:
         return frozenset({Capability.STOP, Capability.KILL, Capability.PAUSE, Capability.RESTART})
 
     def brokers(self) -> tuple[BrokerHandle, ...]:
-        """List the brokers in the order of their ids."""
+        """Return the brokers in id order."""
         return tuple(
             BrokerHandle(node_id, HOST, node.address.port, node.state) for node_id, node in self._nodes.items()
         )
 
     def data_dirs(self) -> Mapping[int, Path]:
-        """Map each broker id to the directory with its partitions."""
+        """Return the directory with the partitions of each broker by id."""
         return {node_id: node.files.data_dir for node_id, node in self._nodes.items()}
 
     def logs(self) -> Mapping[int, tuple[Path, ...]]:
-        """Map each broker id to the log files that it has written so far."""
+        """Return the existing log files of each broker by id."""
         return {node_id: tuple(sorted(node.files.log_dir.glob("*.log"))) for node_id, node in self._nodes.items()}
 
     def records(self) -> Mapping[int, Path]:
-        """Map each broker id to the record of its process, by which `benchmarks.calibrating.jvm` asks it."""
+        """Return the process record of each broker by id, for `benchmarks.calibrating.jvm`."""
         return {node_id: node.files.record for node_id, node in self._nodes.items()}
 
     async def up(self) -> None:
-        """Start every node that does not run and return when each of them shows all brokers in its metadata."""
+        """Start every stopped node; return once each lists all brokers in its metadata."""
         await self._abandonable(self._up)
 
     async def down(self) -> None:
-        """Stop every node; harmless when none runs."""
+        """Stop every node; no effect on stopped ones."""
         await asyncio.to_thread(self._down)
 
     async def stop(self, broker_id: int) -> None:
-        """Shut one broker down under control (SIGTERM)."""
+        """Shut a broker down cleanly (SIGTERM)."""
         await asyncio.to_thread(self._node(broker_id).end, signal.SIGTERM)
 
     async def kill(self, broker_id: int) -> None:
-        """End one broker at once (SIGKILL)."""
+        """Kill a broker (SIGKILL)."""
         await asyncio.to_thread(self._node(broker_id).end, signal.SIGKILL)
 
     async def pause(self, broker_id: int) -> None:
-        """Freeze one broker (SIGSTOP)."""
+        """Pause a broker (SIGSTOP)."""
         self._node(broker_id).pause()
 
     async def resume(self, broker_id: int) -> None:
-        """Let a paused broker go on (SIGCONT)."""
+        """Resume a paused broker (SIGCONT)."""
         self._node(broker_id).resume()
 
     async def restart(self, broker_id: int) -> None:
-        """Start a stopped or killed broker on its data and address; return when it serves with all that run."""
+        """Start a stopped or killed broker on its data and address; return once it serves with all running brokers."""
         node = self._node(broker_id)
         if node.state is not BrokerState.STOPPED:
             raise EngineError(
@@ -137,7 +137,7 @@ class ApacheEngine:
         await self._abandonable(lambda: self._start([node]))
 
     async def install(self, broker_id: int, version: str) -> None:
-        """Give a stopped broker another release, which finds the files of the one before when it is restarted."""
+        """Set the release of a stopped broker; after a restart it uses the existing files."""
         node = self._node(broker_id)
         if node.state is not BrokerState.STOPPED:
             raise EngineError(
@@ -148,7 +148,7 @@ class ApacheEngine:
         node.runtime = await asyncio.to_thread(prepare_runtime, resolve_release(version), self._config.cache_dir)
 
     async def _abandonable(self, start: Callable[[], None]) -> None:
-        """Start nodes in a thread; when the caller is cancelled (Ctrl-C) they are ended before the thread is."""
+        """Start nodes in a thread; if the caller is cancelled (Ctrl-C), stop them and wait for the thread."""
         self._given_up.clear()
         try:
             await asyncio.to_thread(start)
@@ -162,7 +162,7 @@ class ApacheEngine:
         self._start([node for node in self._nodes.values() if node.state is BrokerState.STOPPED])
 
     def _down(self) -> None:
-        # All at once and with one deadline: a quorum that loses its majority cannot finish a controlled shutdown.
+        # Stop all concurrently with one deadline: a quorum without a majority cannot finish a controlled shutdown.
         nodes = [node for node in self._nodes.values() if node.state is not BrokerState.STOPPED]
         for node in nodes:
             node.request_stop()
@@ -212,6 +212,6 @@ class ApacheEngine:
 
 
 def random_cluster_id(rng: random.Random) -> str:
-    """Return a new id as Kafka writes it: 16 bytes as 22 characters of URL-safe base64, none of them a leading dash."""
+    """Return a new cluster id as Kafka writes it: 22 characters of URL-safe base64 without a leading dash."""
     low, rest = rng.randrange(0x80), rng.randbytes(15)
     return base64.urlsafe_b64encode(bytes([low]) + rest).decode().rstrip("=")

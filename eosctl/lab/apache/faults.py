@@ -1,4 +1,4 @@
-"""The faults of real brokers: the sandbox's words, carried out by signals to processes."""
+"""Faults of real brokers, with the sandbox's syntax, by signals to processes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _IMMEDIATELY: Final = frozenset({FaultKind.START, FaultKind.RESTART})
 
 
 class ProcessFaults(FaultRegister):
-    """What goes wrong with the processes of a cluster's brokers.
+    """Injects faults into the processes of a cluster's brokers.
 
     Args:
         engine: The cluster.
-        seed: Of chance (`node=any`).
+        seed: Seed of random choices (`node=any`).
     """
 
     def __init__(self, engine: Engine, seed: int = 0) -> None:
@@ -29,12 +29,12 @@ class ProcessFaults(FaultRegister):
         self._engine = engine
 
     async def inject(self, order: FaultOrder) -> ActiveFault:
-        """Let a fault happen; returns when it has begun.
+        """Inject a fault; return when it has started.
 
         Raises:
-            UnsupportedFault: Nothing outside a broker can cause it.
-            EngineError: There is no such broker, or it does not start.
-            EosctlError: The broker is not in the state for it.
+            UnsupportedFault: The fault cannot be caused from outside a broker.
+            EngineError: The broker is unknown, or does not start.
+            EosctlError: The broker's state does not allow the fault.
         """
         if order.kind not in _LASTING | _IMMEDIATELY or order.lose or order.torn:
             raise UnsupportedFault(
@@ -55,7 +55,7 @@ class ProcessFaults(FaultRegister):
         return active
 
     async def heal(self) -> None:
-        """End every fault, and start every broker that is down."""
+        """End every fault, and start every stopped broker."""
         await super().heal()
         for broker in self._engine.brokers():
             await self._bring_back(broker.broker_id)

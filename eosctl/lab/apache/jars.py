@@ -1,4 +1,4 @@
-"""The class path of one Kafka release: fetched once, held to a committed list of checksums."""
+"""The class path of a Kafka release, fetched once and verified by committed checksums."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ Told = Callable[[str], None]
 
 
 def nobody(_: str) -> None:
-    """Hear of progress that nobody looks at."""
+    """Ignore progress."""
 
 
 def default_cache_dir(environment: Mapping[str, str]) -> Path:
-    """Return where jars are kept between runs, after the XDG base directory specification."""
+    """Return the cache directory of jars, after the XDG base directory specification."""
     cache_home = environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME", "~")).expanduser() / ".cache"
     return Path(cache_home) / "eosctl" / "kafka"
 
 
 def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Told = nobody) -> Path:
-    """Return the directory with every jar of a release, fetching what the cache does not hold.
+    """Return the directory with every jar of a release; fetch missing ones.
 
-    They come from the repository that the user has set (`EOSCTL_MAVEN_REPOSITORY`), else by Maven, and must be those of
-    the committed lock file, to the byte: on the first resolution and on every later use.
+    They come from the user's repository (`EOSCTL_MAVEN_REPOSITORY`), else from Maven. They must match the committed
+    lock file exactly, on the first resolution and on every later use.
 
     Args:
         release: The release to run.
-        cache_dir: Where resolved releases are kept; the user's cache directory when left out.
-        told: Hears how far it is.
+        cache_dir: Where resolved releases are kept; by default the user's cache directory.
+        told: Receives the progress.
 
     Raises:
         UsageError: The setting is not an address.
-        EngineError: There is neither a repository nor Maven, it fails, or a jar is not the one that was tested.
+        EngineError: There is neither a repository nor Maven, fetching fails, or a jar does not match its checksum.
     """
     cache_dir = cache_dir or default_cache_dir(os.environ)
     target = cache_dir / release.version
@@ -57,12 +57,12 @@ def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Tol
 
 
 def is_cached(release: KafkaRelease, cache_dir: Path | None = None) -> bool:
-    """Return whether the jars of a release have been fetched."""
+    """Return whether the jars of a release are cached."""
     return ((cache_dir or default_cache_dir(os.environ)) / release.version).is_dir()
 
 
 def source_of_jars(environment: Mapping[str, str]) -> str:
-    """Return where jars come from that are not cached, for people: no credentials; empty if there is nothing."""
+    """Return the source of missing jars for display, without credentials; empty without one."""
     repository = _repository(environment)
     if repository is not None:
         return f"from {repository.url}"
@@ -70,17 +70,17 @@ def source_of_jars(environment: Mapping[str, str]) -> str:
 
 
 def read_lock(release: KafkaRelease) -> dict[str, str]:
-    """Return the SHA-256 (hex) of each jar file that the lab was tested with."""
+    """Return the SHA-256 (hex) of each jar with which the lab was tested."""
     return {PurePosixPath(place).name: digest for place, digest in _read_places(release).items()}
 
 
 def _read_places(release: KafkaRelease) -> dict[str, str]:
-    """Return the SHA-256 (hex) of each jar by its place in a Maven repository; a lock may leave out the folders."""
+    """Return the SHA-256 (hex) of each jar by its path in a Maven repository; a lock file may omit the folders."""
     return {place: digest for digest, place in (line.split() for line in release.lock.read_text("utf-8").splitlines())}
 
 
 def differences(directory: Path, locked: Mapping[str, str]) -> list[str]:
-    """Name what sets the jars of a directory apart from the locked list; empty when nothing does."""
+    """Return the differences between the jars of a directory and the lock file; empty without any."""
     found = {path.name for path in directory.glob("*.jar")}
     missing = [f"{name} is missing" for name in sorted(locked.keys() - found)]
     unknown = [f"{name} is not on the list" for name in sorted(found - locked.keys())]
@@ -98,7 +98,7 @@ def _repository(environment: Mapping[str, str]) -> Repository | None:
 
 
 def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str], told: Told) -> None:
-    """Fill a temporary directory and move it into place only when it holds the locked jars."""
+    """Fill a temporary directory, and move it into place only if it contains the locked jars."""
     repository, maven = _repository(os.environ), shutil.which("mvn")
     with tempfile.TemporaryDirectory(prefix=f"{release.version}-", dir=target.parent) as scratch:
         if repository is not None:
@@ -125,7 +125,7 @@ def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str], tol
 
 @contextmanager
 def _exclusive(guard: Path) -> Iterator[None]:
-    """Let one process at a time fill or check a cache entry."""
+    """Lock a cache entry, so that one process at a time fills or checks it."""
     try:
         guard.parent.mkdir(parents=True, exist_ok=True)
         handle = guard.open("w")

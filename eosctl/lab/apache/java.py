@@ -1,4 +1,4 @@
-"""The Java that runs Kafka, and its command lines."""
+"""The Java runtime of Kafka, and its command lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 class ToolResult(NamedTuple):
-    """What one of Kafka's own tools printed."""
+    """The output of one of Kafka's own tools."""
 
     exit_code: int
     stdout: str
@@ -26,14 +26,14 @@ class ToolResult(NamedTuple):
 
     @property
     def complaint(self) -> str:
-        """Return the first line of what the tool had to say, without Java's frame around a message."""
+        """Return the first line of the tool's error message, without Java's exception prefix."""
         lines = [line for line in (self.stderr + self.stdout).splitlines() if line.strip()]
         first = lines[0] if lines else f"It ended with exit status {self.exit_code} and said nothing."
         return re.sub(r'^Exception in thread "[^"]*" (?:[\w.$]+: )?', "", first)
 
 
 class Runtime(NamedTuple):
-    """A Java executable with the class path of one Kafka release."""
+    """A Java executable with the class path of a Kafka release."""
 
     java: Path
     jars: Path
@@ -46,10 +46,10 @@ class Runtime(NamedTuple):
 
 
 def prepare_runtime(release: KafkaRelease, cache_dir: Path | None = None, told: Told = nobody) -> Runtime:
-    """Find Java and the jars of a release, fetching the jars when they are not cached.
+    """Find Java and the jars of a release; fetch jars that are not cached.
 
     Raises:
-        EngineError: Java is missing or too old, or the jars cannot be had.
+        EngineError: Java is missing or too old, or the jars cannot be fetched.
     """
     return Runtime(find_java(release), resolve_jars(release, cache_dir, told), release)
 
@@ -58,7 +58,7 @@ def find_java(release: KafkaRelease) -> Path:
     """Return the Java executable of JAVA_HOME, or else of the PATH.
 
     Raises:
-        EngineError: There is none, or it is older than the release needs.
+        EngineError: There is none, or it is older than the release requires.
     """
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
@@ -80,9 +80,9 @@ def find_java(release: KafkaRelease) -> Path:
 
 
 def java_major(banner: str) -> int | None:
-    """Return the feature release named in the output of `java -version`; None when it names none.
+    """Return the feature release in the output of `java -version`; None without one.
 
-    Java 8 and older call themselves 1.8, 1.7 and so on.
+    Java 8 and older use 1.8, 1.7, and so on.
     """
     match = re.search(r'version "(?:1\.)?(\d+)', banner)
     return int(match[1]) if match else None
@@ -97,11 +97,9 @@ def run_tool(
     typed: str = "",
     timeout_ms: int = 120_000,
 ) -> ToolResult:
-    """Run one of Kafka's own tools to its end, e.g. `org.apache.kafka.tools.TransactionsCommand`.
+    """Run one of Kafka's own tools, e.g. `org.apache.kafka.tools.TransactionsCommand`.
 
-    `typed` is what the tool finds on its standard input.
-
-    Only a tool that does not end in time raises; any exit status is an answer.
+    `typed` is the tool's standard input. Any exit status is a valid result.
 
     Raises:
         EngineError: The tool did not end within `timeout_ms`.
@@ -132,10 +130,10 @@ def run_tool(
 
 
 def _quiet(release: KafkaRelease) -> tuple[str, ...]:
-    """Keep a tool's log lines out of its output: stdout is the result, warnings go to stderr."""
+    """Return options that keep log lines out of a tool's output; warnings go to stderr."""
     return (f"-D{release.logging_property}={log_configuration(f'tools-{release.logging}').as_uri()}",)
 
 
 def log_configuration(name: str) -> Path:
-    """Return the path of a logging configuration that ships with this package."""
+    """Return the path of a logging configuration of this package."""
     return Path(__file__).with_name(f"{name}.properties")

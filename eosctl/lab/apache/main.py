@@ -1,4 +1,4 @@
-"""The process of a sandbox whose brokers are real: it starts the JVMs, answers the control socket, and ends them."""
+"""The process of a sandbox with real brokers: starts the JVMs, serves the control socket, and stops them."""
 
 from __future__ import annotations
 

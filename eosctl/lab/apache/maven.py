@@ -1,4 +1,4 @@
-"""The jars of a release by Maven, which finds out for itself what the release needs."""
+"""Resolve the jars of a release with Maven, which determines the dependencies itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESOLVE_TIMEOUT_S: Final = 600
 
 
 def resolve_by_maven(maven: str, release: KafkaRelease, scratch: Path) -> Path:
-    """Let Maven copy every jar of a release into a new directory below `scratch`, and return it.
+    """Copy every jar of a release into a new directory in `scratch` with Maven, and return it.
 
     Raises:
         EngineError: Maven fails, or takes too long.
@@ -29,7 +29,7 @@ def resolve_by_maven(maven: str, release: KafkaRelease, scratch: Path) -> Path:
 
 
 def render_pom(release: KafkaRelease) -> str:
-    """Return the smallest Maven project whose run-time class path is that of the release."""
+    """Return a minimal Maven project with the run-time class path of a release."""
     dependencies = "".join(
         f"<dependency><groupId>{escape(group)}</groupId><artifactId>{escape(artifact)}</artifactId>"
         f"<version>{escape(version)}</version></dependency>"

@@ -1,4 +1,4 @@
-"""One node of real Apache Kafka: combined broker and controller, its own JVM, data directory and logs."""
+"""A node of real Apache Kafka: combined broker and controller, with its own JVM, data directory, and logs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from eosctl.wire.frames import FrameSplitter, decode_response, encode_request
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataResponse
 
 POLL_INTERVAL_S = 0.02
-METADATA_VERSION = 1  # the first that can ask for no topics at all
+METADATA_VERSION = 1  # First version that can request no topics.
 
-# Short-lived test brokers gain more from a quick start than from the second compiler and a concurrent collector.
+# Short-lived test brokers benefit more from a quick start than from the C2 compiler and a concurrent collector.
 QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class NodeFiles(NamedTuple):
-    """Where one node keeps what it writes."""
+    """The files of a node."""
 
     home: Path
 
@@ -41,27 +41,27 @@ class NodeFiles(NamedTuple):
 
     @property
     def log_dir(self) -> Path:
-        """Return the directory with server.log and its siblings."""
+        """Return the directory with server.log and the other logs."""
         return self.home / "logs"
 
     @property
     def output(self) -> Path:
-        """Return the file with what the JVM printed before (or instead of) logging."""
+        """Return the file with the JVM's own output."""
         return self.home / "logs" / "jvm.out"
 
     @property
     def record(self) -> Path:
-        """Return the file that records the process."""
+        """Return the file with the process record."""
         return self.home / "node.pid"
 
 
 class KafkaNode:
-    """A node that is formatted once and then started, stopped, killed and paused."""
+    """A node that is formatted once, and can be started, stopped, killed, and paused."""
 
     def __init__(
         self, runtime: Runtime, address: NodeAddress, home: Path, *, heap_bytes: int, jvm_options: tuple[str, ...]
     ) -> None:
-        """Describe a node below `home`; nothing is written before `prepare`."""
+        """Prepare a node in `home`; nothing is written before `prepare`."""
         self.address = address
         self.files = NodeFiles(home)
         self.state = BrokerState.STOPPED
@@ -76,10 +76,11 @@ class KafkaNode:
         Args:
             properties: The text of server.properties.
             cluster_id: The cluster's id, 22 characters of URL-safe base64.
-            transaction_version: Level of the feature `transaction.version` (KIP-890), or None for the release's own.
+            transaction_version: Level of the feature `transaction.version` (KIP-890), or None for the release's
+                default.
 
         Raises:
-            EngineError: Kafka's StorageTool refused.
+            EngineError: Kafka's StorageTool failed.
         """
         self.files.log_dir.mkdir(parents=True, exist_ok=True)
         self.files.settings.write_text(properties, "utf-8")
@@ -98,7 +99,7 @@ class KafkaNode:
             )
 
     def start(self) -> None:
-        """Start the JVM; `wait_ready` tells when the broker serves."""
+        """Start the JVM; use `wait_ready` to wait until the broker serves."""
         release = self.runtime.release
         configuration = log_configuration(release.logging).as_uri()
         command = self.runtime.command(
@@ -115,15 +116,15 @@ class KafkaNode:
         self.state = BrokerState.RUNNING
 
     def wait_ready(self, broker_count: int, deadline: float, given_up: threading.Event) -> None:
-        """Return when this node's metadata shows `broker_count` brokers, itself unfenced.
+        """Wait until this node's metadata lists `broker_count` brokers, including itself.
 
         Args:
-            broker_count: How many brokers must be there.
-            deadline: Until when to wait, on `time.monotonic`.
-            given_up: Set by another thread when nobody waits for the cluster any more.
+            broker_count: The expected number of brokers.
+            deadline: Deadline on `time.monotonic`.
+            given_up: Set by another thread to abandon the wait.
 
         Raises:
-            EngineError: The process ended, or the time was not enough.
+            EngineError: The process ended, or the deadline has passed.
         """
         while count_brokers(self.address.port) < broker_count:
             if self._process is not None and self._process.exit_code is not None:
@@ -147,7 +148,7 @@ class KafkaNode:
                 )
 
     def end(self, first: signal.Signals, *, patience_ms: int = 30_000) -> None:
-        """End the process: SIGTERM for a controlled shutdown, SIGKILL for a crash; harmless when it has ended."""
+        """End the process: SIGTERM for a controlled shutdown, SIGKILL for a crash; no effect after it has ended."""
         if self._process is None:
             return
         if self.state is BrokerState.PAUSED:
@@ -157,25 +158,25 @@ class KafkaNode:
         self.state = BrokerState.STOPPED
 
     def request_stop(self) -> None:
-        """Ask for a controlled shutdown without waiting for it."""
+        """Request a controlled shutdown without waiting for it."""
         self.resume()
         if self._process is not None:
             self._process.send(signal.SIGTERM)
 
     def pause(self) -> None:
-        """Freeze the process (SIGSTOP)."""
+        """Pause the process (SIGSTOP)."""
         if self._process is not None and self.state is BrokerState.RUNNING:
             self._process.send(signal.SIGSTOP)
             self.state = BrokerState.PAUSED
 
     def resume(self) -> None:
-        """Let a frozen process go on (SIGCONT)."""
+        """Resume a paused process (SIGCONT)."""
         if self._process is not None and self.state is BrokerState.PAUSED:
             self._process.send(signal.SIGCONT)
             self.state = BrokerState.RUNNING
 
     def _last_words(self) -> str:
-        """Return the last line that tells of an error, from the server's log or the JVM's own output."""
+        """Return the last line with an error, from the server's log or the JVM's own output."""
         for path in (self.files.log_dir / "server.log", self.files.output):
             lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
             telling = [line for line in lines if "ERROR" in line or "FATAL" in line or "Exception" in line]
@@ -185,9 +186,9 @@ class KafkaNode:
 
 
 def count_brokers(port: int, timeout_s: float = 2.0) -> int:
-    """Return how many brokers the node on this loopback port shows in its metadata; 0 when it does not answer.
+    """Return the number of brokers in the metadata of a node on loopback; 0 if it does not respond.
 
-    Fenced brokers are not in the metadata, so the count says who serves.
+    Fenced brokers are not in the metadata, so this is the number of serving brokers.
     """
     request = encode_request(ApiKey.METADATA, METADATA_VERSION, 1, None, MetadataRequest(topics=[]))
     splitter, frames = FrameSplitter(), list[bytes]()

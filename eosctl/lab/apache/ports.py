@@ -1,4 +1,4 @@
-"""Loopback ports that nobody else is likely to take between choosing and binding them."""
+"""Free loopback ports that other programs are unlikely to use before they are bound."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import ExitStack
 from eosctl.lab.apache.properties import HOST
 from eosctl.lab.engine import EngineError
 
-# Linux hands out 32768-60999 for outgoing connections; a port below cannot be lost to one of those while a JVM starts.
+# Linux uses 32768-60999 for outgoing connections, so lower ports stay free while a JVM starts.
 CANDIDATES = range(20_000, 32_000)
 
 
 def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
-    """Return `count` different loopback ports on which nothing listens.
+    """Return `count` different free loopback ports.
 
     Raises:
-        EngineError: There are not that many.
+        EngineError: There are not enough free ports.
     """
     found: list[int] = []
     with ExitStack() as held:
@@ -41,10 +41,10 @@ def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
 
 
 def required_ports(first: int, count: int) -> tuple[int, ...]:
-    """Return `count` loopback ports from the first one on.
+    """Return `count` loopback ports, starting with the first one.
 
     Raises:
-        EngineError: Somebody listens on one of them; a JVM would find out late and say it at length.
+        EngineError: One of them is in use, which a JVM would report late and verbosely.
     """
     ports = tuple(range(first, first + count))
     for port in ports:

@@ -1,4 +1,4 @@
-"""One JVM that outlives the call that started it: recorded by pid and start time, ended by that record alone."""
+"""A JVM that outlives its caller. It is identified by pid and start time in a record file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KILL_PATIENCE_S = 10.0
 
 
 class ProcessIdentity(NamedTuple):
-    """A process that cannot be mistaken for another that got the same pid later.
+    """A process, distinguished from a later one with the same pid.
 
     Attributes:
         pid: The process id.
@@ -27,13 +27,13 @@ class ProcessIdentity(NamedTuple):
 
 
 class RecordedProcess:
-    """A child process whose identity is written to a file, so that a later process can find or end it."""
+    """A child process with its identity in a file, so that a later process can find or stop it."""
 
     def __init__(self, command: Sequence[str], *, output: Path, record: Path) -> None:
         """Start the command with its output appended to a file.
 
         Raises:
-            EngineError: The record names a process that still runs, or the command cannot be started.
+            EngineError: The recorded process is still running, or the command cannot be started.
         """
         if running := read_record(record):
             raise EngineError(
@@ -44,7 +44,7 @@ class RecordedProcess:
         self._record = record
         try:
             with output.open("ab") as stream:
-                # A session of its own keeps the terminal's Ctrl-C away: the engine decides how a node ends.
+                # A session of its own is isolated from the terminal's Ctrl-C, since the engine decides how a node ends.
                 self._child = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True
                 )
@@ -59,11 +59,11 @@ class RecordedProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """Return the exit status, None while the process runs."""
+        """Return the exit status; None while the process runs."""
         return self._child.poll()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal; harmless when the process has ended."""
+        """Send a signal; no effect after the process has ended."""
         self._child.send_signal(number)
 
     def end(self, first: signal.Signals, *, patience_ms: int) -> None:
@@ -78,7 +78,7 @@ class RecordedProcess:
 
 
 def read_record(record: Path) -> ProcessIdentity | None:
-    """Return the recorded process while it runs; None without a record or when the pid is gone or another's by now."""
+    """Return the recorded process if it is running; None without a record, or if the pid is free or reused."""
     try:
         pid, ticks = (int(word) for word in record.read_text("utf-8").split())
     except (OSError, ValueError):
@@ -87,10 +87,7 @@ def read_record(record: Path) -> ProcessIdentity | None:
 
 
 def end_recorded(record: Path, *, patience_ms: int) -> bool:
-    """End the process that a file records, if it still runs; tell whether one did.
-
-    For what an interrupted run left behind.
-    """
+    """Stop the recorded process if it is running, e.g. after an interrupted run; return whether it was."""
     identity = read_record(record)
     ended = identity is not None and end_process(identity, patience_ms=patience_ms)
     record.unlink(missing_ok=True)
@@ -98,10 +95,10 @@ def end_recorded(record: Path, *, patience_ms: int) -> bool:
 
 
 def end_process(identity: ProcessIdentity, *, patience_ms: int) -> bool:
-    """End exactly this process: SIGTERM first, SIGKILL after `patience_ms`; tell whether it still ran."""
+    """Stop exactly this process: SIGTERM first, SIGKILL after `patience_ms`; return whether it was running."""
     if not is_same_process(*identity):
         return False
-    send_signal(*identity, signal.SIGCONT)  # a paused process would not hear the next one
+    send_signal(*identity, signal.SIGCONT)  # A paused process does not handle SIGTERM.
     send_signal(*identity, signal.SIGTERM)
     if not wait_for_exit(*identity, patience_ms / 1000):
         send_signal(*identity, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The settings of a node: what a loopback cluster needs, then what its user chose."""
+"""The settings of a node: those of a loopback cluster, then the user's."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class NodeAddress(NamedTuple):
 def node_settings(
     node: NodeAddress, cluster: Sequence[NodeAddress], data_dir: Path, overrides: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the settings of one node of a KRaft cluster in combined mode.
+    """Return the settings of a node of a KRaft cluster in combined mode.
 
-    The replication factors follow the size of the cluster: with Kafka's defaults (3, and min.insync.replicas 2 for the
-    transaction log) a single node would never serve a transaction.
+    Replication factors follow the size of the cluster: with Kafka's defaults (3, and min.insync.replicas 2 for the
+    transaction log), a single node could not serve transactions.
     """
     replicas = min(3, len(cluster))
     own = {

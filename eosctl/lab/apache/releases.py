@@ -1,4 +1,4 @@
-"""The Kafka releases that the lab runs, and what each needs beside its own jars."""
+"""The Kafka releases that the lab runs, and their additional dependencies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from eosctl.errors import UsageError
 
 
 class KafkaRelease(NamedTuple):
-    """One release of Apache Kafka.
+    """A release of Apache Kafka.
 
     Attributes:
         version: Kafka's own version.
-        logging: Base name of the logging configuration that this release reads (`log4j` or `log4j2`).
-        logging_property: System property that points the JVM at that configuration.
-        extra_artifacts: Coordinates `group:artifact:version` without which the broker's logs would be lost.
-        java_major: The oldest Java that runs it (KIP-1013 for 4.x brokers).
+        logging: Base name of the logging configuration of this release (`log4j` or `log4j2`).
+        logging_property: System property with the path of that configuration.
+        extra_artifacts: Coordinates `group:artifact:version` of the logging backend.
+        java_major: The oldest supported Java (KIP-1013 for 4.x brokers).
     """
 
     version: str
@@ -28,17 +28,17 @@ class KafkaRelease(NamedTuple):
 
     @property
     def artifacts(self) -> tuple[str, ...]:
-        """Return the coordinates to resolve; everything else is transitive."""
+        """Return the coordinates to resolve; all others are transitive."""
         own = (f"org.apache.kafka:kafka_2.13:{self.version}", f"org.apache.kafka:kafka-tools:{self.version}")
         return own + self.extra_artifacts
 
     @property
     def lock(self) -> Traversable:
-        """Return the list of the SHA-256 sums (hex) of the jars that the lab was tested with."""
+        """Return the lock file with the SHA-256 (hex) of the jars that the lab was tested with."""
         return resources.files(__package__) / "jars" / f"{self.version}.lock"
 
 
-# kafka-tools 3.9 brings slf4j-reload4j along; that of 4.x leaves the choice of a logging backend to its user.
+# kafka-tools 3.9 includes slf4j-reload4j; 4.x leaves the choice of a logging backend to its user.
 RELEASES = {
     release.version: release
     for release in (
@@ -61,7 +61,7 @@ def resolve_release(version: str) -> KafkaRelease:
     """Return the release of this version.
 
     Raises:
-        UsageError: The lab does not know how to run it.
+        UsageError: The lab does not support this version.
     """
     try:
         return RELEASES[version]

@@ -1,4 +1,4 @@
-"""The jars of a release out of a Maven repository, one request each: for machines without Maven."""
+"""Fetch the jars of a release from a Maven repository without Maven, one request per jar."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from eosctl.lab.engine import EngineError
 from eosctl.model.secret import Secret
 
 SETTING: Final = "EOSCTL_MAVEN_REPOSITORY"
-"""Environment variable: the root of the user's Maven repository."""
+"""Environment variable with the root of the user's Maven repository."""
 
 MAX_JAR_BYTES: Final = 256 << 20
 ATTEMPTS: Final = 3
 _CONNECTIONS: Final = 6
 _TIMEOUT_S: Final = 30.0
-_PAUSE_S: Final = 1.0  # before the second attempt; twice as long before each later one
+_PAUSE_S: Final = 1.0  # Before the second attempt; doubled for each later one.
 _CHUNK_BYTES: Final = 256 << 10
 _REFUSED: Final = frozenset({401, 403})
 _WORTH_ANOTHER_TRY: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
 class Repository(NamedTuple):
-    """Where jars are: the root's address without credentials and trailing slash, and what to log in with."""
+    """A repository: the root's address without credentials and trailing slash, and the credentials."""
 
     url: str
     login: Secret | None = None
 
 
 def parse_repository(text: str) -> Repository:
-    """Read the user's setting: `https://[USER:PASSWORD@]HOST[:PORT][/PATH]`.
+    """Parse the user's setting: `https://[USER:PASSWORD@]HOST[:PORT][/PATH]`.
 
     Raises:
-        UsageError: It is not such an address. The message does not show it, as it may hold a password.
+        UsageError: It is not such an address. The message does not contain it, since it may contain a password.
     """
     try:
         parts = urlsplit(text.strip())
@@ -77,16 +77,16 @@ def _is_this_machine(host: str) -> bool:
 
 
 def download(repository: Repository, locked: Mapping[str, str], directory: Path, told: Callable[[str], None]) -> None:
-    """Fetch jars, several at a time; what differs from its checksum is not kept.
+    """Fetch jars concurrently, and discard those that do not match their checksum.
 
     Args:
-        repository: Where they are.
-        locked: SHA-256 (hex) by place in a Maven repository.
-        directory: Gets one file for each, under the last part of its place.
-        told: Hears how far it is.
+        repository: The source.
+        locked: SHA-256 (hex) by path in a Maven repository.
+        directory: Receives each jar, named after the last part of its path.
+        told: Receives the progress.
 
     Raises:
-        EngineError: The repository does not answer, has not all of them, or has others.
+        EngineError: The repository does not respond, lacks a jar, or has a different one.
     """
     stopped = threading.Event()
     with ThreadPoolExecutor(_CONNECTIONS, "jars") as pool:
@@ -105,7 +105,7 @@ def download(repository: Repository, locked: Mapping[str, str], directory: Path,
 
 
 def _fetch(repository: Repository, place: str, sha256: str, target: Path, stopped: threading.Event) -> int:
-    """Fetch one jar, and try again when the network or the server was at fault; returns its size."""
+    """Fetch a jar and return its size; retry after network and server errors."""
     url = f"{repository.url}/{quote(place)}"
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -137,7 +137,7 @@ def _receive(url: str, login: Secret | None, target: Path, stopped: threading.Ev
     request = urllib.request.Request(url)
     if login is not None:
         encoded = base64.b64encode(login.reveal().encode()).decode()
-        request.add_unredirected_header("Authorization", f"Basic {encoded}")  # nobody else gets it
+        request.add_unredirected_header("Authorization", f"Basic {encoded}")  # Send credentials to no other host.
     digest, size_bytes = hashlib.sha256(), 0
     with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer, target.open("wb") as file:
         while chunk := answer.read(_CHUNK_BYTES):
@@ -148,7 +148,7 @@ def _receive(url: str, login: Secret | None, target: Path, stopped: threading.Ev
                 raise OSError("the others are given up")
             digest.update(chunk)
             file.write(chunk)
-        if answer.length:  # what http.client still awaits
+        if answer.length:  # The bytes that http.client still expects.
             raise OSError(f"the answer ended {answer.length} bytes early")
     return size_bytes, digest.hexdigest()
 

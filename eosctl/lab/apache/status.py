@@ -1,4 +1,4 @@
-"""What a cluster of real brokers looks like, in the words of a sandbox's status: asked of it as any client would."""
+"""The status of a cluster of real brokers, in the format of a sandbox's status, queried as a client."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _PATIENCE_MS: Final = 3_000
 async def describe_real_cluster(engine: Engine, spec: SandboxSpec, now_ms: Callable[[], int]) -> dict[str, Any]:
     """Describe a cluster as `eosctl.sandbox.status.describe_cluster` does.
 
-    A leader's log end is not known: no client can ask for it. Where no broker answers, only the processes are told.
+    A leader's log end offset is unknown, since clients cannot query it. If no broker responds, only the processes are
+    described.
     """
     brokers = engine.brokers()
     snapshot = await _look(engine, now_ms)

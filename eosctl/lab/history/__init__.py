@@ -1,1 +1,1 @@
-"""Histories of operations and the pure checkers over them."""
+"""Histories of operations, and pure checkers over them."""

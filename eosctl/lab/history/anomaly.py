@@ -1,4 +1,4 @@
-"""What can be wrong with a history, and the few events that prove it."""
+"""Anomalies of a history, with the events that prove them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eosctl.lab.history.events import Event
 
 
 class Kind(StrEnum):
-    """An anomaly by its name; the names of Jepsen's Kafka tests where they have one."""
+    """The kind of an anomaly, named as in Jepsen's Kafka tests where these have it."""
 
     ABORTED_READ = "aborted-read"
     EARLY_READ = "early-read"
@@ -66,7 +66,7 @@ MEANING: dict[Kind, str] = {
 
 
 class Anomaly(NamedTuple):
-    """A violation and its witness: the events without which it would be none, in order."""
+    """An anomaly with its witness: the necessary events, in order."""
 
     kind: Kind
     subject: str
@@ -77,5 +77,5 @@ class Anomaly(NamedTuple):
 
 
 def in_order(*events: Event) -> tuple[Event, ...]:
-    """Return events in order of time, those of one instant as they are given."""
+    """Return events in time order; simultaneous ones in the given order."""
     return tuple(sorted(events, key=lambda event: event.at_ms))

@@ -1,4 +1,4 @@
-"""All checkers over one history, each linear in its length."""
+"""All checkers over a history, each linear in its length."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
 
 
 def check_history(history: History) -> tuple[Anomaly, ...]:
-    """Return every anomaly of a history with its witness, checker by checker."""
+    """Return every anomaly of a history, by checker."""
     return tuple(anomaly for checker in CHECKERS for anomaly in checker(history))

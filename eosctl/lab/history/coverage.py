@@ -1,7 +1,7 @@
-"""Which faults met which states of a transaction: what a run has tried, and what it has not.
+"""Coverage of a run: which faults occurred in which states of a transaction.
 
-States are Kafka's (`TransactionState`) as far as a client can know them: a request to end a transaction is
-`PrepareCommit` or `PrepareAbort` from its sending to its answer.
+States are Kafka's (`TransactionState`) as far as a client can know them: the state is `PrepareCommit` or `PrepareAbort`
+from the request to end a transaction to its response.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from eosctl.lab.history.events import (
 
 
 class ClientState(StrEnum):
-    """What a producer was doing."""
+    """The state of a producer."""
 
     INITIALISING = "Initialising"
     EMPTY = "Empty"
@@ -40,17 +40,17 @@ class ClientState(StrEnum):
 
 
 class Cell(NamedTuple):
-    """A state and a kind of fault that met it."""
+    """A state and a kind of fault that occurred in it."""
 
     state: ClientState
     fault: str
 
 
 class Coverage:
-    """What has met what so far, event by event.
+    """The coverage so far, updated event by event.
 
     Attributes:
-        met: How often a producer was in a state, or came into it, while a fault lasted.
+        met: How often a producer was in a state, or entered it, during a fault.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Coverage:
         self._active: dict[int, str] = {}
 
     def see(self, event: Event) -> None:
-        """Take the next event of a history."""
+        """Process the next event of a history."""
         match event:
             case FaultBegan():
                 self._active[event.number] = event.kind
@@ -75,16 +75,16 @@ class Coverage:
                         self.met.update(Cell(now, kind) for kind in self._active.values())
 
     def met_count(self, fault: str) -> int:
-        """Return how many states a kind of fault has met."""
+        """Return the number of states in which a kind of fault occurred."""
         return sum(1 for state in ClientState if self.met[Cell(state, fault)])
 
     def would_be_new(self, fault: str) -> bool:
-        """Return whether a producer is in a state now that this kind of fault has not met."""
+        """Return whether a producer is in a state that this kind of fault has not covered."""
         return any(not self.met[Cell(state, fault)] for state in self._states.values())
 
 
 def count_meetings(history: History) -> Mapping[Cell, int]:
-    """Count how often a producer was in a state, or came into it, while a fault lasted."""
+    """Count how often a producer was in a state, or entered it, during a fault."""
     coverage = Coverage()
     for event in history:
         coverage.see(event)

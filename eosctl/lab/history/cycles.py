@@ -1,12 +1,12 @@
-"""Circles of dependencies among transactions: strongly connected components, and the shortest circle of each.
+"""Dependency cycles among transactions: strongly connected components, and the shortest cycle of each.
 
-Kafka promises less than a serialisable database, so not every circle is a fault of it:
+Kafka's guarantees are weaker than serializability, so not every cycle is an anomaly:
 
-- G0 (of ww alone): transactions write between each other's records, in another order in another partition. Allowed.
-- G-single (one rw): a transaction read one partition before and another after somebody's commit. Partitions show a
-  commit one after the other, so this is allowed too.
-- G1c (of wr alone): transactions read each other's values. A value is given out after its commit alone, and whoever
-  has committed reads nothing any more, so this never happens.
+- G0 (only ww): transactions write between each other's records, in different orders in two partitions. Allowed.
+- G-single (one rw): a transaction reads one partition before and another after a commit. A commit becomes visible
+  partition by partition, so this is allowed.
+- G1c (only wr): transactions read each other's values. A value is visible only after its commit, and a committed
+  transaction reads no more, so this is an anomaly.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from eosctl.lab.history.anomaly import Anomaly, Kind, in_order
 from eosctl.lab.history.dependencies import Graph, Witness, collect_dependencies
 from eosctl.lab.history.events import History
 
-#: How many rw dependencies of one component are followed back: bounds the work, and one circle is enough.
+#: Maximum number of rw dependencies to follow per component: limits the work, and one cycle is sufficient.
 _TRIES = 20
 
 
 class CycleCounts(NamedTuple):
-    """Components of transactions that hold a circle of each kind."""
+    """The number of components with a cycle of each kind."""
 
     g0_count: int
     g1c_count: int
@@ -32,7 +32,7 @@ class CycleCounts(NamedTuple):
 
 
 def check_cycles(history: History) -> Iterator[Anomaly]:
-    """Yield circles of transactions that read each other's values (G1c), the shortest of each component."""
+    """Yield the shortest cycle of each component of transactions that read each other's values (G1c)."""
     graph = collect_dependencies(history).reads
     for component in components(graph):
         circle = shortest_circle(graph, component)
@@ -46,7 +46,7 @@ def check_cycles(history: History) -> Iterator[Anomaly]:
 
 
 def count_cycles(history: History) -> CycleCounts:
-    """Count the components with circles of each kind."""
+    """Count the components with cycles of each kind."""
     overwrites, reads, misses = collect_dependencies(history)
     known = merged((overwrites, reads))
     singles = sum(_has_single(known, misses, frozenset(component)) for component in components(merged((known, misses))))
@@ -59,7 +59,7 @@ def _has_single(known: Graph, misses: Graph, component: Collection[str]) -> bool
 
 
 def merged(graphs: Iterable[Graph]) -> Graph:
-    """Return one graph with the dependencies of all."""
+    """Merge the dependencies of several graphs."""
     whole: dict[str, dict[str, Witness]] = {}
     for graph in graphs:
         for source, targets in graph.items():
@@ -103,7 +103,7 @@ def components(graph: Mapping[str, Mapping[str, object]]) -> list[list[str]]:
 
 
 def shortest_circle(graph: Mapping[str, Mapping[str, object]], component: Collection[str]) -> list[str]:
-    """Return a circle within a component in which no shorter one lies, in the order of its dependencies."""
+    """Return a shortest cycle within a component, in dependency order."""
     circle = _circle(graph, next(iter(component)), component)
     while True:
         within = frozenset(circle)
@@ -121,7 +121,7 @@ def _circle(graph: Mapping[str, Mapping[str, object]], node: str, within: Collec
 
 
 def _path(graph: Mapping[str, Mapping[str, object]], start: str, end: str, within: Collection[str]) -> list[str]:
-    """Return a shortest path with both its ends; empty when there is none."""
+    """Return a shortest path including both ends; empty without one."""
     came_from: dict[str, str | None] = {start: None}
     waiting = deque([start])
     while waiting:

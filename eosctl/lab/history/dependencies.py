@@ -1,6 +1,6 @@
-"""Who depends on whom among transactions, over the order that Kafka's offsets give (Adya's ww, wr and rw).
+"""Dependencies among transactions in the order of Kafka's offsets (Adya's ww, wr, and rw).
 
-Only what was seen counts: values that readers of committed data were given, and where transactions read.
+Only observations count: values that read_committed consumers received, and ranges that transactions read.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from eosctl.model.transaction import TopicPartition
 
 Witness: TypeAlias = tuple[Event, ...]
 Graph: TypeAlias = Mapping[str, Mapping[str, Witness]]
-"""From a transaction to those that depend on it directly, with the events that show it."""
+"""From a transaction to its direct dependents, with the events that show the dependency."""
 
 
 class Dependencies(NamedTuple):
     """The dependencies of a history.
 
     Attributes:
-        overwrites: ww: the next visible value of a partition is the other's.
-        reads: wr: the other was given a value of it.
-        misses: rw: it read a partition up to where the next visible value is the other's.
+        overwrites: ww: the other transaction wrote the next visible value of a partition.
+        reads: wr: the other transaction read a value.
+        misses: rw: it read a partition up to a value of the other transaction.
     """
 
     overwrites: Graph
@@ -33,7 +33,7 @@ class Dependencies(NamedTuple):
 
 
 def collect_dependencies(history: History) -> Dependencies:
-    """Return how the transactions of a history depend on each other, going over it once."""
+    """Return the dependencies of the transactions of a history, in a single pass."""
     origins: dict[str, SendInvoked] = {}
     visible: dict[TopicPartition, dict[int, Polled]] = defaultdict(dict)
     given: dict[tuple[str, TopicPartition], list[Polled]] = defaultdict(list)

@@ -1,7 +1,7 @@
-"""Histories for elle, Jepsen's checker of transactions: list-append, one operation a line, in EDN.
+"""Export histories for elle, Jepsen's checker of transactions: list-append operations in EDN, one per line.
 
-A partition is a list, a record an append; what the last reader of a partition was given is a read of the whole list.
-Keys and values are numbered, as elle wants them. Times are nanoseconds.
+A partition is a list, a record an append, and the last read of a partition a read of the whole list. Keys and values
+are numbered, as elle requires. Times are nanoseconds.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ _TYPES: Final[Mapping[Outcome, str]] = {Outcome.COMMITTED: "ok", Outcome.ABORTED
 
 
 def encode_elle(history: History) -> Iterator[str]:
-    """Yield a history as lines of EDN, one map an operation, without their ends.
+    """Yield a history as lines of EDN, one map per operation, without line ends.
 
-    A transaction is invoked with its first record and completed with its outcome; one whose outcome nobody knows is
-    `:info`. Records outside of transactions are left out. A process that ends in `:info` never comes back: elle wants
-    it so.
+    A transaction is invoked with its first record and completed with its outcome, which is `:info` if unknown. Records
+    outside of transactions are omitted. As elle requires, a process that ends in `:info` is not used again.
     """
     keys: dict[TopicPartition, int] = {}
     values: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Histories as text: one JSON object a line, `event` names the type, the rest are its fields."""
+"""Histories as text: one JSON object per line with the type in `event` and its fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TYPES: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def encode_event(event: Event) -> str:
-    """Return one line without its end."""
+    """Return an event as a line, without line end."""
     return json.dumps({"event": type(event).__name__, **event._asdict()}, separators=(",", ":"))
 
 
@@ -24,23 +24,23 @@ def encode_history(history: History) -> str:
 
 
 def decode_history(lines: Iterable[str]) -> History:
-    """Return the history that lines hold; blank lines are skipped.
+    """Decode a history from lines; skip blank lines.
 
-    Events of the same actor, transaction, partition or value share it, as those of a running recorder do: a history
-    then takes less than half of the memory.
+    Events of the same actor, transaction, partition, or value share the object, as those of a running recorder do,
+    which saves memory.
 
     Raises:
-        DecodeError: A line is no event.
+        DecodeError: A line is not an event.
     """
     shared: dict[Any, Any] = {}
     return tuple(_decode(number, line, shared) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def decode_events(lines: Iterable[str]) -> Iterator[Event]:
-    """Yield the events that lines hold, sharing nothing; blank lines are skipped.
+    """Yield the events of lines without sharing objects; skip blank lines.
 
     Raises:
-        DecodeError: A line is no event.
+        DecodeError: A line is not an event.
     """
     return (_decode(number, line, {}) for number, line in enumerate(lines, 1) if line.strip())
 

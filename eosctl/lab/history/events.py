@@ -1,10 +1,10 @@
-"""The history format: what clients did and saw, and what replicas showed, in the order in which it was noticed.
+"""The history format: operations and observations of clients, and states of replicas, in order of occurrence.
 
-An operation that takes time has two events, its invocation and its outcome; an invocation without an outcome is one
-whose end nobody knows. The order of events is real time: whatever stands before an invocation had happened.
+An operation with a duration has two events, its invocation and its outcome. An invocation without an outcome has an
+unknown result. The order of events is real time: all events before an invocation have happened.
 
-Values are unique in a history: each was handed to a producer once. A value that is tried again (because the transaction
-around it failed) is sent under a new name; `source` then says which fact both stand for.
+Values are unique in a history: a producer receives each of them once. If a value is retried because its transaction
+failed, it is sent under a new name; `source` then identifies the fact that both represent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class Outcome(StrEnum):
-    """How a transaction ended, as far as its application can know."""
+    """The outcome of a transaction, as far as its application can know it."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 
 
 class InitInvoked(NamedTuple):
-    """A producer asks for its identity."""
+    """A producer requests its producer id and epoch."""
 
     at_ms: int
     actor: str
@@ -33,7 +33,7 @@ class InitInvoked(NamedTuple):
 
 
 class Identified(NamedTuple):
-    """A producer got its identity for what `actor` had last asked."""
+    """A producer received its producer id and epoch, for the last request of `actor`."""
 
     at_ms: int
     actor: str
@@ -54,7 +54,7 @@ class SendInvoked(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """The value was acknowledged at this offset."""
+    """A value was acknowledged at this offset."""
 
     at_ms: int
     actor: str
@@ -64,7 +64,7 @@ class Sent(NamedTuple):
 
 
 class OffsetsSent(NamedTuple):
-    """A producer begins to commit a group's offset within a transaction."""
+    """A producer starts to commit a group's offset within a transaction."""
 
     at_ms: int
     actor: str
@@ -75,7 +75,7 @@ class OffsetsSent(NamedTuple):
 
 
 class EndInvoked(NamedTuple):
-    """A producer asks to end a transaction."""
+    """A producer requests to end a transaction."""
 
     at_ms: int
     actor: str
@@ -84,7 +84,7 @@ class EndInvoked(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The application knows what became of a transaction, or that it cannot know."""
+    """The application knows the outcome of a transaction, or that it cannot know it."""
 
     at_ms: int
     actor: str
@@ -93,7 +93,7 @@ class Ended(NamedTuple):
 
 
 class Polled(NamedTuple):
-    """A reader of committed data was given a value; in the order of its positions unless it sought."""
+    """A read_committed consumer received a value, in the order of its positions unless it sought."""
 
     at_ms: int
     actor: str
@@ -103,9 +103,9 @@ class Polled(NamedTuple):
 
 
 class TransactionRead(NamedTuple):
-    """Within a transaction its producer has read what is committed in a partition from `start` to below `end`.
+    """Within a transaction, its producer has read the committed data of a partition from `start` to below `end`.
 
-    What it was given there are the `Polled` of the same actor before this event.
+    The values are the `Polled` events of the same actor before this one.
     """
 
     at_ms: int
@@ -117,7 +117,7 @@ class TransactionRead(NamedTuple):
 
 
 class Drained(NamedTuple):
-    """A reader has been given everything of a partition from its start, after all transactions had ended."""
+    """A consumer has received everything of a partition from its start, after all transactions had ended."""
 
     at_ms: int
     actor: str
@@ -125,7 +125,7 @@ class Drained(NamedTuple):
 
 
 class Undrained(NamedTuple):
-    """A reader could not reach the end of a partition, after all transactions had ended and long enough had passed."""
+    """A consumer could not reach the end of a partition in time, although all transactions had ended."""
 
     at_ms: int
     actor: str
@@ -135,7 +135,7 @@ class Undrained(NamedTuple):
 
 
 class OffsetAsked(NamedTuple):
-    """Somebody asks for a group's stable committed offset."""
+    """A client requests a group's stable committed offset."""
 
     at_ms: int
     actor: str
@@ -144,10 +144,11 @@ class OffsetAsked(NamedTuple):
 
 
 class OffsetFetched(NamedTuple):
-    """A group's stable committed offset (`require_stable`); None when there is none.
+    """A group's stable committed offset (`require_stable`); None without one.
 
-    `is_stale` says that an outside observer knows better: the broker that answered had lost the group's partition and
-    not heard of it. Kafka does not promise that such an answer is the newest, only that nothing can be committed there.
+    `is_stale` is set when an outside observer knows that the responding broker had lost the group's partition without
+    being notified. Kafka does not guarantee that such a response is the newest, only that nothing can be committed
+    there.
     """
 
     at_ms: int
@@ -159,9 +160,11 @@ class OffsetFetched(NamedTuple):
 
 
 class ReplicaSeen(NamedTuple):
-    """What one replica held; `incarnation` counts the starts of its broker. In sync replicas as the leader sees them.
+    """The state of a replica; `incarnation` counts the starts of its broker.
 
-    The last stable offset is what readers of committed data reach on a leader: never above the high watermark.
+    The leader determines whether it is in sync.
+
+    The last stable offset on a leader is what read_committed consumers can reach, never above the high watermark.
     """
 
     at_ms: int
@@ -178,7 +181,7 @@ class ReplicaSeen(NamedTuple):
 
 
 class BatchSeen(NamedTuple):
-    """One batch below a replica's high watermark, by the checksum of its records."""
+    """A batch below a replica's high watermark, with the checksum of its records."""
 
     at_ms: int
     partition: TopicPartition
@@ -188,7 +191,7 @@ class BatchSeen(NamedTuple):
 
 
 class FaultBegan(NamedTuple):
-    """Somebody began to disturb the cluster; `target` says whom or what, `number` which fault of the run it is."""
+    """A fault started; `target` is the affected node or link, `number` identifies the fault in the run."""
 
     at_ms: int
     number: int
@@ -197,7 +200,7 @@ class FaultBegan(NamedTuple):
 
 
 class FaultEnded(NamedTuple):
-    """A fault is over: what it had done is put right."""
+    """A fault ended, and its effect was undone."""
 
     at_ms: int
     number: int

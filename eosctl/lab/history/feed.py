@@ -1,7 +1,7 @@
-"""What an application made of numbered inputs: lost, duplicated, torn, out of order, of aborted inputs, gone back.
+"""Check an application's outputs for numbered inputs: lost, duplicate, torn, reordered, aborted, or reset.
 
-The application is a stranger: all that is known is what it was given, what stands in its outputs, and what offsets its
-groups have shown. Every check goes over the records once.
+The application is a black box: only its inputs, its outputs, and its groups' offsets are known. Every check is a single
+pass over the records.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from eosctl.model.transaction import TopicPartition
 
 
 class FedRecord(NamedTuple):
-    """An input that was written; `offset` is None when its acknowledgement never came.
+    """A written input; `offset` is None if it was not acknowledged.
 
-    `is_poison` marks one that the application cannot handle, and is to hand to its dead-letter topic.
+    `is_poison` marks an input that the application cannot process and must send to its dead-letter topic.
     """
 
     at_ms: int
@@ -31,7 +31,7 @@ class FedRecord(NamedTuple):
 
 
 class SeenRecord(NamedTuple):
-    """A record of an output that carries the mark of input `number`; not intact when the mark's checksum is wrong."""
+    """An output record with the mark of input `number`; not intact if the mark's checksum is wrong."""
 
     at_ms: int
     number: int
@@ -41,7 +41,7 @@ class SeenRecord(NamedTuple):
 
 
 class ShownOffset(NamedTuple):
-    """A group's committed offset when somebody asked."""
+    """A group's committed offset at a point in time."""
 
     at_ms: int
     group: str
@@ -53,7 +53,7 @@ Fact: TypeAlias = FedRecord | SeenRecord | ShownOffset
 
 
 class Fault(StrEnum):
-    """What can be wrong with an application."""
+    """The kinds of errors of an application."""
 
     LOST = "lost"
     DUPLICATED = "duplicated"
@@ -88,7 +88,7 @@ FAULT_MEANING: Final[Mapping[Fault, str]] = {
 
 
 class Flaw(NamedTuple):
-    """Something that is wrong, and the few facts that prove it."""
+    """An error, with the facts that prove it."""
 
     fault: Fault
     subject: str
@@ -96,14 +96,14 @@ class Flaw(NamedTuple):
 
 
 class Feed(NamedTuple):
-    """Everything that is known of an application.
+    """All observations of an application.
 
     Attributes:
-        fed: Inputs, in the order in which they were written.
-        seen: Records of the outputs as readers of committed data got them, by partition in the order of offsets.
-        rejected: The same of the dead-letter topic.
-        shown: Offsets of its groups, in the order in which they were shown.
-        uncommitted: Records of the outputs as readers of everything got them, for evidence.
+        fed: Inputs in the order of writing.
+        seen: Output records, read with read_committed, by partition in offset order.
+        rejected: Records of the dead-letter topic in the same form.
+        shown: Offsets of its groups, in the order of observation.
+        uncommitted: Output records, read with read_uncommitted, as evidence.
     """
 
     fed: Sequence[FedRecord]
@@ -114,19 +114,19 @@ class Feed(NamedTuple):
 
 
 Expected = Callable[[FedRecord], int]
-"""How many outputs an input should have."""
+"""Returns the expected number of outputs of an input."""
 
 
 def check_feed(
     feed: Feed, expected: Expected, *, ordered: bool = True, has_dead_letters: bool = False
 ) -> tuple[Flaw, ...]:
-    """Return everything that is wrong with an application.
+    """Return all errors of an application.
 
     Args:
-        feed: What is known.
-        expected: How many outputs a committed, healthy input should have.
-        ordered: Whether outputs of one key keep the order of their inputs.
-        has_dead_letters: Whether there is a dead-letter topic, which poison goes to.
+        feed: The observations.
+        expected: Returns the number of outputs of a committed, valid input.
+        ordered: Whether outputs of a key keep the order of their inputs.
+        has_dead_letters: Whether poison goes to a dead-letter topic.
     """
     checks = [_check_counts(feed, expected), _check_offsets(feed, expected)]
     if ordered:
@@ -137,7 +137,7 @@ def check_feed(
 
 
 def missing_count(feed: Feed, expected: Expected, *, has_dead_letters: bool = False) -> int:
-    """Count the outputs and dead letters that are still to come."""
+    """Return the number of missing outputs and dead letters."""
     seen = Counter(record.number for record in feed.seen)
     rejected = {record.number for record in feed.rejected}
     missing = 0
@@ -152,7 +152,7 @@ def missing_count(feed: Feed, expected: Expected, *, has_dead_letters: bool = Fa
 
 
 def is_behind(feed: Feed, expected: Expected) -> bool:
-    """Return whether a group has yet to commit inputs whose outputs are there."""
+    """Return whether a group has not yet committed inputs with existing outputs."""
     return any(flaw.fault is Fault.OFFSET_BEHIND for flaw in _check_offsets(feed, expected))
 
 

@@ -1,6 +1,6 @@
-"""Transfers between accounts: what one gives another gets, in one transaction, or nobody notices anything.
+"""Transfers between accounts, which are visible in both accounts or in none.
 
-A value that moves an amount ends in `$` and the amount, signed: `bank-1/17/account-3$-25`.
+A value with an amount ends in `$` and the signed amount: `bank-1/17/account-3$-25`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ MARK: Final = "$"
 
 
 def amount_of(value: str) -> int | None:
-    """Return what a value adds to its account, or None when it is about no account."""
+    """Return the amount of a value; None if it has no account."""
     _, mark, amount = value.rpartition(MARK)
     return int(amount) if mark and amount.lstrip("+-").isdecimal() else None
 
 
 def check_sums(history: History) -> Iterator[Anomaly]:
-    """Yield transactions whose visible amounts do not cancel out, in partitions that were drained to the end.
+    """Yield transactions with visible amounts that do not sum to 0, in completely read partitions.
 
-    The sum of all accounts is what it was exactly when every transaction's visible amounts cancel out.
+    The total of all accounts is unchanged exactly if every transaction's visible amounts sum to 0.
     """
     drained = {event.partition: event for event in history if isinstance(event, Drained)}
     sent: dict[str, list[SendInvoked]] = defaultdict(list)
@@ -34,10 +34,10 @@ def check_sums(history: History) -> Iterator[Anomaly]:
             case SendInvoked() if event.transaction and amount_of(event.value) is not None:
                 sent[event.transaction].append(event)
             case Polled() if amount_of(event.value) is not None:
-                seen.setdefault(event.value, event)  # a second place is a duplicate, and not this checker's
+                seen.setdefault(event.value, event)  # A second position is a duplicate, which another checker reports.
     for transaction, sends in sent.items():
         if sum(amount_of(send.value) or 0 for send in sends) or any(send.partition not in drained for send in sends):
-            continue  # it never got to its last value: the other checkers judge what is visible of it
+            continue  # Its last value was never sent; other checkers judge its visible values.
         reads = [seen[send.value] for send in sends if send.value in seen]
         total = sum(amount_of(read.value) or 0 for read in reads)
         if total:

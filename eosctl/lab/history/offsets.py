@@ -1,4 +1,4 @@
-"""Anomalies of the offsets that groups commit within transactions."""
+"""Anomalies of offsets that groups commit within transactions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Committed = tuple[OffsetsSent, Ended]
 
 
 class Question(NamedTuple):
-    """What was known of a group's offset when somebody asked for it."""
+    """The known state of a group's offset at the time of a request."""
 
     asked: OffsetAsked
     committed: Committed | None
@@ -31,9 +31,9 @@ class Question(NamedTuple):
 
 
 def check_progress(history: History) -> Iterator[Anomaly]:
-    """Yield stable offsets below what was committed, or what was shown, before they were asked for.
+    """Yield stable offsets below an offset that was committed or returned before their request.
 
-    Answers that are known to be stale prove nothing.
+    Responses known to be stale are ignored.
     """
     sent: dict[str, list[OffsetsSent]] = defaultdict(list)
     committed: dict[Key, Committed] = {}
@@ -61,7 +61,7 @@ def check_progress(history: History) -> Iterator[Anomaly]:
 
 
 def check_origins(history: History) -> Iterator[Anomaly]:
-    """Yield offsets that nobody set, that only aborted transactions set, or that were shown before their commit."""
+    """Yield offsets that were never sent, sent only by aborted transactions, or returned before their commit."""
     aborted = {e.transaction: e for e in history if isinstance(e, Ended) and e.outcome is Outcome.ABORTED}
     sent: dict[tuple[Key, int], list[OffsetsSent]] = defaultdict(list)
     committing: set[str] = set()

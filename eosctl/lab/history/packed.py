@@ -1,7 +1,7 @@
-"""A history in a tenth of its events' memory: packed and compressed as it grows, unpacked as it is looked at.
+"""A compressed history that grows by events and is decompressed for reading.
 
-Packed in chunks: for each kind of event its fields, one after the other (times, offsets), with names and values as
-numbers in a table of the chunk; then MessagePack and DEFLATE.
+Events are packed in chunks: per kind of event, columns of fields (times, offsets) with names and values as numbers in a
+table of the chunk, encoded with MessagePack and DEFLATE.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _CODES: Final = {kind: code for code, kind in enumerate(_KINDS)}
 _TYPES: Final = tuple(tuple(get_type_hints(kind).values()) for kind in _KINDS)
 _MAKERS: Final[tuple[Callable[[Any], Event], ...]] = tuple(partial(tuple.__new__, kind) for kind in _KINDS)
 _CHUNK: Final = 4096
-_LEVEL: Final = 1  # fast: what it leaves to be gained is little
+_LEVEL: Final = 1  # The fast level; higher ones gain little.
 
 _Chunk: TypeAlias = tuple[bytes, list[str], list[TopicPartition], dict[int, list[list[Any]]]]
 _DECODER: Final = msgspec.msgpack.Decoder(_Chunk)
 
 
 class PackedHistory(Sequence[Event]):
-    """A history to add to and to go over; going over it makes each event anew.
+    """A compressed history. Iteration creates new event objects.
 
     Args:
-        events: What it holds from the beginning.
+        events: Initial events.
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -50,7 +50,7 @@ class PackedHistory(Sequence[Event]):
 
     @property
     def packed_bytes(self) -> int:
-        """Return the size of what is packed, bytes."""
+        """Return the compressed size in bytes."""
         return sum(map(len, self._chunks))
 
     def __len__(self) -> int:
@@ -76,7 +76,7 @@ class PackedHistory(Sequence[Event]):
         return _unpack(self._chunks[number // _CHUNK], {})[number % _CHUNK]
 
     def unpack(self) -> tuple[Event, ...]:
-        """Return all events; those of the same actor, transaction, partition or value share it."""
+        """Return all events; those of the same actor, transaction, partition, or value share the object."""
         shared: dict[Any, Any] = {}
         unpacked: list[Event] = []
         for chunk in self._chunks:

@@ -1,7 +1,8 @@
-"""A long history in parts that have nothing to do with each other, so that one after the other can be checked.
+"""Split a long history into independent parts that can be checked one by one.
 
-Actors, topics and transactional ids that meet in an event belong to one part: the applications of a verification that
-share no topic are parts of it. No checker compares across them, but for producer ids, which `check_in_parts` sees to.
+Actors, topics, and transactional ids in the same event belong to the same part: the applications of a verification
+without a common topic are separate parts. No checker compares across parts, except for producer ids, which
+`check_in_parts` handles.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from eosctl.lab.history.events import (
 from eosctl.lab.history.packed import PackedHistory, unpacked
 from eosctl.lab.history.producers import check_owners
 
-#: Below it all of a history is unpacked at once.
+#: Shorter histories are unpacked and checked as a whole.
 _SHORT: Final = 200_000
 _OF_NONE: Final = frozenset({FaultBegan, FaultEnded})
 _OF_ACTORS: Final = frozenset({InitInvoked, Identified, EndInvoked, Ended})
@@ -39,18 +40,18 @@ _OF_TRANSACTIONS: Final = frozenset({SendInvoked, OffsetsSent, TransactionRead, 
 
 
 class Checked(NamedTuple):
-    """What the checkers say of a history; `cycles` is None when no transaction read anything."""
+    """The results of the checkers; `cycles` is None if no transaction read anything."""
 
     anomalies: tuple[Anomaly, ...]
     cycles: CycleCounts | None
 
 
 def check_in_parts(history: History, *, short: int = _SHORT) -> Checked:
-    """Return every anomaly of a history, checker by checker, with the memory that its largest part needs.
+    """Return every anomaly of a history by checker, using the memory of its largest part.
 
     Args:
-        history: What clients did and saw.
-        short: Up to so many events it is checked as a whole.
+        history: The history.
+        short: Maximum number of events to check as a whole.
     """
     if len(history) <= short:
         events = unpacked(history)
@@ -71,7 +72,7 @@ def check_in_parts(history: History, *, short: int = _SHORT) -> Checked:
 
 
 def split(history: History) -> Iterator[PackedHistory]:
-    """Yield the parts of a history, each in its order; faults are in none of them."""
+    """Yield the parts of a history in their order; faults belong to none."""
     return _route(history, _Ties(history))
 
 
@@ -95,10 +96,10 @@ def _route(history: History, ties: _Ties) -> Iterator[PackedHistory]:
 
 
 class _Ties:
-    """Which names of a history belong together (disjoint sets, with the paths halved).
+    """Sets of names of a history that belong together (disjoint sets with path halving).
 
     Args:
-        history: What they meet in.
+        history: The history with the names.
     """
 
     def __init__(self, history: History) -> None:
@@ -109,7 +110,7 @@ class _Ties:
             self._see(event)
 
     def root(self, name: str) -> str:
-        """Return the name that stands for all that belong together with one."""
+        """Return the representative of a name's set."""
         parents = self._parents
         while (parent := parents.setdefault(name, name)) != name:
             parents[name] = name = parents[parent]
@@ -135,10 +136,11 @@ class _Ties:
     def _see_transaction(self, actor: str, transaction: str) -> None:
         owner, _, _ = transaction.rpartition("/")
         if owner == actor or not transaction:
-            return  # named after its actor: nothing new, and nothing to remember of each
+            return  # Named after its actor, so its set is known.
         self._tie(_actor(actor), f"transaction {transaction}")
         if owner:
-            self._tie(_actor(owner), f"transaction {transaction}")  # of whoever was abandoned by its own actor
+            # Left over from a producer that its own actor abandoned.
+            self._tie(_actor(owner), f"transaction {transaction}")
 
 
 def _actor(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Anomalies of producers' identities: epochs that do not grow, and zombies that get through."""
+"""Anomalies of producer ids and epochs: epochs that do not increase, and zombies that are not fenced."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from eosctl.lab.history.events import Ended, EndInvoked, History, Identified, In
 
 
 def check_epochs(history: History) -> Iterator[Anomaly]:
-    """Yield identities that are not newer than one which had been given out before they were asked for.
+    """Yield identities that are not newer than one assigned before their request.
 
-    A newer one has a higher epoch of the same producer id, or a producer id that the transactional id never had.
+    A newer one has a higher epoch of the same producer id, or a producer id new to the transactional id.
     """
     newest: dict[str, Identified] = {}
     asked: dict[str, tuple[InitInvoked, Identified | None]] = {}
@@ -37,7 +37,7 @@ def check_epochs(history: History) -> Iterator[Anomaly]:
 
 
 def check_owners(history: History) -> Iterator[Anomaly]:
-    """Yield producer ids that belong to two transactional ids."""
+    """Yield producer ids of two transactional ids."""
     owner: dict[int, Identified] = {}
     told: set[tuple[int, str]] = set()
     for event in history:
@@ -52,9 +52,9 @@ def check_owners(history: History) -> Iterator[Anomaly]:
 
 
 def check_zombies(history: History) -> Iterator[Anomaly]:
-    """Yield transactions that were committed by a producer whose successor had been there when it asked to commit.
+    """Yield transactions committed by a producer although its successor existed before the commit request.
 
-    A successor for sure is another actor that asked for its identity after this one had been given its own.
+    A successor is another actor that requested its identity after this producer had received its own.
     """
     identity: dict[str, Identified] = {}
     newest: dict[str, Identified] = {}

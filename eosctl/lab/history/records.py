@@ -1,6 +1,6 @@
-"""Anomalies of records: what readers of committed data were given against what producers did.
+"""Anomalies of records: the values that consumers received, compared with the producers' operations.
 
-Every checker goes over the history once and keeps a constant amount for each value.
+Every checker is a single pass over the history, with constant memory per value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 def check_reads(history: History) -> Iterator[Anomaly]:
-    """Yield reads of values that were never sent, are aborted, or whose commit nobody had asked for yet."""
+    """Yield reads of values that were never sent, are aborted, or had no commit request yet."""
     sent: dict[str, SendInvoked] = {}
     committing: set[str] = set()
     first_read: dict[str, Polled] = {}
@@ -50,7 +50,7 @@ def check_reads(history: History) -> Iterator[Anomaly]:
 
 
 def check_positions(history: History) -> Iterator[Anomaly]:
-    """Yield offsets that were read with two values, and readers that went back."""
+    """Yield offsets that were read with two values, and consumers that went back."""
     contents: dict[tuple[TopicPartition, int], Polled] = {}
     last: dict[tuple[str, TopicPartition], Polled] = {}
     for event in history:
@@ -66,7 +66,7 @@ def check_positions(history: History) -> Iterator[Anomaly]:
 
 
 def check_duplicates(history: History) -> Iterator[Anomaly]:
-    """Yield facts that are visible at two places of a topic."""
+    """Yield facts that are visible at two positions of a topic."""
     origins = {event.value: event for event in history if isinstance(event, SendInvoked)}
     places: dict[tuple[str, str], Polled] = {}
     told: set[tuple[str, TopicPartition, int]] = set()
@@ -75,7 +75,7 @@ def check_duplicates(history: History) -> Iterator[Anomaly]:
             continue
         origin = origins.get(event.value)
         fact = origin.source or origin.value if origin is not None else event.value
-        # What a pipeline makes of a value stands for it elsewhere: in another topic it is no duplicate.
+        # The output of a pipeline is not a duplicate of its input in another topic.
         first = places.setdefault((event.partition.topic, fact), event)
         here = (fact, event.partition, event.offset)
         if (first.partition, first.offset) != (event.partition, event.offset) and here not in told:
@@ -86,9 +86,9 @@ def check_duplicates(history: History) -> Iterator[Anomaly]:
 
 
 def check_losses(history: History) -> Iterator[Anomaly]:
-    """Yield committed values that nobody was given, and transactions of which only a part is visible.
+    """Yield committed values that no consumer received, and partly visible transactions.
 
-    Judged in partitions that were drained to the end: elsewhere a value may still come.
+    Only completely read partitions are checked, since other values may still arrive.
     """
     drained = {event.partition: event for event in history if isinstance(event, Drained)}
     seen = {event.value: event for event in history if isinstance(event, Polled)}
@@ -105,7 +105,7 @@ def check_losses(history: History) -> Iterator[Anomaly]:
             continue
         origin, end_of_partition = origins.get(event.value), drained[event.partition]
         if origin is None:
-            continue  # nobody knows what it belongs to
+            continue  # The value's transaction is unknown.
         if not origin.transaction:
             yield _lost(event, origin, event, end_of_partition)
             continue
@@ -124,7 +124,7 @@ def check_losses(history: History) -> Iterator[Anomaly]:
 
 
 def check_ends(history: History) -> Iterator[Anomaly]:
-    """Yield partitions whose end no reader of committed data reaches."""
+    """Yield partitions with an end that no read_committed consumer reaches."""
     for event in history:
         if isinstance(event, Undrained):
             yield Anomaly(
@@ -133,7 +133,7 @@ def check_ends(history: History) -> Iterator[Anomaly]:
 
 
 def check_order(history: History) -> Iterator[Anomaly]:
-    """Yield values that lie before one whose acknowledgement had come before they were sent."""
+    """Yield values at lower offsets than one that was acknowledged before they were sent."""
     highest: dict[TopicPartition, Sent] = {}
     floor: dict[str, tuple[SendInvoked, Sent]] = {}
     for event in history:

@@ -1,7 +1,7 @@
-"""Anomalies of replication: bounds of offsets, leaders, in-sync replicas, and the logs themselves.
+"""Anomalies of replication: offset bounds, leaders, ISRs, and logs.
 
-From Vanlightly's TLA+ models of Kafka's replication: consistent reads, log matching up to the lower high watermark, an
-ISR that is never empty, leaders and candidates for leadership that are complete.
+The invariants are those of Vanlightly's TLA+ models of Kafka's replication: consistent reads, matching logs up to the
+lower high watermark, non-empty ISRs, and complete logs of leaders and candidates.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 def check_bounds(history: History) -> Iterator[Anomaly]:
-    """Yield replicas whose offsets are out of order, and leaders whose high watermark or stable offset went back."""
+    """Yield replicas with inconsistent offsets, and leaders whose high watermark or last stable offset decreased."""
     last: dict[tuple[TopicPartition, int, int, int], ReplicaSeen] = {}
     for event in history:
         if not isinstance(event, ReplicaSeen):
@@ -55,12 +55,12 @@ def check_leaders(history: History) -> Iterator[Anomaly]:
 
 
 def check_completeness(history: History) -> Iterator[Anomaly]:
-    """Yield new leaders and replicas in sync whose logs end below what a leader had already called replicated.
+    """Yield new leaders and in-sync replicas with a log end below a leader's earlier high watermark.
 
-    Not after an unclean election, nor when a disk has lost what was not forced out: both may do that.
+    Replicas after an unclean election, or after a disk lost unflushed data, are exempt.
     """
     highest: dict[TopicPartition, ReplicaSeen] = {}
-    owed: dict[tuple[TopicPartition, int], ReplicaSeen] = {}  # by who was in sync with that leader
+    owed: dict[tuple[TopicPartition, int], ReplicaSeen] = {}  # By the replicas in sync with that leader.
     told: set[tuple[TopicPartition, int]] = set()
     for event in history:
         if not isinstance(event, ReplicaSeen):
@@ -86,7 +86,7 @@ def _higher(known: ReplicaSeen | None, event: ReplicaSeen) -> ReplicaSeen:
 
 
 def check_logs(history: History) -> Iterator[Anomaly]:
-    """Yield batches that two replicas do not hold alike."""
+    """Yield batches that differ between two replicas."""
     contents: dict[tuple[TopicPartition, int], BatchSeen] = {}
     for event in history:
         if isinstance(event, BatchSeen):

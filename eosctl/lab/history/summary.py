@@ -1,4 +1,4 @@
-"""A history in numbers: how transactions ended, how long commits took, how much of the time any commit succeeded."""
+"""Statistics of a history: outcomes of transactions, commit latencies, and availability of commits."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SLICE_MS: Final = 1_000
 
 
 class Span(NamedTuple):
-    """What happened while a kind of fault lasted, or while none did.
+    """The operations during a kind of fault, or without a fault.
 
     Attributes:
         condition: The kind of fault, `NO_FAULT`, or `WHOLE_RUN`.
-        length_ms: How long it lasted in all.
-        committed_count: Commits that were acknowledged in it.
-        failed_count: Transactions that ended in it without their commit being known, though it was asked for.
-        p50_ms: From asking for a commit to its answer, of those that were answered in it; None without any.
+        length_ms: Total duration.
+        committed_count: Number of acknowledged commits.
+        failed_count: Transactions with a commit request and an unknown outcome.
+        p50_ms: Latency from commit request to response; None without any.
         p99_ms: The same.
         max_ms: The same.
-        availability: The share of its seconds in which a commit was acknowledged, 0 to 1; None when it has none.
+        availability: The share of seconds with an acknowledged commit, 0 to 1; None without a full second.
     """
 
     condition: str
@@ -47,7 +47,7 @@ class Span(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A history in numbers; `transactions` counts those that somebody began."""
+    """Statistics of a history; `transactions` is the number of started ones."""
 
     transaction_count: int
     committed_count: int
@@ -66,7 +66,7 @@ class _Commit(NamedTuple):
 
 
 def summarise(history: History) -> Summary:
-    """Count what a history holds, once over its length."""
+    """Compute the statistics of a history in a single pass."""
     outcomes: Counter[Outcome] = Counter()
     began: set[str] = set()
     asked: dict[str, EndInvoked] = {}

@@ -1,1 +1,1 @@
-"""A TCP proxy in front of a cluster: the faults of clients' streams, for clusters that have none of their own."""
+"""A TCP proxy in front of a cluster, which injects faults into the streams of clients."""

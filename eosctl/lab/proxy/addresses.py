@@ -1,4 +1,4 @@
-"""Answers that tell clients where brokers are, with the proxy's addresses in place of the brokers' own."""
+"""Replace the brokers' addresses in responses by the proxy's."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Addresses = Mapping[int, Endpoint]
 
 
 def rewrite_answer(frame: bytes, api_key: int, version: int, addresses: Addresses) -> bytes:
-    """Return an answer (with its size bytes) in which every broker is at its address of the proxy.
+    """Return a response (with its size bytes) in which every broker has its address of the proxy.
 
-    Only answers of `REWRITTEN` are opened; a broker that the proxy does not know keeps its own address.
+    Only responses of the APIs in `REWRITTEN` are decoded; a broker unknown to the proxy keeps its own address.
 
     Raises:
-        WireError: The answer cannot be read.
+        WireError: The response is malformed.
     """
     rewrite = REWRITTEN.get(api_key)
     if rewrite is None:
@@ -43,7 +43,7 @@ def _describe_cluster(message: Any, addresses: Addresses) -> Any:
 
 
 def _node_endpoints(message: Any, addresses: Addresses) -> Any:
-    """Point to new leaders, which Produce 10 and Fetch 16 name with their addresses (KIP-951)."""
+    """Rewrite new leaders, which Produce 10 and Fetch 16 return with their addresses (KIP-951)."""
     if not message.node_endpoints:
         return message
     return replace(message, node_endpoints=[_at(end, end.node_id, addresses) for end in message.node_endpoints])

@@ -1,4 +1,4 @@
-"""The faults of a proxy: the same words and the same streams as the sandbox's, without nodes to do more to."""
+"""The faults of a proxy: those of the sandbox that affect clients' streams."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _IMMEDIATELY: Final = FaultKind.DISCONNECT
 
 
 class ProxyFaults(FaultRegister):
-    """What goes wrong on the streams through a proxy.
+    """Injects faults into the streams through a proxy.
 
     Args:
         streams: The faults of each broker's clients.
-        disconnect: Breaks all connections to a broker.
-        seed: Of chance.
+        disconnect: Closes all connections to a broker.
+        seed: Seed of random choices.
     """
 
     def __init__(self, streams: Mapping[int, ClientFaults], disconnect: Callable[[int], None], seed: int = 0) -> None:
@@ -33,18 +33,18 @@ class ProxyFaults(FaultRegister):
         self._disconnect = disconnect
 
     async def inject(self, order: FaultOrder) -> ActiveFault:
-        """Let a fault happen.
+        """Inject a fault.
 
         Raises:
-            EosctlError: There is no such broker.
-            UsageError: It is none of clients' streams.
+            EosctlError: The broker is unknown.
+            UsageError: The fault does not affect clients' streams.
         """
         nodes = sorted(self._streams)
         order = replace(
             order,
             node=self.chance.choice(nodes) if order.node == ANY_NODE else order.node,
             destination=self.chance.choice(nodes) if order.destination == ANY_NODE else order.destination,
-            source=CLIENTS if order.source is None else order.source,  # nobody else is here
+            source=CLIENTS if order.source is None else order.source,  # The proxy has no other nodes.
         )
         faults = tuple(fault for fault in link_faults(order, nodes, self.chance) if is_of_clients(fault))
         at_once = order.kind is _IMMEDIATELY and order.api is None

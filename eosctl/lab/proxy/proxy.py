@@ -1,4 +1,4 @@
-"""The proxy: one listener on loopback for every broker of a cluster on loopback."""
+"""The proxy: a loopback listener for every broker of a cluster."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Accept = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class FaultProxy:
-    """`async with FaultProxy(config) as proxy`: clients go to `proxy.bootstrap`, faults to `proxy.faults`.
+    """A proxy with faults: `async with FaultProxy(config) as proxy`; clients connect to `proxy.bootstrap`.
 
     Args:
-        config: The cluster, which must be on loopback and speak plaintext.
-        seed: Of the faults' chance.
-        anywhere: The cluster may be elsewhere, too: its owner has agreed.
+        config: The cluster, which must be on loopback and use plaintext.
+        seed: Seed of the faults' random choices.
+        anywhere: Allow other clusters, with their owner's consent.
     """
 
     def __init__(self, config: ClientConfig, *, seed: int = 0, anywhere: bool = False) -> None:
@@ -40,22 +40,22 @@ class FaultProxy:
 
     @property
     def bootstrap(self) -> str:
-        """`host:port` of every broker through the proxy, comma separated."""
+        """Return `host:port` of every broker through the proxy, comma-separated."""
         return ",".join(map(str, self._addresses.values()))
 
     @property
     def faults(self) -> ProxyFaults:
-        """What can go wrong on the way."""
+        """Return the faults that can be injected."""
         if self._faults is None:
             raise RuntimeError("the proxy is not open")
         return self._faults
 
     async def __aenter__(self) -> Self:
-        """Ask the cluster for its brokers, and listen.
+        """Query the cluster's brokers, and start to listen.
 
         Raises:
             UsageError: The cluster is not on loopback.
-            EosctlError: It cannot be asked.
+            EosctlError: It cannot be queried.
         """
         if not self._anywhere:
             require_loopback(self._config.bootstrap)
@@ -84,7 +84,7 @@ class FaultProxy:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def disconnect(self, node_id: int) -> None:
-        """Break all connections to a broker."""
+        """Close all connections to a broker."""
         for stream in tuple(self._open.get(node_id, ())):
             stream.abort()
 
@@ -97,7 +97,7 @@ class FaultProxy:
             try:
                 await stream.carry(reader, writer)
             except asyncio.CancelledError:
-                return  # the proxy closes; asyncio would report it otherwise
+                return  # The proxy is closing; asyncio would report the error otherwise.
             finally:
                 self._open[node_id].pop(stream, None)
 
@@ -105,10 +105,10 @@ class FaultProxy:
 
 
 def require_loopback(endpoints: Sequence[Endpoint]) -> None:
-    """See that a cluster is on this machine.
+    """Reject a cluster that is not on this machine.
 
     Raises:
-        UsageError: It is not.
+        UsageError: An endpoint is not on loopback.
     """
     for endpoint in endpoints:
         if endpoint.host == "localhost":

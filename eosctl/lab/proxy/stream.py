@@ -1,4 +1,4 @@
-"""One client's connection through the proxy: requests go up and answers come down, unless a fault is in between."""
+"""A client's connection through the proxy, with faults on its requests and responses."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ MAX_FRAME_BYTES: Final = 100 << 20
 
 
 class LoopTimers:
-    """The running loop as the timers of a `ClientStream`."""
+    """The timers of a `ClientStream`, on the running loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
 
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> asyncio.TimerHandle:
-        """Call after a delay."""
+        """Run a call after a delay."""
         return self._loop.call_later(delay_ms / 1000, call)
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Call in the next turn."""
+        """Run a call in the next turn."""
         self._loop.call_soon(call)
 
 
 class ProxiedStream:
-    """Carries one connection until either side ends it."""
+    """Carries a connection until either side ends it."""
 
     def __init__(self, node_id: int, upstream: Endpoint, addresses: Addresses, faults: ClientFaults) -> None:
         self._upstream = upstream
         self._addresses = addresses
         self._stream = ClientStream(node_id, LoopTimers(), faults, self)
-        self._asked: dict[int, list[tuple[int, int]]] = {}  # API and version, by correlation id
+        self._asked: dict[int, list[tuple[int, int]]] = {}  # API and version by correlation id.
         self._client: asyncio.StreamWriter | None = None
         self._broker: asyncio.StreamWriter | None = None
 
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a client from its first byte to its last, and what is held back of it even longer."""
+        """Serve a client until its stream ends and all held-back requests are delivered."""
         self._client = writer
         try:
             from_broker, self._broker = await asyncio.open_connection(self._upstream.host, self._upstream.port)
@@ -90,7 +90,7 @@ class ProxiedStream:
     # --- as the end of a ClientStream -----------------------------------------------------------------------------
 
     def take(self, frames: Sequence[bytes]) -> None:
-        """Send requests to the broker, or the end of the stream."""
+        """Send requests to the broker, or end the stream."""
         broker = self._broker
         if broker is None or broker.is_closing():
             return
@@ -103,12 +103,12 @@ class ProxiedStream:
             broker.write(len(frame).to_bytes(4, "big") + frame)
 
     def emit(self, frame: bytes) -> None:
-        """Send an answer to the client."""
+        """Send a response to the client."""
         if self._client is not None and not self._client.is_closing():
             self._client.write(frame)
 
     def abort(self) -> None:
-        """Break both connections."""
+        """Close both connections."""
         for writer in (self._client, self._broker):
             if writer is not None:
                 writer.close()

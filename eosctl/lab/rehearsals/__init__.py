@@ -1,1 +1,1 @@
-"""Runbooks rehearsed: each from a fault that is really made on a cluster of its own, on virtual time."""
+"""Rehearsals of runbooks: each starts from a real fault on a separate cluster, on virtual time."""

@@ -1,4 +1,4 @@
-"""Where a story plays: clusters on virtual time, and everybody who talks to them."""
+"""The environment of a rehearsal: clusters on virtual time, and their clients."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 HERE: Final = "here"
 OTHER: Final = "other"
 SEED: Final = 20_251_121
-# Kafka makes 50 of each; a few are as good, and every look at the cluster is quicker.
+# Instead of Kafka's 50 each; fewer are sufficient and faster to inspect.
 FEW_PARTITIONS: Final = {"transaction.state.log.num.partitions": "9", "offsets.topic.num.partitions": "9"}
 
 
 @dataclass(slots=True)
 class Place:
-    """One cluster of a story, with what its people have open on it.
+    """A cluster of a rehearsal, with its open clients.
 
     Attributes:
-        config: How it is reached.
-        now_ms: The time of day there.
-        connector: Opens the streams; sockets when None.
-        client: What steps are done through.
-        chance: Drawn from the seed.
-        simulation: The cluster, for those steps that are done to the inside of it; None on a real one.
-        engine: The processes of a real one, which are killed, stopped and started; None if nobody may.
-        producers: Those that have begun something, by transactional id.
-        members: Group members, by their name in the story.
-        tasks: What goes on in the background until the story ends.
+        config: How to connect.
+        now_ms: The cluster's wall clock.
+        connector: Opens the streams; sockets if None.
+        client: The client of the steps.
+        chance: Random source, from the seed.
+        simulation: The cluster, for steps that need internal access; None on a real one.
+        engine: The processes of a real cluster, to kill, stop, and start; None if not allowed.
+        producers: Producers with a started transaction, by transactional id.
+        members: Group members, by their name in the rehearsal.
+        tasks: Background tasks, until the rehearsal ends.
     """
 
     config: ClientConfig
@@ -62,11 +62,11 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Name it for people."""
+        """Return the display name."""
         return "the cluster of the story"
 
     async def inject(self, order: FaultOrder) -> None:
-        """Refuse: stories make faults with steps.
+        """Raise ConfigFileError: rehearsals make faults with steps.
 
         Raises:
             ConfigFileError: Always.
@@ -74,18 +74,18 @@ class Place:
         raise ConfigFileError(f"A story cannot play a scenario with the fault {order}.", "", "Make it with a step.")
 
     async def heal(self) -> None:
-        """Do nothing: no fault of a scenario was made."""
+        """Do nothing: no fault of a scenario is active."""
 
     async def advance(self, duration_ms: float) -> None:
-        """Let time pass."""
+        """Advance the time."""
         await asyncio.sleep(duration_ms / 1000)
 
     @property
     def inside(self) -> Simulation:
-        """Return the cluster from the inside.
+        """Return the cluster's internals.
 
         Raises:
-            ConfigFileError: It is a real one.
+            ConfigFileError: It is a real cluster.
         """
         if self.simulation is None:
             raise ConfigFileError(
@@ -96,21 +96,21 @@ class Place:
         return self.simulation
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Let something go on beside the run."""
+        """Run a coroutine in the background."""
         self.tasks.add(asyncio.get_running_loop().create_task(work))
 
 
 @dataclass(slots=True)
 class Places:
-    """The clusters of a story by name."""
+    """The clusters of a rehearsal by name."""
 
     by_name: dict[str, Place]
 
     def named(self, name: str) -> Place:
-        """Return a cluster of the story.
+        """Return a cluster of the rehearsal.
 
         Raises:
-            ConfigFileError: The story has none of this name.
+            ConfigFileError: The name is unknown.
         """
         if name not in self.by_name:
             raise ConfigFileError(
@@ -121,11 +121,11 @@ class Places:
 
 @asynccontextmanager
 async def open_places(story: Story, directory: Path) -> AsyncIterator[Places]:
-    """Start a story's clusters in the running (virtual) loop and stop them at the end.
+    """Start the clusters of a rehearsal in the running (virtual) loop, and stop them at the end.
 
     Args:
-        story: The story.
-        directory: Where the brokers keep their files; empty.
+        story: The rehearsal.
+        directory: The brokers' files; empty.
     """
     shapes = {HERE: story.cluster} | ({OTHER: story.other} if story.other else {})
     async with AsyncExitStack() as stack:

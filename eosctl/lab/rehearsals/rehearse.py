@@ -1,4 +1,4 @@
-"""Play a story: make its fault, run its runbook, let people take their turns, look at the cluster afterwards."""
+"""Run a rehearsal: make its fault, run its runbook, act in people's turns, and check the cluster afterwards."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SECOND_LOOK_MS: Final = 100
 
 
 class Performance(NamedTuple):
-    """How a story went: `failure` is empty when it went as the story says."""
+    """The result of a rehearsal; `failure` is empty if it matched the expectations."""
 
     story: str
     outcome: str
@@ -53,25 +53,25 @@ _WELL: Final = (Outcome.VERIFIED, Outcome.NO_ACTION)
 
 
 class _Killed(BaseException):
-    """The process of the run is gone."""
+    """The process of the run was killed."""
 
 
 class _Botched(EosctlError):  # noqa: N818
-    """The story did not go as the story says."""
+    """The run did not match the expectations."""
 
 
 def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Performance:
-    """Play a story on clusters of its own, on virtual time.
+    """Run a rehearsal on clusters of its own, on virtual time.
 
     Args:
         book: The runbook.
-        story: The story.
-        interrupted: Kill the run when it writes a line of its journal for the first time, each in turn, and go on with
-            it as `--resume` does. It may then end at another step, where what it did is seen done.
+        story: The rehearsal.
+        interrupted: Kill the run at the first write of each journal line in turn, and continue as `--resume` does. The
+            run may then end at another step that verifies the effect.
 
     Raises:
-        ConfigFileError: The story tells of a step that there is none of.
-        UsageError: It lacks an input.
+        ConfigFileError: The rehearsal contains an unknown step.
+        UsageError: An input is missing.
     """
     for words in (*story.given, *(words for turn in story.people for words in turn.does), *story.afterwards):
         bind(words)
@@ -94,17 +94,17 @@ async def _play(book: Runbook, story: Story, directory: Path, interrupted: bool)
 async def rehearse_at(
     places: Places, book: Runbook, story: Story, directory: Path, *, interrupted: bool = False
 ) -> Performance:
-    """Play a story on clusters that are there, by their own clock.
+    """Run a rehearsal on existing clusters, by their own clock.
 
     Args:
-        places: The clusters, which have what the story expects.
+        places: The clusters in the state that the rehearsal expects.
         book: The runbook.
-        story: The story.
-        directory: Where journal and evidence are kept.
-        interrupted: Kill it again and again.
+        story: The rehearsal.
+        directory: Directory of journal and evidence.
+        interrupted: Kill the run repeatedly.
 
     Raises:
-        ConfigFileError: A step can only be done to a sandbox, or there is none of its name.
+        ConfigFileError: A step needs a sandbox, or a cluster's name is unknown.
     """
     for step in story.given:
         await do(places, step)
@@ -125,7 +125,7 @@ async def rehearse_at(
 
 
 class _Rehearsal:
-    """A run that goes on after each hand-over for as long as people have something to do there."""
+    """A run that continues after each hand-over, as long as people have turns there."""
 
     def __init__(
         self, book: Runbook, story: Story, scene: _Scene, directory: Path, survived: set[tuple[str, str]] | None
@@ -138,7 +138,7 @@ class _Rehearsal:
         self._inputs: dict[str, Value] = {**defaults, **story.inputs}
 
     async def look_only(self) -> None:
-        """Run dry, with a client that can change nothing: a runbook must bear that from any state."""
+        """Run dry, with a read-only client, which must be possible in any state."""
         place = self._scene.place
         async with connect(
             place.config, connector=place.connector, chance=place.chance, allowed_apis=READ_ONLY_APIS
@@ -180,14 +180,14 @@ class _Rehearsal:
 
 @dataclass
 class _Scene:
-    """A cluster of a story, as the engine sees it."""
+    """A cluster of a rehearsal, as the runbook engine uses it."""
 
     places: Places
     place: Place
     directory: Path
     people: list[Turn]
     reader: Client | None = None
-    in_order: bool = True  # a run that is interrupted takes longer, and may pass by where people had a turn
+    in_order: bool = True  # An interrupted run takes longer, and may skip steps with people's turns.
     reports: list[StepReport] = field(default_factory=list)
     _at: str = ""
     _type: str = ""
@@ -222,15 +222,15 @@ class _Scene:
         return None
 
     def begun(self, step: str, type_: object) -> None:
-        """Note where the run stands."""
+        """Record the current step."""
         self._at, self._type = step, str(type_)
 
     def has_turn(self, step: str) -> bool:
-        """Return whether the next turn of people is at this step."""
+        """Return whether the next turn is at this step."""
         return any(turn.at == step for turn in (self.people[:1] if self.in_order else self.people))
 
     async def take_turn(self, step: str) -> bool:
-        """Do what people do at a step, and return what they answer."""
+        """Run the people's actions at a step, and return their answer."""
         turn = next(turn for turn in self.people if turn.at == step)
         self.people.remove(turn)
         for words in turn.does:
@@ -239,10 +239,9 @@ class _Scene:
 
 
 class _Watched(Journal):
-    """A journal that tells the scene which step begins.
+    """A journal that reports the current step to the scene.
 
-    `survived` are the lines that do not end the process, as the first of their kind at their step does; None when none
-    does.
+    `survived` are the lines that do not kill the process when written first in their step; None if none does.
     """
 
     survived: set[tuple[str, str]] | None = None
@@ -263,7 +262,7 @@ class _Watched(Journal):
 def _hold_to(story: Story, ending: Ending, survived: set[tuple[str, str]] | None) -> None:
     expected = story.ends
     if survived:
-        # What it did is seen done where it goes on, or what comes after it is handed over there; the cluster decides.
+        # The effect is verified where the run continues, or the rest is handed over there; the cluster decides.
         done = {Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL} if ending.acted else {Outcome.VERIFIED}
         as_well = ending.outcome is Outcome.NO_ACTION or (expected.outcome in _WELL and ending.outcome in done)
         if ending.outcome is not expected.outcome and not as_well:
@@ -314,7 +313,7 @@ async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
 
 
 def _with_patience(book: Runbook, story: Story) -> Runbook:
-    """Bound every wait, which changes nothing but how long nobody helps."""
+    """Limit every wait, which only changes how long the run waits for help."""
     return msgspec.structs.replace(book, steps=tuple(_bounded(step, story.patience) for step in book.steps))
 
 

@@ -1,4 +1,4 @@
-"""The format of a rehearsal: stories of a fault, of what people do about it, and of how a runbook must end."""
+"""The format of a rehearsal: faults, the actions of people, and the expected end of a runbook."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from eosctl.model.runbook import Duration, Outcome, Text, Value
 from eosctl.runbooks.load import as_id
 
 StepWords = dict[str, Value]
-"""What is done: ``do`` names it, ``in`` the cluster (``here`` when left out), the rest are its arguments."""
+"""A step: `do` is its name, `in` the cluster (default `here`), the rest are its arguments."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of a rehearsal; a misspelt key is refused."""
+    """A part of a rehearsal; unknown keys are rejected."""
 
 
 class Turn(_Part, frozen=True, kw_only=True):
-    """What people do when the run stands at a step: it has handed over, asks, waits, or is about to look.
+    """The actions of people while the run is at a step: it has handed over, asks, waits, or is about to check.
 
-    `answer` is what they say to a question: the text that is expected, or no.
+    `answer` is the reply to a question: the expected text, or no.
     """
 
     at: Text
@@ -34,7 +34,7 @@ class Turn(_Part, frozen=True, kw_only=True):
 
 
 class Ends(_Part, frozen=True, kw_only=True):
-    """How the run must end. `says` must stand in its last message."""
+    """The expected end of the run. Its last message must contain `says`."""
 
     outcome: Outcome
     step: Text
@@ -42,7 +42,7 @@ class Ends(_Part, frozen=True, kw_only=True):
 
 
 class Shape(_Part, frozen=True, kw_only=True):
-    """A cluster: `settings` are the brokers', under Kafka's names."""
+    """A cluster; `settings` are the brokers', by Kafka's names."""
 
     brokers: Annotated[int, msgspec.Meta(ge=1, le=9)] = 1
     release: Literal["3.9", "4.3"] = "4.3"
@@ -52,11 +52,11 @@ class Shape(_Part, frozen=True, kw_only=True):
 
 
 class Story(_Part, frozen=True, kw_only=True):
-    """One run of a runbook.
+    """A run of a runbook.
 
-    `given` is done before it begins. `people` take their turns in order. `patience` bounds every wait, so that a story
-    in which nobody helps is short. `afterwards` is what people do where the run ended without them. Then no check may
-    have a finding of severity error and no evidence may be missing, but for what `leaves` names.
+    `given` are the steps before it starts. `people` take their turns in order. `patience` limits every wait, so that a
+    run without help is short. `afterwards` are the people's steps after the run's end. Then no check may have a finding
+    of severity error and no evidence may be missing, except for `leaves`.
     """
 
     name: Text
@@ -72,7 +72,7 @@ class Story(_Part, frozen=True, kw_only=True):
 
 
 class Rehearsal(_Part, frozen=True, kw_only=True):
-    """The stories of one runbook."""
+    """The rehearsals of a runbook."""
 
     format: Literal["eosctl/v1"]
     runbook: Text
@@ -80,26 +80,26 @@ class Rehearsal(_Part, frozen=True, kw_only=True):
 
 
 def parse_rehearsal(text: str, name: str) -> Rehearsal:
-    """Read a rehearsal.
+    """Parse a rehearsal.
 
     Raises:
-        ConfigFileError: It is no YAML, or no rehearsal; the message names the key.
+        ConfigFileError: The text is not YAML or not a rehearsal; the message contains the key.
     """
     return parse_yaml_as(Rehearsal, text, name, "rehearsal", "The format: docs/runbooks/rehearsals.md.")
 
 
 def read_rehearsal(path: Path) -> Rehearsal:
-    """Read a rehearsal from a file.
+    """Read a rehearsal file.
 
     Raises:
-        ConfigFileError: It cannot be read, or is none.
+        ConfigFileError: The file cannot be read, or is not a rehearsal.
     """
     return parse_rehearsal(read_small_text(path, "rehearsal"), str(path))
 
 
 @cache
 def rehearsals() -> dict[str, Rehearsal]:
-    """Return the rehearsals of the library's runbooks, by the runbook's id."""
+    """Return the rehearsals of the library's runbooks, by runbook id."""
     folder = files("eosctl.lab.rehearsals") / "stories"
     found = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
     return {
@@ -109,11 +109,11 @@ def rehearsals() -> dict[str, Rehearsal]:
 
 
 def rehearsal_of(runbook: str) -> Rehearsal:
-    """Return the rehearsal of a runbook: the library's, or the file beside it whose name ends in `.stories.yaml`.
+    """Return the rehearsal of a runbook: the library's, or the file next to it that ends in `.stories.yaml`.
 
     Raises:
         UsageError: It has none.
-        ConfigFileError: The file is none.
+        ConfigFileError: The file is invalid.
     """
     if runbook.endswith((".yaml", ".yml")):
         path = stories_path(Path(runbook))
@@ -135,11 +135,11 @@ def rehearsal_of(runbook: str) -> Rehearsal:
 
 
 def stories_path(runbook: Path) -> Path:
-    """Return the file with the stories of a runbook's file."""
+    """Return the path of the rehearsals of a runbook file."""
     return runbook.with_suffix(".stories.yaml")
 
 
 def example_stories(book_id: str) -> str:
-    """Return stories for the example of a runbook, which take its every way."""
+    """Return rehearsals for the example of a runbook, which cover each of its paths."""
     text = (files("eosctl.lab.rehearsals") / "example.yaml").read_text(encoding="utf-8")
     return text.replace("runbook: my-runbook", f"runbook: {as_id(book_id)}")

@@ -1,1 +1,1 @@
-"""Faults made by the bytes that a client or an administrator could send: on the sandbox and on real Kafka alike."""
+"""Faults caused only by requests of clients and administrators, on the sandbox and on real Kafka."""

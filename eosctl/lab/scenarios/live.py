@@ -1,4 +1,4 @@
-"""A running sandbox as the place of a scenario: faults go through its control socket."""
+"""Scenarios on a running sandbox, with faults through its control socket."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_CALL_S = 120.0
 
 
 class LivePlace:
-    """A sandbox of this user."""
+    """A running sandbox of this user."""
 
     connector: Connector | None = None
 
@@ -28,11 +28,11 @@ class LivePlace:
 
     @property
     def name(self) -> str:
-        """Name it for people."""
+        """Return the display name."""
         return f"sandbox {self._sandbox.name}"
 
     async def inject(self, order: FaultOrder) -> None:
-        """Let a fault happen."""
+        """Inject a fault."""
         await asyncio.to_thread(manage.send_command, self._sandbox, "inject", LONGEST_CALL_S, words=str(order).split())
 
     async def heal(self) -> None:
@@ -40,16 +40,16 @@ class LivePlace:
         await asyncio.to_thread(manage.send_command, self._sandbox, "end-faults", LONGEST_CALL_S)
 
     async def advance(self, duration_ms: float) -> None:
-        """Let the cluster's time pass at once."""
+        """Advance the cluster's time."""
         await asyncio.to_thread(manage.send_command, self._sandbox, "advance", LONGEST_CALL_S, ms=duration_ms)
 
 
 def require_fit(script: Script, spec: SandboxSpec) -> None:
-    """See that a sandbox is one on which a scenario can be played.
+    """Check that a scenario can run on a sandbox.
 
     Raises:
-        UsageError: It is another release, has too few brokers, or other settings; the message has the command that
-            starts a fit one.
+        UsageError: Its release, number of brokers, or settings do not match; the message contains the command that
+            starts a matching one.
     """
     wanted = script.cluster
     settings = dict(spec.settings)
@@ -68,12 +68,12 @@ def require_fit(script: Script, spec: SandboxSpec) -> None:
 
 
 def _needs_release(script: Script) -> bool:
-    """Return whether a scenario goes as it says on one release only."""
+    """Return whether a scenario depends on one release."""
     return bool(script.cluster.release != ClusterWords().release or script.cluster.bugs or script.inner)
 
 
 def command_for(wanted: ClusterWords) -> str:
-    """Return the command that starts a sandbox fit for a scenario."""
+    """Return the command that starts a sandbox for a scenario."""
     version = wanted.transaction_version
     words = [
         "eosctl sandbox up --fast --ephemeral",

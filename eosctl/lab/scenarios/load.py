@@ -1,4 +1,4 @@
-"""Read scenario files, check each step, and find the scenarios that come with eosctl."""
+"""Read scenario files, validate each step, and find the scenarios of eosctl."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from eosctl.lab.scenarios.steps.registry import bind
 
 
 def parse_script(text: str, name: str) -> Script:
-    """Read a scenario and verify that every step and every check in it exists.
+    """Parse a scenario, and validate its steps and checks.
 
     Raises:
-        ConfigFileError: The text is not YAML or not a scenario; the message names the problem.
+        ConfigFileError: The text is not YAML or not a scenario; the message contains the problem.
     """
     script = parse_yaml_as(Script, text, name, "scenario", "The format: docs/sandbox/scenarios.md.")
     for number, step in enumerate(script.steps, 1):
@@ -33,7 +33,7 @@ def parse_script(text: str, name: str) -> Script:
 
 
 def read_script(path: Path) -> Script:
-    """Read a scenario from a file.
+    """Read a scenario file.
 
     Raises:
         ConfigFileError: The file cannot be read or is not a scenario.
@@ -43,7 +43,7 @@ def read_script(path: Path) -> Script:
 
 @cache
 def library() -> dict[str, Script]:
-    """Return the scenarios that come with eosctl, by name."""
+    """Return the scenarios of eosctl, by name."""
     folder = files("eosctl.lab.scenarios") / "library"
     found = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
     return {
@@ -52,10 +52,10 @@ def library() -> dict[str, Script]:
 
 
 def find_script(name: str) -> Script:
-    """Return the scenario of a name, or of a file that is given by its path.
+    """Return the scenario with a name, or in a file given by its path.
 
     Raises:
-        UsageError: No scenario has this name.
+        UsageError: The name is unknown.
         ConfigFileError: The file is not a scenario.
     """
     if name in library():

@@ -1,4 +1,4 @@
-"""Where a scenario plays: a cluster to which faults can be done, simulated, live or real Kafka."""
+"""The cluster of a scenario, into which faults can be injected: simulated, live, or real Kafka."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ _FEW_PARTITIONS = {"transaction.state.log.num.partitions": "2", "offsets.topic.n
 
 
 class Place(Protocol):
-    """A cluster that a scenario can use and disturb."""
+    """A cluster for a scenario."""
 
     @property
     def name(self) -> str:
-        """Name it for people."""
+        """Return the display name."""
 
     @property
     def config(self) -> ClientConfig:
-        """Connects to it."""
+        """Return the client configuration."""
 
     @property
     def connector(self) -> Connector | None:
-        """Opens the streams; sockets when None."""
+        """Return the connector; None for sockets."""
 
     def now_ms(self) -> int:
-        """Return the clients' time of day."""
+        """Return the clients' wall clock."""
 
     async def inject(self, order: FaultOrder) -> None:
-        """Let a fault happen."""
+        """Inject a fault."""
 
     async def heal(self) -> None:
         """End every fault."""
 
     async def advance(self, duration_ms: float) -> None:
-        """Let time pass."""
+        """Advance the time."""
 
 
 class SimulatedPlace:
-    """A simulated cluster on virtual time; the caller's loop must be a virtual one."""
+    """A simulated cluster on virtual time; the caller's loop must be virtual."""
 
     def __init__(self, simulation: Simulation, release: str, seed: int) -> None:
         self._simulation = simulation
@@ -65,17 +65,17 @@ class SimulatedPlace:
 
     @property
     def name(self) -> str:
-        """Name the release that it answers as."""
+        """Return the name of the emulated release."""
         return f"sandbox as {self._release}"
 
     @property
     def config(self) -> ClientConfig:
-        """Connects to every broker."""
+        """Return the client configuration with every broker."""
         return self._simulation.config
 
     @property
     def connector(self) -> Connector | None:
-        """Return the network in memory."""
+        """Return the in-memory network."""
         return self._simulation.network
 
     def now_ms(self) -> int:
@@ -83,7 +83,7 @@ class SimulatedPlace:
         return self._simulation.now_ms()
 
     async def inject(self, order: FaultOrder) -> None:
-        """Let a fault happen."""
+        """Inject a fault."""
         await self.faults.inject(order)
 
     async def heal(self) -> None:
@@ -91,12 +91,12 @@ class SimulatedPlace:
         await self.faults.heal()
 
     async def advance(self, duration_ms: float) -> None:
-        """Let virtual time pass."""
+        """Advance the virtual time."""
         await asyncio.sleep(duration_ms / 1000)
 
 
 class EnginePlace:
-    """Real Kafka: faults are signals to processes, and time passes as it does."""
+    """Real Kafka: faults are signals to processes, and time is real."""
 
     def __init__(self, engine: Engine, now_ms: WallClock) -> None:
         self._engine = engine
@@ -105,24 +105,24 @@ class EnginePlace:
 
     @property
     def name(self) -> str:
-        """Name the engine."""
+        """Return the engine's name."""
         return self._engine.name
 
     @property
     def config(self) -> ClientConfig:
-        """Connects to every broker."""
+        """Return the client configuration with every broker."""
         return ClientConfig(parse_endpoints(self._engine.bootstrap, "the engine"))
 
     @property
     def connector(self) -> Connector | None:
-        """Sockets."""
+        """Return None, for sockets."""
         return None
 
     async def inject(self, order: FaultOrder) -> None:
-        """Stop, kill, pause or start a broker.
+        """Stop, kill, pause, or start a broker.
 
         Raises:
-            UnsupportedFault: Nothing else can be done to a process from outside.
+            UnsupportedFault: A process cannot have another fault from outside.
         """
         node = order.node or 0
         match order.kind:
@@ -151,19 +151,19 @@ class EnginePlace:
             await self.heal()
 
     async def heal(self) -> None:
-        """Start what was ended and let go on what was paused."""
+        """Start stopped brokers and resume paused ones."""
         while self._healings:
             kind, node = self._healings.pop()
             await (self._engine.resume(node) if kind is FaultKind.PAUSE else self._engine.restart(node))
 
     async def advance(self, duration_ms: float) -> None:
-        """Wait."""
+        """Wait for a duration."""
         await asyncio.sleep(duration_ms / 1000)
 
 
 @asynccontextmanager
 async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncIterator[Place]:
-    """Start the cluster of a scenario on the running virtual loop, and stop it at the end."""
+    """Start the cluster of a scenario in the running virtual loop, and stop it at the end."""
     shape = ClusterShape(
         cluster.brokers,
         Emulation(cluster.release),
@@ -182,13 +182,13 @@ async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncI
 async def real_kafka(
     cluster: ClusterWords, directory: Path, ports: random.Random, now_ms: WallClock
 ) -> AsyncIterator[Place]:
-    """Start real Kafka of the scenario's release, with its settings, and stop it at the end.
+    """Start real Kafka with the scenario's release and settings, and stop it at the end.
 
-    Two that run at once need different chance in `ports`.
+    Concurrent calls need different random sources in `ports`.
 
     Raises:
-        UsageError: The scenario needs a number of brokers that the engine does not run.
-        MissingTool: Java or Maven is not there.
+        UsageError: The engine does not support the scenario's number of brokers.
+        MissingTool: Java or Maven is not installed.
     """
     if cluster.brokers not in (1, 3):
         raise UsageError(f"Real Kafka is run with 1 or 3 nodes, not {cluster.brokers}.", "", "Play it on the sandbox.")

@@ -1,4 +1,4 @@
-"""Plays scenario files: step by step, then the checks, and a verdict of what was expected and what was seen."""
+"""Run scenario files: the steps, then the checks, and a verdict with expectations and observations."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Tell = Callable[[Step], None]
 
 
 class Verdict(NamedTuple):
-    """What came of a scenario.
+    """The result of a scenario.
 
     Attributes:
         scenario: Its name.
-        place: Where it was played.
-        steps: What was done, and what the cluster answered.
-        expectations: What was expected and seen, the findings of the checks at the end.
+        place: The cluster.
+        steps: The steps, with the cluster's responses.
+        expectations: Expected and observed values, including the findings of the checks at the end.
     """
 
     scenario: str
@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Return whether everything was as expected."""
+        """Return whether all expectations were met."""
         return all(expectation.holds for expectation in self.expectations)
 
 
@@ -49,18 +49,18 @@ def _tell_nobody(step: Step) -> None:
 async def play_script(
     script: Script, place: Place, *, seed: int = 0, tell: Tell = _tell_nobody, is_fresh: bool = True
 ) -> Verdict:
-    """Play a scenario on a cluster that is fit for it.
+    """Run a scenario on a matching cluster.
 
     Args:
         script: The scenario.
         place: The cluster.
-        seed: Of the clients' chance.
-        tell: Called with every step when it is done.
-        is_fresh: The cluster was made for the scenario. On another one, checks that find something before the scenario
-            begins need not be silent at its end.
+        seed: Seed of the clients' random choices.
+        tell: Called with every completed step.
+        is_fresh: Whether the cluster was created for the scenario. Otherwise, checks with findings before the scenario
+            need not be silent at its end.
 
     Raises:
-        EosctlError: A step failed that was not expected to be refused.
+        EosctlError: A step failed unexpectedly.
     """
     chance = random.Random(seed)
     silent = script.findings.silent
@@ -73,16 +73,16 @@ async def play_script(
 
 
 async def play_steps(script: Script, place: Place, chance: random.Random, names: Mapping[str, str]) -> None:
-    """Play the steps of a scenario under other names, without the checks at its end.
+    """Run the steps of a scenario under other names, without the checks at its end.
 
     Args:
         script: The scenario.
         place: The cluster.
-        chance: Of the clients.
-        names: Other names for topics, groups, and transactional ids, by the name in the scenario.
+        chance: Random source of the clients.
+        names: New names of topics, groups, and transactional ids, by the name in the scenario.
 
     Raises:
-        EosctlError: A step failed, or something that must be seen was not.
+        EosctlError: A step failed, or an expectation was not met.
     """
     steps = [{key: _renamed(value, names) for key, value in words.items()} for words in script.steps]
     verdict = await _play(script.name, steps, place, chance, _tell_nobody, Findings())
@@ -132,7 +132,7 @@ async def _do(play: Play, step: BoundStep) -> Step:
 
 
 async def _answer(play: Play, step: BoundStep) -> str:
-    """Return the error that a step which may be refused met, empty when it succeeded."""
+    """Return the error of a step that may fail; empty if it succeeded."""
     try:
         await step.doing(play, **step.arguments)
     except (TransactionFailed, BrokerError) as error:

@@ -1,4 +1,4 @@
-"""The format of a scenario file: a cluster, what is done to it step by step, and what must be found afterwards."""
+"""The format of a scenario file: a cluster, steps, and expected findings."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 StepWords = dict[str, Any]
-"""``do`` names the step, the rest are its arguments; ``refused`` names the errors of which it must meet one."""
+"""A step: `do` is its name, the rest are its arguments; `refused` are the errors of which it must return one."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of a scenario; a misspelt key is refused."""
+    """A part of a scenario; unknown keys are rejected."""
 
 
 class ClusterWords(_Part, frozen=True, kw_only=True):
-    """The cluster that the scenario is made for; `settings` are the brokers', `bugs` as `sandbox up --bug`."""
+    """The cluster of the scenario; `settings` are the brokers', `bugs` as in `sandbox up --bug`."""
 
     brokers: Annotated[int, msgspec.Meta(ge=1, le=5)] = 1
     release: Literal["3.9", "4.3"] = "4.3"
@@ -25,7 +25,7 @@ class ClusterWords(_Part, frozen=True, kw_only=True):
 
 
 class Findings(_Part, frozen=True, kw_only=True):
-    """Ids of checks that must and that must not find anything afterwards."""
+    """Ids of checks that must and must not have findings afterwards."""
 
     fire: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
@@ -35,15 +35,15 @@ class Script(_Part, frozen=True, kw_only=True):
     """A scenario.
 
     Attributes:
-        name: How it is called.
-        title: One line.
-        happens: What is done, in plain words.
-        matters: Why it matters for exactly-once.
-        sees: What a user sees of it.
-        cluster: Where it plays.
-        inner: Why it cannot be played on real Kafka from outside; empty when it can.
-        steps: What is done and what must come of it.
-        findings: What the checks must say at the end.
+        name: Its name.
+        title: A one-line title.
+        happens: The steps in words.
+        matters: The effect on exactly-once.
+        sees: The symptoms for a user.
+        cluster: The cluster.
+        inner: Why it cannot run on real Kafka from outside; empty if it can.
+        steps: The steps and their expected results.
+        findings: The expected findings at the end.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""The black-box verifier of exactly-once behaviour."""
+"""The black-box verifier of exactly-once behavior."""

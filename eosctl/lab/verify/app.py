@@ -1,4 +1,4 @@
-"""An application under test: inputs are written, outputs read, offsets of its groups watched; `history.feed` judges."""
+"""Test an application by its inputs, its outputs, and its groups' offsets; `history.feed` checks the result."""
 
 from __future__ import annotations
 
@@ -35,10 +35,26 @@ _OUTCOMES: Final = {
 }
 
 
-class AppPlan(AppWork, frozen=True, kw_only=True):
-    """A run of a test: `run` names it in every mark, and `seed` decides sizes, keys, aborts, and poison.
+@dataclass(frozen=True, slots=True)
+class AppPlan:
+    """The parameters of a test.
 
-    `transaction_timeout_ms` is ``transaction.timeout.ms`` of the inputs.
+    Attributes:
+        run: Identifies this run in every mark.
+        seed: Seed of sizes, keys, aborts, and poison.
+        input_topic: The topic to write to.
+        output_topic: The topic to read.
+        dead_letter_topic: The topic of poison inputs; None without one.
+        groups: The groups with watched offsets.
+        input_count: Number of inputs, including those of aborted transactions.
+        rate_per_s: Inputs per second.
+        key_count: Number of distinct keys.
+        abort_share: Share of aborted input transactions, 0 to 1.
+        poison_share: Share of poison inputs, 0 to 1.
+        template: A valid value, with `{tag}`, `{number}`, and `{key}`.
+        poison_template: A value that the application cannot process.
+        settle_ms: Time without new outputs after which missing ones count as lost.
+        transaction_timeout_ms: `transaction.timeout.ms` of the inputs.
     """
 
     run: str
@@ -47,12 +63,12 @@ class AppPlan(AppWork, frozen=True, kw_only=True):
 
     @property
     def transactional_id(self) -> str:
-        """Return the id that inputs are written under."""
+        """Return the transactional id of the inputs."""
         return f"eosctl-verify-{self.run}"
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """What is read."""
+        """Return the topics to read."""
         return (self.output_topic, *((self.dead_letter_topic,) if self.dead_letter_topic is not None else ()))
 
 
@@ -78,19 +94,19 @@ async def exercise(
     elapsed_ms: Callable[[], int],
     progress: Progress,
 ) -> Feed:
-    """Write inputs, read outputs until all are there or nothing new comes, and return what was seen.
+    """Write inputs, and read outputs until all have arrived or no new ones arrive; return the observations.
 
     Args:
-        plan: What to do.
+        plan: The parameters.
         connect: Opens a client.
-        expected: How many outputs an input should have.
-        now_ms: Dates the inputs.
-        elapsed_ms: A clock that never goes back.
-        progress: Is told what is going on.
+        expected: Returns the number of outputs of an input.
+        now_ms: The clock for the inputs' timestamps.
+        elapsed_ms: A monotonic clock.
+        progress: Receives the progress.
 
     Raises:
         UsageError: A topic does not exist.
-        EosctlError: The cluster cannot be reached, or somebody else writes under this run's transactional id.
+        EosctlError: The cluster cannot be reached, or another producer uses this run's transactional id.
     """
     gathered = _Gathered()
     async with connect() as client:
@@ -236,7 +252,7 @@ async def _watch(
                 try:
                     offsets = await committed_offsets(client, group, places)
                 except EosctlError:
-                    continue  # pending offsets, or a coordinator that moves: the next look tells
+                    continue  # Pending offsets, or a moving coordinator: retry at the next poll.
                 for place, offset in offsets.items():
                     if (group, place) not in last or last[group, place] != offset:
                         last[group, place] = offset
@@ -286,7 +302,7 @@ async def _read_uncommitted(
 
 
 def told(fact: Fact) -> tuple[str, str, str]:
-    """Return who, what and details of a fact, for people."""
+    """Return actor, fact, and details of an observation, for display."""
     match fact:
         case FedRecord():
             kind = "poison input" if fact.is_poison else "input"

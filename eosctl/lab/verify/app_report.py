@@ -1,4 +1,4 @@
-"""The verdict about an application. Pure functions of what it was given and what it made of it."""
+"""The verdict on an application: pure functions of its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN: Final = 20
 
 
 class AppReport(NamedTuple):
-    """What a test has shown; `flaws` are the first ones of each kind, latencies those of first outputs."""
+    """The result of a test; `flaws` are the first ones of each kind, latencies those of first outputs."""
 
     verdict: Verdict
     headline: str
@@ -33,19 +33,19 @@ class AppReport(NamedTuple):
 
 
 def judge_app(feed: Feed, expected: Expected, *, ordered: bool = True, has_dead_letters: bool = False) -> AppReport:
-    """Check what an application has made of its inputs.
+    """Check the outputs of an application.
 
     Args:
-        feed: What is known of it.
-        expected: How many outputs an input should have.
+        feed: The observations.
+        expected: Returns the number of outputs of an input.
         ordered: Whether outputs of a key keep the order of their inputs.
-        has_dead_letters: Whether poison goes to a topic of its own.
+        has_dead_letters: Whether poison goes to a dead-letter topic.
     """
     flaws = check_feed(feed, expected, ordered=ordered, has_dead_letters=has_dead_letters)
     outcomes = Counter(fed.outcome for fed in feed.fed)
     reasons = _reasons(feed)
     verdict = Verdict.ANOMALIES if flaws else Verdict.UNDECIDED if reasons else Verdict.CLEAN
-    # Something that is only not there yet is told apart from what never worked at all.
+    # Distinguish outputs that are only late from an application that never worked.
     if reasons and all(flaw.fault in (Fault.LOST, Fault.POISON_LOST) for flaw in flaws):
         verdict = Verdict.UNDECIDED
     waits = _waits(feed)

@@ -1,4 +1,4 @@
-"""The applications of a verification, on the raw client. Each leaves a history and nothing else."""
+"""The applications of a verification, on the raw client. Their only result is the history."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from eosctl.wire.records.record import Record
 
 
 class Life(Enum):
-    """What became of a producer in a transaction."""
+    """The state of a producer within a transaction."""
 
     GOES_ON = "goes on"
     FENCED = "fenced"
@@ -38,13 +38,13 @@ class Life(Enum):
 
 
 Turn = Callable[[HistoryProducer, str, random.Random], Awaitable[Life]]
-"""One transaction of a producer."""
+"""A transaction of a producer."""
 Values = Sequence[tuple[TopicPartition, str]]
 
 ACCOUNTS: Final = 10
 _PRODUCE: Final = Bounds(3, 11)
 _ABORT_SHARE: Final = 0.2
-#: Some applications take their time between two records: what happens in the middle of a transaction is then seen.
+#: Some applications pause between two records, so that faults occur in the middle of a transaction.
 _THINK_SHARE: Final = 0.15
 _THINK_MS: Final = (20.0, 250.0)
 _SHORT_TIMEOUT_MS: Final = 1_000
@@ -52,7 +52,7 @@ _COMEBACK_MS: Final = (100, 1_500)
 
 
 def applications(scene: Scene) -> Iterator[tuple[str, Application]]:
-    """Yield the applications of a plan that write until the run is over, by name; a chain's feeder is one of them."""
+    """Yield the applications of a plan that write until the end of the run, by name, including a chain's feeder."""
     makers: Mapping[Workload, Callable[[Scene], Iterator[tuple[str, Application]]]] = {
         Workload.APPENDS: _appenders,
         Workload.BANK: _tellers,
@@ -87,7 +87,7 @@ def _zombies(scene: Scene) -> Iterator[tuple[str, Application]]:
     turn = partial(_append, scene, scene.partitions("zombies"))
     count = 2 * scene.plan.id_count
     for index in range(count):
-        # Two of each id, who take it from each other whenever they come back.
+        # Two producers per id, which fence each other whenever they restart.
         yield f"zombies-{index}", partial(_live, name=f"zombies-{index // 2}", count=count, turn=turn, twin=index % 2)
 
 
@@ -120,7 +120,7 @@ def _list_appenders(scene: Scene) -> Iterator[tuple[str, Application]]:
 
 
 async def _live_on_lists(scene: Scene, chance: random.Random, *, name: str) -> None:
-    """Read lists and append to them: what one transaction reads of another makes it depend on it."""
+    """Read lists and append to them, which creates dependencies between transactions."""
     async with scene.client() as client:
         turn = partial(_read_and_append, scene, client, dict.fromkeys(scene.partitions("lists"), 0))
         await _live(scene, chance, name=name, count=scene.plan.id_count, turn=turn)
@@ -136,7 +136,7 @@ async def _live(
     twin: int = 0,
     transaction_timeout_ms: int | None = None,
 ) -> None:
-    """Begin one transaction after the other; after being fenced come back, as a supervisor would restart it."""
+    """Run transactions one after the other; restart after being fenced, as a supervisor would."""
     pace, life = Pace(scene, count, chance), 0
     abandoned = ""
     while not scene.is_over():
@@ -146,7 +146,7 @@ async def _live(
             if not await producer.survives():
                 continue
             if abandoned:
-                # Nobody had asked to commit it, and whoever takes over an id aborts what it left open.
+                # No commit was requested, and the next owner of the id aborts the open transaction.
                 scene.recorder.tell(Ended(scene.recorder.now_ms(), actor, abandoned, Outcome.ABORTED))
                 abandoned = ""
             number = 0
@@ -222,7 +222,7 @@ async def _abort_somehow(
             return await _attempt(producer, name, send, aborts=True)
         case "crash":
             producer.transaction = name
-            # Whether the last request arrived does not matter: nobody has asked to commit.
+            # It does not matter whether the last request arrived, since no commit was requested.
             with contextlib.suppress(EosctlError):
                 await send()
             return Life.CRASHED
@@ -256,7 +256,7 @@ def _draw_values(scene: Scene, places: Sequence[TopicPartition], name: str, chan
 async def _write_plainly(
     scene: Scene, chance: random.Random, *, name: str, count: int, places: Sequence[TopicPartition]
 ) -> None:
-    """Write outside of transactions with an idempotent producer, which takes a new identity after every failure."""
+    """Write outside of transactions with an idempotent producer, with a new producer id after every failure."""
     pace, number, recorder = Pace(scene, count, chance), 0, scene.recorder
     async with scene.client() as client:
         identity: tuple[int, int] | None = None
@@ -295,7 +295,7 @@ async def _identify(client: Client) -> tuple[int, int]:
 
 
 async def watch(scene: Scene, topic: str, is_over: Callable[[], bool]) -> None:
-    """Read a topic's committed data as it comes."""
+    """Read a topic's committed records as they arrive."""
     places = [TopicPartition(topic, index) for index in range(scene.plan.partition_count)]
     name = f"reader of {topic}"
     if scene.driver is not None:

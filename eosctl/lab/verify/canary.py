@@ -1,6 +1,6 @@
-"""A tiny workload that never ends: it writes, reads, checks round by round, and keeps numbers for Prometheus.
+"""A small continuous workload that writes, reads, and checks in rounds, with metrics for Prometheus.
 
-Memory is bounded: of a round that was right nothing is kept but the numbers and the last identity of the producer.
+Memory is bounded: only the numbers and the last identity of the producer are kept from a valid round.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _ABORT_EVERY: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class CanaryPlan:
-    """What a canary does; the limits keep it harmless in production.
+    """The parameters of a canary; their limits keep it harmless in production.
 
     Attributes:
-        run: Names this run in its transactional id and in every value.
-        topic: Where it writes; its name begins with `eosctl-canary`.
+        run: Identifies this run in its transactional id and in every value.
+        topic: The topic; its name starts with `eosctl-canary`.
         rate_per_s: Transactions per second, at most 10.
-        partition_count: Partitions of the topic if it is created.
+        partition_count: Partitions of a new topic.
         record_bytes: Size of a value.
-        round_size: Transactions after which everything is checked.
-        patience_ms: How long what is committed may take to become visible.
+        round_size: Number of transactions per check.
+        patience_ms: Maximum time until a committed transaction is visible.
         transaction_timeout_ms: `transaction.timeout.ms`.
     """
 
@@ -61,10 +61,10 @@ class CanaryPlan:
     transaction_timeout_ms: int = 10_000
 
     def check(self) -> None:
-        """Refuse what could harm a cluster in use.
+        """Reject parameters that could harm a production cluster.
 
         Raises:
-            UsageError: A limit is passed.
+            UsageError: A limit is exceeded.
         """
         if not self.topic.startswith(TOPIC_PREFIX):
             raise UsageError(
@@ -85,7 +85,7 @@ class CanaryPlan:
 
 @dataclass(slots=True)
 class CanaryNumbers:
-    """What a canary has counted since it began."""
+    """The counters of a canary since its start."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     anomalies: Counter[str] = field(default_factory=Counter)
@@ -95,7 +95,7 @@ class CanaryNumbers:
     is_up: bool = False
 
     def gauges(self) -> tuple[Gauge, ...]:
-        """Return the numbers as Prometheus reads them."""
+        """Return the counters as Prometheus metrics."""
         seen = self.visible.percentiles()
         quantiles = (("0.5", seen.p50_ms), ("0.99", seen.p99_ms), ("1", seen.max_ms))
         return (
@@ -137,15 +137,15 @@ class CanaryNumbers:
 
 
 class Canary:
-    """Runs rounds until one of them is wrong, or it is told to stop."""
+    """Runs rounds until one of them fails or it is stopped."""
 
     def __init__(
         self, plan: CanaryPlan, connect: ClientFactory, *, now_ms: WallClock, elapsed_ms: Callable[[], int], seed: int
     ) -> None:
-        """Plan a canary; nothing happens before `run`.
+        """Create a canary; `run` starts it.
 
         Raises:
-            UsageError: A limit is passed.
+            UsageError: A limit is exceeded.
         """
         plan.check()
         self.plan = plan
@@ -159,10 +159,10 @@ class Canary:
         self._lives = 0
 
     async def run(self, stop: asyncio.Event) -> tuple[Anomaly, ...]:
-        """Work until told to stop, and return what was wrong with the last round.
+        """Run until stopped; return the anomalies of the last round.
 
         Raises:
-            EosctlError: The topic cannot be created or found at the start. Later troubles are counted, not raised.
+            EosctlError: The topic cannot be created or found at the start. Later errors are counted, not raised.
         """
         async with self._connect() as client:
             topic = await ensure_topic(
@@ -215,7 +215,7 @@ class Canary:
                 if fate is None:
                     break
                 await _pause(stop, 1 / plan.rate_per_s)
-            # Whatever is open is aborted by the next identity; the round is judged behind it.
+            # The next identity aborts any open transaction, and the round is checked after it.
             await producer.init_transactions()
             await self._drain(client, recorder)
         history = recorder.history
@@ -232,13 +232,13 @@ class Canary:
         return await producer.attempt(name, work, aborts=number % _ABORT_EVERY == _ABORT_EVERY - 1)
 
     async def _see(self, client: Client, recorder: Recorder, name: str) -> bool:
-        """Read until a committed transaction is visible, and count how long that took; False when it never is."""
+        """Read until a committed transaction is visible, and record the duration; return False if it never is."""
         asked_ms = next(
             event.at_ms
             for event in reversed(recorder.history)
             if isinstance(event, EndInvoked) and event.transaction == name
         )
-        # Until it is seen whole: a part of it alone is what the check is about, and not waited out for ever.
+        # Wait for the complete transaction, but not forever: a partly visible one is an anomaly.
         left = {f"{name}/{index}" for index in range(min(2, len(self._positions)))}
         deadline_ms = self._elapsed_ms() + self.plan.patience_ms
         while left and self._elapsed_ms() < deadline_ms:
@@ -254,7 +254,7 @@ class Canary:
             reader = Reader(client, IsolationLevel.READ_COMMITTED, {place: position})
             found = (await reader.poll()).get(place, ())
             self._positions[place] = reader.positions[place]
-            # Others may have a canary in the same topic.
+            # Other canaries may use the same topic.
             ours = [record for record in found if (record.value or b"").startswith(f"{self.plan.run}.".encode())]
             tell_records(recorder, "canary reader", place, ours)
         return {event.value for event in recorder.history[before:] if isinstance(event, Polled)}
@@ -276,7 +276,7 @@ class Canary:
 
 
 def _last_identity(history: History) -> tuple[Event, ...]:
-    """Return the events by which the producer got its last identity, which the next one must be newer than."""
+    """Return the events of the producer's last identity, which the next one must be newer than."""
     at = max((index for index, event in enumerate(history) if isinstance(event, Identified)), default=None)
     if at is None:
         return ()

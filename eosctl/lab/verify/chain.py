@@ -1,7 +1,7 @@
-"""The chain: consume-transform-produce hop by hop, by instances that take over from each other.
+"""A chain of consume-transform-produce hops, with instances that take over from each other.
 
-On eosctl's own client they are no members of their groups, so that each of them may be anywhere when another one takes
-over; other clients are members (`eosctl.lab.verify.driven_chain`).
+With eosctl's own client, the instances are not group members, so that each may be anywhere when another one takes over.
+Other clients are members (`eosctl.lab.verify.driven_chain`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TAKEOVER_MS: Final = (300, 2_500)
 
 
 async def run_chain(scene: Scene, chance: random.Random, feeding: Callable[[], bool]) -> None:
-    """Copy hop by hop until everything that was fed has come through; `feeding` shows whether more may come."""
+    """Copy hop by hop until all inputs have passed; `feeding` returns whether more may come."""
     busy = feeding
     copying: list[asyncio.Future[None]] = []
     if scene.driver is not None:
@@ -48,7 +48,7 @@ async def run_chain(scene: Scene, chance: random.Random, feeding: Callable[[], b
 
 
 async def _watch_lag(scene: Scene, hop: int, is_over: Callable[[], bool]) -> None:
-    """Ask for a group's offset again and again, as monitoring does: what it is shown has to be committed."""
+    """Fetch a group's offset repeatedly, as monitoring does; every returned offset must be committed."""
     async with scene.client() as client:
         place = scene.partitions(f"hop-{hop}")[0]
         await watch_offset(client, scene.recorder, f"lag watcher {hop}", scene.group(hop), place, is_over)
@@ -59,7 +59,7 @@ def _any_busy(workers: Sequence[asyncio.Future[None]]) -> bool:
 
 
 async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin: int, busy: Callable[[], bool]) -> None:
-    """Copy a partition of one hop to the next, taking it over from the twin now and then and being taken over."""
+    """Copy a partition of a hop to the next; occasionally take over from the twin."""
     name = f"hop-{hop}-{index}"
     pair = (scene.partitions(f"hop-{hop}")[index], scene.partitions(f"hop-{hop + 1}")[index])
 
@@ -81,9 +81,9 @@ async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin:
                 scene.group(hop),
                 pair,
                 lambda: not busy(),
-                keeps_position=not twin,  # as Kafka Streams does; the twin asks for the offset before each transaction
+                keeps_position=not twin,  # As Kafka Streams does; the twin fetches the offset before each transaction.
                 aborts=lambda: not twin and chance.random() < _ABORT_SHARE,
-                lingers=linger,  # pending offsets are what a late commit of the other one may meet
+                lingers=linger,  # A late commit of the twin may affect these pending offsets.
             )
-        # Also at the end: two who never wait would take it from each other for ever.
+        # At the end too: two instances without a pause would fence each other forever.
         await asyncio.sleep(chance.uniform(*_TAKEOVER_MS) / 1000)

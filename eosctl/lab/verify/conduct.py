@@ -1,4 +1,4 @@
-"""The course of a verification: topics, applications and faults, rest, reading everything, cleaning up."""
+"""The phases of a verification: topics, applications and faults, settling, reading, and clean-up."""
 
 from __future__ import annotations
 
@@ -34,24 +34,28 @@ T = TypeVar("T")
 
 
 class Nemesis(Protocol):
-    """Whoever does what the plan of faults says; it knows the kinds that it was asked for."""
+    """Executes the planned faults of its kinds."""
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Let a fault begin.
+        """Start a fault.
 
         Raises:
-            EosctlError: It cannot be done now, e.g. because the broker is down already.
+            EosctlError: It is not possible now, e.g. because the broker is stopped.
         """
 
     async def end(self, fault: PlannedFault) -> None:
-        """Put right what a fault has done; raises as `begin`."""
+        """End a fault and undo its effect.
+
+        Raises:
+            EosctlError: As for `begin`.
+        """
 
     async def heal(self) -> None:
-        """Put everything right, whatever was begun."""
+        """End all faults."""
 
 
 class Disturbance(NamedTuple):
-    """The faults of a run, or who chooses them as it goes on, and who does them."""
+    """The faults of a run, or the guide that selects them during the run, and their nemesis."""
 
     faults: tuple[PlannedFault, ...]
     nemesis: Nemesis | None
@@ -59,13 +63,13 @@ class Disturbance(NamedTuple):
 
 
 class Conducted(NamedTuple):
-    """What cannot be told by the history: what could not be brought to rest, what the nemesis could not do.
+    """Results that are not part of the history.
 
     Attributes:
-        unsettled: What was still going on when time was up.
-        refused_faults: Faults that did not begin, each with the reason.
-        left_topics: Topics that could not be removed.
-        faults: Those whose time came.
+        unsettled: Activities that had not ended in time.
+        refused_faults: Faults that did not start, with the reasons.
+        left_topics: Topics that could not be deleted.
+        faults: The faults that started.
     """
 
     unsettled: tuple[str, ...] = ()
@@ -81,16 +85,16 @@ async def conduct(
     keep: bool,
     progress: Progress = lambda _: None,
 ) -> Conducted:
-    """Play a run from its topics to their removal; the history is in `scene.recorder`.
+    """Run all phases; the history is in `scene.recorder`.
 
     Args:
         scene: The run.
         disturbance: Its faults.
-        keep: Leave the topics.
-        progress: Is told what is going on.
+        keep: Keep the topics.
+        progress: Receives the progress.
 
     Raises:
-        UsageError: A topic of the run's prefix exists already: nothing is written to what others may own.
+        UsageError: A topic with the run's prefix exists, so nothing is written.
         EosctlError: The topics cannot be created.
     """
     plan = scene.plan
@@ -147,7 +151,7 @@ class _Course:
             await self._bounded("settling the transactional ids", self._settle())
             await self._bounded("reading what is committed", self._read_everything())
         finally:
-            scene.over.set()  # threads of other clients look at it
+            scene.over.set()  # Threads of other clients read it.
             for task in (clock, faults, *everyone.values()):
                 task.cancel()
             await asyncio.gather(clock, faults, *everyone.values(), return_exceptions=True)
@@ -161,7 +165,7 @@ class _Course:
         self.scene.over.set()
 
     async def _watch_over(self, everyone: Mapping[str, asyncio.Future[None]], clock: asyncio.Future[None]) -> None:
-        """Wait for the end of the time; an application that breaks down before ends the run with its error."""
+        """Wait for the end of the run; an application that fails earlier ends the run with its error."""
         pending: set[asyncio.Future[None]] = {clock, *everyone.values()}
         while not clock.done():
             done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -197,7 +201,7 @@ class _Course:
             self.made.append(fault)
             number = len(self.made)
             target = str(fault.target) if fault.target else "all"
-            # Told before, as it may take effect before the answer does.
+            # Record it before, since the fault may take effect before the response.
             tell(FaultBegan(now_ms(), number, fault.kind, target))
             try:
                 await nemesis.begin(fault)
@@ -209,7 +213,7 @@ class _Course:
             tell(FaultEnded(now_ms(), number, fault.kind, target))
 
     async def _faults(self, began_ms: int) -> AsyncIterator[PlannedFault]:
-        """Yield each fault when its time has come."""
+        """Yield each fault at its time."""
         scene, guide, now_ms = self.scene, self.disturbance.guide, self.scene.recorder.now_ms
         if guide is None:
             for fault in self.disturbance.faults:
@@ -225,7 +229,7 @@ class _Course:
             yield fault._replace(at_ms=now_ms() - began_ms)
 
     async def heal(self) -> None:
-        """Put everything right; what cannot be is told, and the run goes on with what there is."""
+        """End all faults; report those that cannot be undone, and continue."""
         if self.disturbance.nemesis is None:
             return
         try:
@@ -234,14 +238,14 @@ class _Course:
             self.unsettled.append(f"a fault could not be undone: {error.what}")
 
     async def _live(self, name: str, work: Awaitable[None]) -> None:
-        """Let an application work; one that breaks down does not end the run of the others."""
+        """Run an application; its failure does not end the others."""
         try:
             await work
         except EosctlError as error:
             self.unsettled.append(f"{name} broke down: {error.what}")
 
     async def _settle(self) -> None:
-        """End every transaction that is still open: whoever initialises an id aborts what it left."""
+        """End every open transaction by initializing its id."""
         async with self.scene.client() as client:
             for transactional_id in sorted(self.scene.transactional_ids):
                 producer = TransactionalProducer(client, transactional_id, now_ms=self.scene.now_ms)
@@ -267,7 +271,7 @@ class _Course:
                         )
 
     async def _drain(self, client: Client, place: TopicPartition, deadline_ms: int) -> None:
-        """Read a partition to its end, and tell when readers of committed data cannot get there in time."""
+        """Read a partition to its end; record if read_committed consumers cannot reach it in time."""
         recorder = self.scene.recorder
         stable, end = 0, -1
         while stable != end:
@@ -289,7 +293,7 @@ class _Course:
 
 
 async def _until_done(ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask until there is an answer; whoever calls bounds the time."""
+    """Repeat a request until it succeeds; the caller limits the time."""
     while True:
         try:
             return await ask()
@@ -312,7 +316,7 @@ async def _create_topics(
 
 
 async def _remove_topics(scene: Scene, topics: Sequence[str]) -> tuple[str, ...]:
-    """Remove topics and return those that are left."""
+    """Delete topics, and return those that remain."""
     left = set(topics)
     try:
         async with asyncio.timeout(scene.plan.settle_ms / 1000), scene.client() as client:

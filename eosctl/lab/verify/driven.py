@@ -1,4 +1,4 @@
-"""A producer and a reader of another language, which leave the same history as eosctl's own."""
+"""A producer and a consumer of another language, which record the same history as eosctl's own."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _OUTCOMES: Final = {
 class DrivenProducer:
     """A producer of another language.
 
-    Producer ids are its own secret: what needs them is not checked.
+    Its producer ids are unknown, so checks that need them are skipped.
 
     Args:
         driver: The program.
-        transactional_id: The id.
-        recorder: Keeps the history.
-        actor: Names this producer in it, and for the program.
+        transactional_id: The transactional id.
+        recorder: Records the history.
+        actor: Its name in the history and for the program.
         transaction_timeout_ms: `transaction.timeout.ms`.
     """
 
@@ -45,7 +45,7 @@ class DrivenProducer:
         self._needs: dict[str, object] = {"transactional_id": transactional_id, "timeout_ms": transaction_timeout_ms}
 
     async def survives(self) -> bool:
-        """Initialise, whatever it takes; False when that is hopeless."""
+        """Initialize with retries; return False if that is impossible."""
         try:
             await self._until_done("open", **self._needs)
         except DriverFailure:
@@ -54,7 +54,7 @@ class DrivenProducer:
         return True
 
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
-        """Send one value in the present transaction, padded with blanks to a size."""
+        """Send a value in the current transaction, padded with blanks to a size."""
         tell, now_ms = self._recorder.tell, self._recorder.now_ms
         tell(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
         answer = await self._driver.ask(
@@ -67,7 +67,7 @@ class DrivenProducer:
         tell(Sent(now_ms(), self.actor, partition, value, answer["offset"]))
 
     async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
-        """Do work in a transaction and tell how it ended; None when this producer cannot go on."""
+        """Run work in a transaction and record the outcome; return None if this producer cannot continue."""
         self.transaction = name
         try:
             fate: Fate | None = await self._transaction(work, aborts=aborts)
@@ -94,7 +94,7 @@ class DrivenProducer:
         return Fate.COMMITTED if committed and not answer.get("aborted") else Fate.ABORTED
 
     async def _until_done(self, op: str, **needs: object) -> dict[str, Any]:
-        """Ask again as long as the client says that it may be: it goes on with the same request."""
+        """Repeat the same request while the client reports a retriable error."""
         for _ in range(_TRIES - 1):
             try:
                 return await self._driver.ask(self.actor, op, **needs)
@@ -105,21 +105,21 @@ class DrivenProducer:
         return await self._driver.ask(self.actor, op, **needs)
 
     def drop(self) -> None:
-        """Let the client go without a word to the brokers, as a process that dies."""
+        """Discard the client without a request to the brokers, like a process that dies."""
         self._driver.drop(self.actor)
 
 
 class DrivenMember(DrivenProducer):
-    """A producer whose input comes from a group that it is a member of (KIP-447): offsets go with its transactions.
+    """A producer with a consumer in a group (KIP-447): offsets are sent in its transactions.
 
     Args:
         driver: The program.
-        transactional_id: The id, its own.
-        recorder: Keeps the history.
-        actor: Names this member in it, and for the program.
+        transactional_id: The transactional id, not shared.
+        recorder: Records the history.
+        actor: Its name in the history and for the program.
         transaction_timeout_ms: `transaction.timeout.ms`.
         group: The group.
-        topic: What the group reads.
+        topic: The group's topic.
     """
 
     def __init__(
@@ -139,10 +139,10 @@ class DrivenMember(DrivenProducer):
         self._needs |= {"group": group, "topic": topic}
 
     async def take(self) -> list[tuple[TopicPartition, int, str]]:
-        """Return the next committed values of the partitions that are assigned to it, with their offsets.
+        """Return the next committed values of its assigned partitions, with their offsets.
 
         Raises:
-            DriverFailure: It cannot be a member at present.
+            DriverFailure: It cannot be a member now.
         """
         answer = await self._driver.ask(self.actor, "take", wait_ms=_READ_WAIT_MS)
         return [
@@ -151,7 +151,7 @@ class DrivenMember(DrivenProducer):
         ]
 
     async def send_positions(self, positions: Mapping[TopicPartition, int]) -> None:
-        """Commit the group's offsets in the present transaction, or hand them to a client that does so at its end."""
+        """Commit the group's offsets in the current transaction, or pass them to a client that does so at its end."""
         tell, now_ms = self._recorder.tell, self._recorder.now_ms
         for place, offset in positions.items():
             tell(OffsetsSent(now_ms(), self.actor, self.transaction, self._group, place, offset))
@@ -162,14 +162,14 @@ class DrivenMember(DrivenProducer):
 async def follow_driven(
     driver: Driver, recorder: Recorder, actor: str, partitions: Sequence[TopicPartition], is_over: Callable[[], bool]
 ) -> None:
-    """Read the committed data of a topic with a consumer of another language until it is over.
+    """Read the committed records of a topic with a consumer of another language until `is_over`.
 
     Args:
         driver: The program.
-        recorder: Keeps the history.
-        actor: Names the reader.
+        recorder: Records the history.
+        actor: The name of the consumer.
         partitions: All partitions of the topic.
-        is_over: Whether it is over.
+        is_over: Returns whether to stop.
     """
     topic = partitions[0].topic
     while not is_over():

@@ -1,8 +1,8 @@
-"""The chain of clients that are members of their groups (KIP-447): whoever is assigned a partition handles it.
+"""A chain with clients that are members of their groups (KIP-447) and process their assigned partitions.
 
-Two members a hop. One stays, the other comes and goes, so that partitions move, also while their owner is in a
-transaction. Now and then a member takes longer than its group waits for it: its successor has handled its records when
-it sends their offsets, and only its generation tells the coordinator that they are void.
+Each hop has two members. One stays, the other one leaves and rejoins, so that partitions move, even during a
+transaction of their owner. Occasionally a member exceeds the group's timeout: its successor has processed its records
+when it sends their offsets, and the coordinator must reject them by generation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _READ_MS: Final = 5_000
 
 
 async def run_driven_chain(scene: Scene, driver: Driver, chance: random.Random, feeding: Callable[[], bool]) -> None:
-    """Copy hop by hop until everything that was fed has come through; `feeding` shows whether more may come."""
+    """Copy hop by hop until all inputs have passed; `feeding` returns whether more may come."""
     through: asyncio.Future[None] | None = None
     tasks: list[asyncio.Future[None]] = []
     for hop in range(scene.plan.hops):
@@ -64,7 +64,7 @@ async def _copy(
     is_over: Callable[[], bool],
     goes: bool,
 ) -> None:
-    """Be a member of a hop's group, one life after the other."""
+    """Run a member of a hop's group, restarting it after each end."""
     transactional_id = f"{scene.plan.prefix}-{name}"
     scene.transactional_ids.add(transactional_id)
     life = 0
@@ -131,7 +131,7 @@ def _draw_linger_ms(chance: random.Random) -> float:
 
 
 async def _wait_until_through(scene: Scene, hop: int, is_fed: Callable[[], bool]) -> None:
-    """Wait until a hop's input has come to its end and its group has committed all of it."""
+    """Wait until a hop's input has ended and its group has committed all of it."""
     while not is_fed():
         await asyncio.sleep(_LOOK_S)
     async with scene.client() as client:
@@ -141,7 +141,7 @@ async def _wait_until_through(scene: Scene, hop: int, is_fed: Callable[[], bool]
 
 
 async def _is_through(client: Client, group: str, place: TopicPartition) -> bool:
-    """Return whether no committed record follows a group's offset; a broker that cannot tell says no."""
+    """Return whether no committed record follows a group's offset; False if the broker does not respond."""
     try:
         offset = (await committed_offsets(client, group, [place]))[place]
         reader = Reader(client, IsolationLevel.READ_COMMITTED, {place: offset or 0})

@@ -1,20 +1,20 @@
-"""A program that lends a run the clients of another language: one JSON object a line, asked and answered.
+"""A program that provides the clients of another language: requests and responses are JSON objects, one per line.
 
-The first line is how to reach the cluster, as `eosctl.client.access` tells it; it is not answered.
+The first line contains the connection parameters of `eosctl.client.access`; it has no response.
 
-An ask has `number`, `actor`, `op` and what the op needs: `open` (`transactional_id`, `timeout_ms`, and of a member of a
-group `group` and `topic`), `begin`, `append` (`topic`, `partition`, `value`), `offsets` (`offsets` as pairs of
-partition and offset, which are committed with the transaction), `commit`, `abort`, `take` (`wait_ms`), `read` (`topic`,
-`count` of its partitions, `wait_ms`), and `drop`, which is not answered. An actor has clients of its own and is
-answered in its order.
+A request has `number`, `actor`, `op`, and the parameters of the operation: `open` (`transactional_id`, `timeout_ms`,
+and for a group member `group` and `topic`), `begin`, `append` (`topic`, `partition`, `value`), `offsets` (`offsets` as
+pairs of partition and offset, committed with the transaction), `commit`, `abort`, `take` (`wait_ms`), `read` (`topic`,
+`count` of its partitions, `wait_ms`), and `drop`, which has no response. An actor has separate clients, and its
+responses come in order.
 
-An answer has the `number` and, for an append, the `offset`; for read and take `records` as partition, offset and value,
-committed ones. A read goes on from the start of all partitions, a take from what the group has committed in the
-partitions that are the member's now: after an abort they come again. `aborted` says that a client has ended a
-transaction so that was to be committed, as its group had changed.
+A response has the `number`; for an append the `offset`; for read and take `records` as partition, offset, and value,
+only committed ones. Reads continue from the start of all partitions; takes continue from the group's committed offsets
+in the assigned partitions, so records are returned again after an abort. `aborted` is set if a client has aborted a
+transaction instead of committing it, because its group had changed.
 
-What failed is answered with `error` and `class`: `fenced` (somebody else has the transactional id), `abortable` (abort,
-then go on), `again` (the call may be repeated), `fatal`.
+A failure has `error` and `class`: `fenced` (another producer uses the transactional id), `abortable` (abort, then
+continue), `again` (retry the request), or `fatal`.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from eosctl.errors import EosctlError
 
 _LINE_BYTES: Final = 16 << 20
 _END_S: Final = 5.0
-#: Longer than any call of these clients may take by their own settings.
+#: Longer than any call of these clients may take by their settings.
 _PATIENCE_S: Final = 20.0
-#: How long the first client may take, whose program has yet to start, and how often it may try.
+#: Start-up time of the program with its first client, and maximum number of attempts.
 _START_S: Final = 60.0
 _START_TRIES: Final = 5
 
 
 class FailureClass(StrEnum):
-    """What is left to do after an error, as the client's documentation says."""
+    """The required reaction to an error, as the client's documentation describes it."""
 
     FENCED = "fenced"
     ABORTABLE = "abortable"
@@ -50,7 +50,7 @@ class FailureClass(StrEnum):
 
 
 class DriverFailure(EosctlError):  # noqa: N818
-    """The client could not do what it was asked for."""
+    """The client could not execute a request."""
 
     def __init__(self, what: str, failure_class: FailureClass) -> None:
         super().__init__(what, "The client of this run said so.", "See what the brokers did at that time.")
@@ -71,9 +71,9 @@ class Driver:
 
     Args:
         process: The program, with pipes.
-        complaints: The file that its stderr goes to.
-        access: How to reach the cluster.
-        patience_s: How long a call of a client may take; it hangs after that.
+        complaints: The file with its stderr.
+        access: The connection parameters.
+        patience_s: Maximum duration of a client call; a longer one hangs.
     """
 
     def __init__(
@@ -93,20 +93,20 @@ class Driver:
         self._listening = asyncio.ensure_future(self._listen())
 
     async def ask(self, actor: str, op: str, **needs: object) -> dict[str, Any]:
-        """Ask for something and return the answer.
+        """Send a request and return the response.
 
         Raises:
-            DriverFailure: The client refused or failed, or its call hangs: librdkafka's `send_offsets_to_transaction`
-                was seen to do so after a delay on the network.
+            DriverFailure: The client failed, or its call hangs, as librdkafka's `send_offsets_to_transaction` may after
+                a network delay.
             EosctlError: The program has ended.
         """
         return await self._ask(actor, op, needs, self._patience_s)
 
     async def greet(self, transactional_id: str) -> None:
-        """Wait until a first client has initialised a producer: its program is up, and it can use the cluster.
+        """Wait until a first client has initialized a producer, so that the program can use the cluster.
 
         Raises:
-            EosctlError: It cannot, in its own words, or the program has ended.
+            EosctlError: It fails, with the client's message, or the program has ended.
         """
         needs = {"transactional_id": transactional_id, "timeout_ms": 10_000}
         for tries_left in reversed(range(_START_TRIES)):
@@ -142,7 +142,7 @@ class Driver:
         return answer
 
     def drop(self, actor: str) -> None:
-        """Let an actor's client go without a word to the brokers; nothing of it is answered any more."""
+        """Discard an actor's client without a request to the brokers; its later responses are ignored."""
         if not self._listening.done():
             self._tell(number=next(self._numbers), actor=actor, op="drop")
 
@@ -166,7 +166,7 @@ class Driver:
                     asked.set_exception(self._fault or _ended(self._complaints))
 
     async def end(self) -> None:
-        """Close its input and wait until it has ended; kill it when it does not."""
+        """Close its input and wait for its end; kill it if it does not end."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
@@ -198,9 +198,9 @@ def _parse(line: bytes) -> dict[str, Any]:
 async def start_driver(
     command: Sequence[str], complaints: Path, access: Mapping[str, object], patience_s: float = _PATIENCE_S
 ) -> AsyncIterator[Driver]:
-    """Start a program, tell it how to reach the cluster, and end it at the end; its stderr goes to a file.
+    """Start a program and pass it the connection parameters; stop it at the end. Its stderr goes to a file.
 
-    Passwords go through its stdin: arguments and environment of a process can be read by others.
+    Passwords are passed through its stdin, since other users can read the arguments and environment of a process.
 
     Raises:
         EosctlError: It cannot be started.

@@ -1,6 +1,6 @@
-"""How many outputs an input should have, as its owner writes it: integers, `number`, `key`, and nothing else.
+"""Parse the expected number of outputs of an input: an expression of integers, `number`, and `key`.
 
-For example `1`, `3`, `number % 10 != 0` (every tenth is filtered out), `2 if key == 0 else 1`.
+For example `1`, `3`, `number % 10 != 0` (every tenth input is filtered out), `2 if key == 0 else 1`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _COMPARE: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
 
 
 def compile_mapping(text: str) -> Callable[[int, int], int]:
-    """Return the function of number and key that an expression stands for.
+    """Return the function of number and key for an expression.
 
     Raises:
-        UsageError: It is none, or gives no sensible number.
+        UsageError: The expression is invalid, or its result is not a valid count.
     """
     try:
         if len(text) > MAX_LENGTH:
@@ -113,7 +113,7 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> int:
             return _COMPARE[type(one)](_value(left, names), _value(right, names))
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _value(body if _value(test, names) else orelse, names)
-        case _:  # pragma: no cover - _check lets nothing else through
+        case _:  # pragma: no cover - _check rejects all others
             raise UsageError(
                 f"{ast.unparse(node)} is not allowed.",
                 "An expression is made of names, numbers, texts, arithmetic and comparisons.",

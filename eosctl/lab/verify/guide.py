@@ -1,4 +1,4 @@
-"""Chooses faults by what has been tried: the kind that met the fewest states, when it meets one that is new to it."""
+"""Selects faults by coverage: the kind that covers the fewest states, at a state that is new to it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from eosctl.lab.verify.plan import FaultRange, PlannedFault, draw_fault
 
 
 class Guide:
-    """Chooses one fault after the other.
+    """Selects faults one after the other.
 
     Args:
-        ranges: What to choose from.
-        chance: Decides between kinds that have met equally many states, and what is left open by a kind.
-        gap_ms: Pause between two faults, on average.
-        coverage: What has been tried; whoever keeps the history tells it.
+        ranges: The available kinds.
+        chance: Selects between kinds with equal coverage, and draws their parameters.
+        gap_ms: Average pause between two faults.
+        coverage: The coverage so far, updated by the recorder.
     """
 
     def __init__(self, ranges: Sequence[FaultRange], chance: random.Random, gap_ms: int, coverage: Coverage) -> None:
@@ -28,18 +28,18 @@ class Guide:
 
     @property
     def patience_ms(self) -> int:
-        """How long to wait for a moment in which the fault would meet a new state."""
+        """Return how long to wait for a state that the fault has not covered."""
         return self._gap_ms
 
     def pause_ms(self) -> int:
-        """Return how long to wait before the next fault is chosen."""
+        """Return the pause before the next fault is selected."""
         return self._chance.randint(self._gap_ms // 4, self._gap_ms)
 
     def choose(self, left_ms: int) -> PlannedFault:
-        """Return the next fault, which begins now as far as the guide knows.
+        """Return the next fault, which starts now in the guide's view.
 
         Args:
-            left_ms: It lasts no longer.
+            left_ms: Its maximum duration.
         """
         tried = [(self.coverage.met_count(one.kind), self._chosen[one.kind]) for one in self._ranges]
         best = min(tried)
@@ -48,5 +48,5 @@ class Guide:
         return draw_fault(drawn, self._chance, 0, left_ms)
 
     def is_the_moment(self, kind: str) -> bool:
-        """Return whether a fault of this kind would meet a state now that it has not met, or none is left."""
+        """Return whether a fault of this kind would cover a new state now, or none is left."""
         return self.coverage.would_be_new(kind) or self.coverage.met_count(kind) == len(ClientState)

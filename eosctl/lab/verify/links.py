@@ -1,7 +1,7 @@
-"""Faults between the run's own clients and any cluster: a connector whose streams can be cut, slowed and held back.
+"""Faults between the run's clients and any cluster: a connector with streams that can be cut, slowed, and held back.
 
-Bytes are never invented or changed, only late or lost with their connection, as a network may do it. What is held back
-on an old connection while new ones are quick is how a late EndTxn comes about (KAFKA-17754).
+As on a network, bytes are never invented or changed, only delayed or lost with their connection. Bytes held back on an
+old connection while new ones are fast cause a late EndTxn (KAFKA-17754).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from eosctl.model.client_config import Endpoint
 from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.wire.api_keys import ApiKey
 
-#: How long a connection is kept after its last bytes were released: closing at once may lose them.
+#: How long a connection stays open after its last bytes were released, since closing it immediately may lose them.
 _LINGER_S: Final = 0.5
-#: Where a request has its API key, behind its size; clients write one request at a time.
+#: Position of the API key in a request, after its size; clients write one request at a time.
 _API_KEY: Final = slice(4, 6)
 _END_TXN: Final = ApiKey.END_TXN.to_bytes(2, "big")
 
@@ -34,15 +34,15 @@ LINK_RANGES: Final = (
     FaultRange(CUT, (0,)),
     FaultRange(DELAY, (0,), amount=(20, 1_000)),
     FaultRange(DISCONNECT, (0,), duration_ms=(0, 100)),
-    # Without an amount requests are held back until the fault ends; answers are not.
+    # Without an amount, requests are held back until the fault ends; responses are not.
     FaultRange(DELAY, (0,), duration_ms=(1_000, 6_000)),
-    # Longer than a client waits for an answer: it asks again on another connection, and goes on.
+    # Longer than a client waits for a response, so that it retries on another connection.
     FaultRange(LATE_END_TXN, (0,), duration_ms=(4_000, 7_000)),
 )
 
 
 class LinkNemesis:
-    """A connector, and who disturbs what goes through it.
+    """A connector with faults on its streams.
 
     Args:
         inner: Opens the streams.
@@ -55,7 +55,7 @@ class LinkNemesis:
         self.delay_s = 0.0
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
-        """Open a stream; see `eosctl.client.ports.Connector`. While the link is cut nobody can be reached."""
+        """Open a stream; see `eosctl.client.ports.Connector`. While the link is cut, connecting fails."""
         if self.is_cut:
             raise ConnectionRefusedError(f"the link to {endpoint} is cut by this run")
         stream = _Stream(self, receiver)
@@ -64,11 +64,11 @@ class LinkNemesis:
         return stream
 
     def forget(self, stream: _Stream) -> None:
-        """Let a stream go that has ended."""
+        """Release a stream that has ended."""
         self._streams.pop(stream, None)
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Let a fault begin."""
+        """Start a fault."""
         match fault.kind:
             case _ if fault.kind == CUT:
                 self.is_cut = True
@@ -87,11 +87,11 @@ class LinkNemesis:
                     stream.hold(both_ways=False)
 
     async def end(self, fault: PlannedFault) -> None:
-        """Put everything right: faults of a run do not overlap."""
+        """End all faults, since faults of a run do not overlap."""
         await self.heal()
 
     async def heal(self) -> None:
-        """Let everything through that was held back."""
+        """Deliver everything held back."""
         self.is_cut = False
         self.delay_s = 0.0
         for stream in tuple(self._streams):
@@ -99,7 +99,7 @@ class LinkNemesis:
 
 
 class _Way:
-    """One direction of a connection; whatever happens to it, bytes keep their order."""
+    """A direction of a connection; its bytes always keep their order."""
 
     def __init__(self, link: LinkNemesis, deliver: Callable[[bytes], None]) -> None:
         self._link = link
@@ -110,7 +110,7 @@ class _Way:
         self.is_held = False
 
     def carry(self, data: bytes) -> None:
-        """Deliver, now or later."""
+        """Deliver bytes now or later."""
         if self.is_held:
             self._held.append(data)
             return
@@ -123,18 +123,18 @@ class _Way:
             self._deliver(data)
 
     def release(self) -> None:
-        """Let through what was held back."""
+        """Deliver the bytes held back."""
         self.is_held = False
         while self._held:
             self.carry(self._held.popleft())
 
     def _arrive(self) -> None:
-        # Timers of one instant fire in any order: each delivers whatever has travelled longest.
+        # Simultaneous timers fire in any order, so each delivers the oldest bytes.
         self._deliver(self._travelling.popleft())
 
 
 class _Stream:
-    """One connection; what is held back arrives even if its sender has given up meanwhile."""
+    """A connection; bytes held back are delivered even if their sender has closed it."""
 
     def __init__(self, link: LinkNemesis, receiver: Receiver) -> None:
         self._link = link
@@ -146,19 +146,19 @@ class _Stream:
         self._in = _Way(link, self._deliver)
 
     def attach(self, transport: Transport) -> None:
-        """Set the way to the broker."""
+        """Set the transport to the broker."""
         self._transport = transport
 
     # --- the client's side ----------------------------------------------------------------------------------------
 
     def write(self, data: bytes) -> None:
-        """Send, now or later."""
+        """Send bytes now or later."""
         if self._holds_at_end_txn and data[_API_KEY] == _END_TXN:
             self._out.is_held = True
         self._out.carry(data)
 
     def close(self) -> None:
-        """Close; what was held back is still on its way."""
+        """Close the connection; bytes held back are still in transit."""
         self._closed = True
         if not self._out.is_held:
             self._end()
@@ -166,12 +166,12 @@ class _Stream:
     # --- the broker's side ----------------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Hand over, now or later."""
+        """Pass bytes on now or later."""
         if not self._closed:
             self._in.carry(data)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Tell of the end."""
+        """Pass on the end of the stream."""
         self._link.forget(self)
         if not self._closed:
             self._closed = True
@@ -180,16 +180,16 @@ class _Stream:
     # --- faults -----------------------------------------------------------------------------------------------------
 
     def hold_at_end_txn(self) -> None:
-        """Keep back the next request to end a transaction, and all that follows it on this connection."""
+        """Hold back the next EndTxn request, and everything after it on this connection."""
         self._holds_at_end_txn = True
 
     def hold(self, *, both_ways: bool) -> None:
-        """Keep back what is sent from now on, and what is answered too if asked."""
+        """Hold back bytes sent from now on, optionally in both directions."""
         self._out.is_held = True
         self._in.is_held = both_ways
 
     def release(self) -> None:
-        """Let everything through."""
+        """Deliver everything held back."""
         held = self._out.is_held
         self._holds_at_end_txn = False
         self._out.release()
@@ -198,7 +198,7 @@ class _Stream:
             asyncio.get_running_loop().call_later(_LINGER_S, self._end)
 
     def break_off(self) -> None:
-        """Break the connection without a word."""
+        """Abort the connection."""
         self._end()
         self.connection_lost(ConnectionResetError("broken by this run"))
 

@@ -1,4 +1,4 @@
-"""Those who disturb a cluster: through the sandbox's control, an engine's processes, or programs of the user's own."""
+"""Fault executors: the sandbox's control socket, an engine's processes, and user programs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from eosctl.lab.verify.plan import FaultRange, PlannedFault
 from eosctl.sandbox.faults.kinds import FaultKind
 
 Control = Callable[[str, dict[str, Any]], Awaitable[Any]]
-"""Sends a command of the sandbox's control with its arguments."""
+"""Sends a command of the sandbox's control socket with its arguments."""
 
 _FRAMES: Final = (1, 20)
 _PROGRAM_TIMEOUT_S: Final = 300.0
 
 
 class CombinedNemesis:
-    """Several who disturb, each for its own kinds of faults."""
+    """Several nemeses, each for its own kinds of faults."""
 
     def __init__(self, parts: Sequence[tuple[Sequence[FaultRange], Nemesis]]) -> None:
         self.ranges = tuple(fault for ranges, _ in parts for fault in ranges)
@@ -31,21 +31,21 @@ class CombinedNemesis:
         self._all = tuple(nemesis for _, nemesis in parts)
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Let the one begin whose kind it is."""
+        """Start the fault with the nemesis of its kind."""
         await self._by_kind[fault.kind].begin(fault)
 
     async def end(self, fault: PlannedFault) -> None:
-        """Let the one end it whose kind it is."""
+        """End the fault with the nemesis of its kind."""
         await self._by_kind[fault.kind].end(fault)
 
     async def heal(self) -> None:
-        """Let everybody put everything right."""
+        """End all faults of all nemeses."""
         for nemesis in self._all:
             await nemesis.heal()
 
 
 def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> tuple[FaultRange, ...]:
-    """Return what can be done to a sandbox.
+    """Return the possible faults of a sandbox.
 
     Args:
         broker_ids: Its brokers.
@@ -61,7 +61,7 @@ def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> 
         FaultRange(FaultKind.SLOW_DISK, brokers, amount=(20, 500)),
         FaultRange(FaultKind.DISCONNECT, brokers, duration_ms=(0, 100)),
         FaultRange(FaultKind.SKEW, brokers, amount=(-5_000, 5_000)),
-        # Late enough for the client to give up and ask again.
+        # Late enough for the client to time out and retry.
         FaultRange(FaultKind.LATE_END_TXN, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
         FaultRange(FaultKind.LATE_PRODUCE, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
         FaultRange(FaultKind.LATE_OFFSET_COMMIT, (0,), amount=(500, 3_000)),
@@ -80,7 +80,7 @@ def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> 
 
 
 def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
-    """Return a fault in the words of `eosctl sandbox fault`; frames are hit in both directions."""
+    """Return a fault in the syntax of `eosctl sandbox fault`; frames are affected in both directions."""
     kind, node, amount = word_of(fault.kind), fault.target, fault.amount
     ends = (f"from={node}", f"to={node}")
     match kind:
@@ -99,11 +99,11 @@ def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
 
 
 class Disturber:
-    """Disturbs what is behind a control, with faults in words of its own.
+    """Injects faults through a control socket.
 
     Args:
         control: Injects and ends faults.
-        words: Puts a fault into words.
+        words: Returns the syntax of a fault.
     """
 
     def __init__(self, control: Control, words: Callable[[PlannedFault], tuple[str, ...]]) -> None:
@@ -112,24 +112,24 @@ class Disturber:
         self._numbers: list[int] = []
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Let a fault begin."""
+        """Start a fault."""
         for words in self._words(fault):
             active = await self._control("inject", {"words": words})
             self._numbers.append(int(active["number"]))
 
     async def end(self, fault: PlannedFault) -> None:
-        """Put everything right: faults of a run do not overlap."""
+        """End all faults, since faults of a run do not overlap."""
         await self.heal()
 
     async def heal(self) -> None:
-        """End what was begun here; what others did to the sandbox stays."""
+        """End the faults started here; faults of others stay."""
         while self._numbers:
             await self._control("end-fault", {"number": self._numbers[-1]})
             self._numbers.pop()
 
 
 class SandboxNemesis(Disturber):
-    """Disturbs a sandbox through its control, with the faults of `eosctl sandbox fault`."""
+    """Injects the faults of `eosctl sandbox fault` into a sandbox."""
 
     def __init__(self, control: Control) -> None:
         super().__init__(control, sandbox_words)
@@ -143,14 +143,14 @@ _ENGINE_KINDS: Final[Mapping[FaultKind, Capability]] = {
 
 
 def engine_ranges(engine: Engine) -> tuple[FaultRange, ...]:
-    """Return what an engine can do to the processes of its brokers."""
+    """Return the possible faults of an engine's broker processes."""
     return process_ranges([broker.broker_id for broker in engine.brokers()], engine.capabilities())
 
 
 def process_ranges(
     broker_ids: Sequence[int], able: Collection[Capability] = frozenset(Capability)
 ) -> tuple[FaultRange, ...]:
-    """Return what can be done to brokers that are processes of their own."""
+    """Return the possible faults of broker processes."""
     brokers = tuple(broker_ids)
     return tuple(
         FaultRange(kind, brokers, duration_ms=(1_000, 8_000)) for kind, need in _ENGINE_KINDS.items() if need in able
@@ -158,7 +158,7 @@ def process_ranges(
 
 
 class EngineNemesis:
-    """Stops, kills and pauses the brokers of an engine."""
+    """Stops, kills, and pauses the brokers of an engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -166,7 +166,7 @@ class EngineNemesis:
         self._paused: set[int] = set()
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Let a fault begin."""
+        """Start a fault."""
         match fault.kind:
             case FaultKind.KILL:
                 self._down.add(fault.target)
@@ -179,11 +179,11 @@ class EngineNemesis:
                 await self._engine.pause(fault.target)
 
     async def end(self, fault: PlannedFault) -> None:
-        """Put everything right: faults of a run do not overlap."""
+        """End all faults, since faults of a run do not overlap."""
         await self.heal()
 
     async def heal(self) -> None:
-        """Start what is down, let go on what is paused."""
+        """Start stopped brokers, and resume paused ones."""
         for broker_id in sorted(self._paused):
             await self._engine.resume(broker_id)
             self._paused.discard(broker_id)
@@ -196,9 +196,9 @@ COMMAND_KIND: Final = "command"
 
 
 class CommandNemesis:
-    """Runs a program of the user's: `PROGRAM begin BROKER` and `PROGRAM end BROKER`.
+    """Runs a user program: `PROGRAM begin BROKER` and `PROGRAM end BROKER`.
 
-    What it prints goes nowhere; an exit status other than 0 is a fault that could not be made.
+    Its output is ignored; a nonzero exit status means that the fault could not be made.
     """
 
     def __init__(self, program: Path) -> None:
@@ -212,17 +212,17 @@ class CommandNemesis:
         self._begun: set[int] = set()
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Call it with `begin`."""
+        """Run it with `begin`."""
         self._begun.add(fault.target)
         await self._call("begin", fault.target)
 
     async def end(self, fault: PlannedFault) -> None:
-        """Call it with `end`."""
+        """Run it with `end`."""
         await self._call("end", fault.target)
         self._begun.discard(fault.target)
 
     async def heal(self) -> None:
-        """Call it with `end` for what has begun and not ended."""
+        """Run it with `end` for each active fault."""
         for broker_id in sorted(self._begun):
             self._begun.discard(broker_id)
             await self._call("end", broker_id)

@@ -1,4 +1,4 @@
-"""What a verification does: which applications, how hard, for how long, with which faults; all of it from one seed."""
+"""The plan of a verification: applications, rate, duration, and faults, determined by a seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.client.transactions import TV1, TV2, Bounds, TransactionDialect
 
 
 class Workload(StrEnum):
-    """An application whose history is checked."""
+    """An application with a checked history."""
 
     APPENDS = "appends"
     CHAIN = "chain"
@@ -25,7 +25,7 @@ class Workload(StrEnum):
 
 
 class ClientKind(StrEnum):
-    """Whose protocol the producers speak."""
+    """The client whose protocol the producers use."""
 
     AUTO = "auto"
     TV0 = "tv0"
@@ -43,11 +43,11 @@ class ClientKind(StrEnum):
 
     @property
     def speaks_newest(self) -> bool:
-        """Return whether it ends transactions as the cluster has finalized, be that TV2 (KIP-890)."""
+        """Return whether it uses the finalized protocol level, including TV2 (KIP-890)."""
         return self in (ClientKind.AUTO, ClientKind.JAVA, ClientKind.FRANZ_GO)
 
 
-#: The requests of clients before 2.7, which know neither PRODUCER_FENCED (KIP-588) nor groups in TxnOffsetCommit.
+#: The requests of clients before 2.7, without PRODUCER_FENCED (KIP-588) and group metadata in TxnOffsetCommit.
 TV0: Final = TransactionDialect("TV0", True, Bounds(3, 8), Bounds(0, 2), Bounds(0, 1))
 
 DIALECTS: Final[Mapping[ClientKind, TransactionDialect | None]] = MappingProxyType(
@@ -58,24 +58,24 @@ DIALECTS: Final[Mapping[ClientKind, TransactionDialect | None]] = MappingProxyTy
 
 @dataclass(frozen=True, slots=True)
 class VerifyPlan:
-    """A verification, but for its faults.
+    """A verification, without its faults.
 
     Attributes:
-        prefix: Begins the name of every topic, group and transactional id; nothing else is written to.
-        seed: Decides what is left to chance.
-        workloads: What runs, side by side.
+        prefix: Prefix of every topic, group, and transactional id; nothing else is written.
+        seed: Seed of all random choices.
+        workloads: The concurrent applications.
         clients: The protocol.
-        duration_ms: How long transactions are begun.
-        rate_per_s: Transactions that each workload begins per second, by all its producers together.
-        id_count: Transactional ids of each workload (of a chain: one a partition and hop).
+        duration_ms: How long transactions are started.
+        rate_per_s: Transactions per second of each workload, over all its producers.
+        id_count: Transactional ids of each workload (for a chain, one per partition and hop).
         partition_count: Partitions of each topic.
-        replica_count: Replicas of each; three, or as many as there are brokers, when None.
-        max_records: Records of a transaction: 1 to so many.
+        replica_count: Replicas of each; None for three, or fewer if there are fewer brokers.
+        max_records: Maximum records of a transaction.
         record_bytes: Size of a value; shorter ones are padded.
-        skew: How uneven partitions are chosen: partition n with weight 1 / n^skew; 0 for even.
-        hops: Steps of a chain, 1 to 4.
+        skew: Skew of the partition choice: partition n has weight 1 / n^skew; 0 for uniform.
+        hops: Hops of a chain, 1 to 4.
         transaction_timeout_ms: `transaction.timeout.ms`.
-        settle_ms: How long everything may take to come to rest at the end.
+        settle_ms: Maximum time to settle at the end.
     """
 
     prefix: str
@@ -96,7 +96,7 @@ class VerifyPlan:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """How likely each partition is, relative to the others."""
+        """Return the relative probability of each partition."""
         return tuple(1 / (number + 1) ** self.skew for number in range(self.partition_count))
 
     def topic(self, name: str) -> str:
@@ -105,7 +105,7 @@ class VerifyPlan:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Every topic that the run creates."""
+        """Return every topic of the run."""
         names = [str(workload) for workload in self.workloads if workload is not Workload.CHAIN]
         if Workload.CHAIN in self.workloads:
             names += [f"hop-{number}" for number in range(self.hops + 1)]
@@ -113,14 +113,14 @@ class VerifyPlan:
 
 
 class PlannedFault(NamedTuple):
-    """One fault of a run.
+    """A fault of a run.
 
     Attributes:
-        at_ms: It begins, after the work has begun.
-        duration_ms: How long it lasts.
-        kind: What it does.
-        target: The node that it is done to; 0 for all.
-        amount: ms for delays and clocks, frames for drops and the like; 0 where the kind needs none.
+        at_ms: Its start, after the start of the applications.
+        duration_ms: Its duration.
+        kind: Its kind.
+        target: The affected node; 0 for all.
+        amount: Milliseconds for delays and clocks, number of frames for drops and similar; 0 if the kind has none.
     """
 
     at_ms: int
@@ -136,7 +136,7 @@ class PlannedFault(NamedTuple):
 
 
 class FaultRange(NamedTuple):
-    """What may be drawn for a kind of fault: whom it can hit, how long it lasts, how strong it is."""
+    """The ranges of a kind's parameters: targets, duration, and amount."""
 
     kind: str
     targets: tuple[int, ...]
@@ -145,7 +145,7 @@ class FaultRange(NamedTuple):
 
 
 def draw_fault(drawn: FaultRange, chance: random.Random, at_ms: int, limit_ms: int) -> PlannedFault:
-    """Draw what a kind of fault leaves open; it lasts no longer than `limit_ms`."""
+    """Draw the parameters of a kind; the duration is at most `limit_ms`."""
     duration_ms = min(chance.randint(*drawn.duration_ms), limit_ms)
     return PlannedFault(at_ms, duration_ms, drawn.kind, chance.choice(drawn.targets), chance.randint(*drawn.amount))
 
@@ -153,13 +153,13 @@ def draw_fault(drawn: FaultRange, chance: random.Random, at_ms: int, limit_ms: i
 def draw_faults(
     ranges: Sequence[FaultRange], chance: random.Random, span_ms: int, gap_ms: int
 ) -> tuple[PlannedFault, ...]:
-    """Draw faults one after the other, none while another lasts, each kind as often as any other.
+    """Draw consecutive faults without overlap, with equal probability of each kind.
 
     Args:
-        ranges: What to draw from; nothing is drawn from none.
+        ranges: The available kinds; empty for no faults.
         chance: Seeded generator.
-        span_ms: The last fault is over by then.
-        gap_ms: Pause between two faults, on average.
+        span_ms: The end of the last fault.
+        gap_ms: Average pause between two faults.
     """
     faults: list[PlannedFault] = []
     deck: list[FaultRange] = []

@@ -1,4 +1,4 @@
-"""One run from order to record: the way to the cluster, who disturbs it, and what is kept of it."""
+"""A run from order to record: connections, nemeses, and results."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
-#: Requests that a fault swallows are given up and sent again after this time, not after Kafka's 30 s.
+#: Requests lost to a fault are retried after this time instead of Kafka's 30 s.
 _REQUEST_TIMEOUT_MS: Final = 3_000
 _OPERATION_TIMEOUT_MS: Final = 20_000
 
 
 class NemesisKind(StrEnum):
-    """Who disturbs a run."""
+    """The type of a nemesis."""
 
     NONE = "none"
     BROKERS = "brokers"
@@ -62,19 +62,19 @@ class NemesisKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a run is to do.
+    """The order of a run.
 
     Attributes:
-        plan: The work.
-        nemeses: Who disturbs it.
-        program: A program of the user's that stops and starts brokers.
-        gap_ms: Pause between two faults, on average.
-        keep: Leave the topics.
-        faults: These instead of drawn ones, for a replay.
-        kinds: Draw only these; all that can be made when empty.
-        guided: Choose them as the run goes on, by what has been tried.
+        plan: The applications.
+        nemeses: The nemeses.
+        program: A user program that stops and starts brokers.
+        gap_ms: Average pause between two faults.
+        keep: Keep the topics.
+        faults: Faults to use instead of drawn ones, for a replay.
+        kinds: Draw only these kinds; all available ones if empty.
+        guided: Select faults during the run, by coverage.
         arguments: The command line, for the record.
-        where: The cluster as it was named.
+        where: The cluster, as the user named it.
     """
 
     plan: VerifyPlan
@@ -90,12 +90,12 @@ class Order:
 
     @property
     def disturbs(self) -> bool:
-        """Return whether there are faults at all."""
+        """Return whether there are any faults."""
         return self.program is not None or any(kind is not NemesisKind.NONE for kind in self.nemeses)
 
 
 class Played(NamedTuple):
-    """A run that is over."""
+    """A completed run."""
 
     record: RunRecord
     history: History
@@ -104,18 +104,18 @@ class Played(NamedTuple):
 async def play(
     order: Order, target: Target, *, now_ms: WallClock, elapsed_ms: Callable[[], int], progress: Progress
 ) -> Played:
-    """Play a run, through a proxy if the order says so; nothing is checked here but whether it can be played.
+    """Run an order, through a proxy if requested, without checking the history.
 
     Args:
-        order: What to do.
+        order: The order.
         target: The cluster.
-        now_ms: The time of day.
-        elapsed_ms: A clock that never goes back, for the history.
-        progress: Is told what is going on.
+        now_ms: The wall clock.
+        elapsed_ms: A monotonic clock for the history.
+        progress: Receives the progress.
 
     Raises:
-        UsageError: The cluster cannot be disturbed as asked, or does not speak the protocol.
-        EosctlError: It cannot be reached, or an application broke down.
+        UsageError: The cluster cannot have the requested faults, or does not support the protocol.
+        EosctlError: It cannot be reached, or an application failed.
     """
     if NemesisKind.PROXY not in order.nemeses:
         return await _play(order, target, None, now_ms=now_ms, elapsed_ms=elapsed_ms, progress=progress)

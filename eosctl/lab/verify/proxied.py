@@ -1,4 +1,4 @@
-"""Faults of a TCP proxy between a run's clients and any cluster: it hits librdkafka's streams as eosctl's own."""
+"""Faults of a TCP proxy between a run's clients and any cluster, for all client libraries."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _LATE_END_TXN: Final = f"{PROXY}:{FaultKind.LATE_END_TXN}"
 
 
 def proxy_ranges(broker_ids: Sequence[int]) -> tuple[FaultRange, ...]:
-    """Return what a proxy can do to the streams of each broker's clients."""
+    """Return the possible faults of a proxy on the streams of each broker's clients."""
     brokers = tuple(broker_ids)
     return (
         FaultRange(_CUT, brokers),
         FaultRange(_DELAY, brokers, amount=(20, 1_000)),
         FaultRange(_DUPLICATE, brokers, amount=(1, 20)),
         FaultRange(_DISCONNECT, brokers, duration_ms=(0, 100)),
-        # Late enough for the client to give up and ask again.
+        # Late enough for the client to time out and retry.
         FaultRange(_LATE_END_TXN, (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
     )
 
 
 def proxy_words(fault: PlannedFault) -> tuple[str, ...]:
-    """Return a fault in the words of `eosctl sandbox proxy --fault`."""
+    """Return a fault in the syntax of `eosctl sandbox proxy --fault`."""
     kind, node, amount = word_of(fault.kind), fault.target, fault.amount
     match kind:
         case FaultKind.CUT:
@@ -54,10 +54,10 @@ def proxy_words(fault: PlannedFault) -> tuple[str, ...]:
 
 
 def proxy_for(config: ClientConfig, seed: int) -> FaultProxy:
-    """Return a proxy in front of a cluster, which whoever calls may disturb.
+    """Return a proxy in front of a cluster.
 
     Raises:
-        UsageError: Its streams are encrypted or begin with a conversation of their own.
+        UsageError: The cluster uses TLS or SASL.
     """
     if config.security_protocol is not SecurityProtocol.PLAINTEXT:
         raise UsageError(
@@ -69,12 +69,12 @@ def proxy_for(config: ClientConfig, seed: int) -> FaultProxy:
 
 
 def through(config: ClientConfig, proxy: FaultProxy) -> ClientConfig:
-    """Return how to reach a cluster through a proxy."""
+    """Return the configuration for connecting through a proxy."""
     return replace(config, bootstrap=parse_endpoints(proxy.bootstrap, "the proxy"))
 
 
 def proxy_nemesis(proxy: FaultProxy) -> Disturber:
-    """Return who disturbs what goes through a proxy."""
+    """Return the nemesis of a proxy."""
     commands = fault_commands(proxy.faults)
 
     async def control(command: str, arguments: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What came of a run: the verdict, what was tried and what was not, each anomaly with its witness. Pure functions."""
+"""The report of a run: verdict, coverage, and anomalies with witnesses. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.lab.history.events import History, OffsetsSent
 from eosctl.lab.history.parts import check_in_parts
 from eosctl.lab.history.summary import Summary, summarise
 
-#: Kinds that a request to end a transaction causes when it arrives after the next one has begun.
+#: Kinds caused by an EndTxn request that arrives after the next transaction has started.
 _LATE_END: Final = frozenset(
     {Kind.EARLY_READ, Kind.TORN_TRANSACTION, Kind.ABORTED_READ, Kind.BROKEN_SUM, Kind.UNSTABLE_OFFSET}
 )
@@ -21,7 +21,7 @@ _WITNESSES: Final = 20
 
 
 class Verdict(Enum):
-    """What a run has shown."""
+    """The verdict of a run."""
 
     CLEAN = "clean"
     ANOMALIES = "anomalies"
@@ -29,7 +29,7 @@ class Verdict(Enum):
 
 
 class Hint(NamedTuple):
-    """What may be behind the anomalies of a run, and what to do next."""
+    """A possible cause of a run's anomalies, and what to do next."""
 
     bug_id: str
     text: str
@@ -37,7 +37,7 @@ class Hint(NamedTuple):
 
 
 class CoverageTable(NamedTuple):
-    """How often each fault met each state: `counts` has a row for each fault, a column for each state."""
+    """How often each fault occurred in each state: a row of `counts` per fault, a column per state."""
 
     states: tuple[str, ...]
     faults: tuple[str, ...]
@@ -45,28 +45,28 @@ class CoverageTable(NamedTuple):
 
     @property
     def cell_count(self) -> int:
-        """All cells."""
+        """Return the number of cells."""
         return len(self.states) * len(self.faults)
 
     @property
     def met_count(self) -> int:
-        """Return the cells that were met at least once."""
+        """Return the number of covered cells."""
         return sum(1 for row in self.counts for count in row if count)
 
 
 class VerifyReport(NamedTuple):
-    """Everything about one run that can be computed from its history.
+    """The results computed from the history of a run.
 
     Attributes:
-        verdict: In one word.
-        headline: In one sentence.
-        summary: The history in numbers.
-        coverage: What was tried; None without faults.
+        verdict: The verdict.
+        headline: The verdict as a sentence.
+        summary: Statistics of the history.
+        coverage: The coverage; None without faults.
         anomalies: The first ones of each kind.
-        anomaly_counts: How many there are of each kind.
-        hints: What may be behind them.
-        reasons: Why the run decides nothing, where it does not.
-        cycles: Circles of dependencies; None when no transaction read anything.
+        anomaly_counts: Number of anomalies per kind.
+        hints: Possible causes.
+        reasons: Why the run is inconclusive, if it is.
+        cycles: Dependency cycles; None if no transaction read anything.
     """
 
     verdict: Verdict
@@ -88,14 +88,14 @@ def judge(
     unsettled: Sequence[str] = (),
     min_coverage: float = 0.0,
 ) -> VerifyReport:
-    """Check a history and say what it shows.
+    """Check a history and return the report.
 
     Args:
-        history: What clients did and saw.
-        fault_kinds: The faults that could have been drawn.
-        speaks_end_txn_5: Whether producers got a new epoch with every transaction (TV2).
-        unsettled: What did not come to rest.
-        min_coverage: The share of combinations of state and fault, 0 to 1, without which the run decides nothing.
+        history: The history.
+        fault_kinds: The available kinds of faults.
+        speaks_end_txn_5: Whether the epoch was bumped with every transaction (TV2).
+        unsettled: Activities that had not ended in time.
+        min_coverage: The share of combinations of state and fault, 0 to 1, below which the run is inconclusive.
     """
     anomalies, cycles = check_in_parts(history)
     summary = summarise(history)
@@ -127,7 +127,7 @@ def judge(
 
 
 def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tuple[Hint, ...]:
-    """Return known causes that fit the kinds of anomalies that were seen."""
+    """Return known causes that match the observed kinds of anomalies."""
     hints = []
     if kinds & _LATE_END and not speaks_end_txn_5:
         hints.append(
@@ -186,7 +186,7 @@ def _coverage(history: History, fault_kinds: Sequence[str]) -> CoverageTable | N
     faults = tuple(sorted(set(fault_kinds) | {cell.fault for cell in met}))
     if not faults:
         return None
-    # Offsets pend only where something sends them.
+    # Offsets are pending only if an application sends some.
     states = [
         state
         for state in ClientState

@@ -1,4 +1,4 @@
-"""Runs on disk: what was done, and the history, so that a run can be judged and played again."""
+"""Saved runs: record and history, for later checks and replays."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _HISTORY = "history.jsonl"
 
 
 class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One run.
+    """The record of a run.
 
     Attributes:
-        run_id: Its name.
-        plan: What was done.
-        where: The cluster as it was named: a bootstrap address, or an engine with its options.
-        cluster_id: Its id.
-        cluster: What it was, in words.
+        run_id: Its id.
+        plan: Its plan.
+        where: The cluster, as the user named it: a bootstrap address, or an engine with its options.
+        cluster_id: The cluster's id.
+        cluster: A description of the cluster.
         faults: The faults in order.
-        fault_kinds: What they were drawn from.
-        speaks_end_txn_5: Whether producers got a new epoch with every transaction.
-        unsettled: What did not come to rest.
+        fault_kinds: The kinds that they were drawn from.
+        speaks_end_txn_5: Whether the epoch was bumped with every transaction.
+        unsettled: Activities that had not ended in time.
         refused_faults: Faults that could not be made.
-        left_topics: Topics that could not be removed.
-        began_at_ms: It began, ms since the epoch.
-        eosctl_version: Who played it.
+        left_topics: Topics that could not be deleted.
+        began_at_ms: Its start, milliseconds since the epoch.
+        eosctl_version: The version of eosctl.
         arguments: The command line, without the program's name.
     """
 
@@ -56,7 +56,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def runs_folder() -> Path:
-    """Return where runs are kept: `$XDG_STATE_HOME/eosctl/verify`."""
+    """Return the folder of runs: `$XDG_STATE_HOME/eosctl/verify`."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "eosctl" / "verify"
 
@@ -83,12 +83,12 @@ def save_run(record: RunRecord, history: History) -> Path:
 
 
 def load_run(name: str) -> tuple[RunRecord, History]:
-    """Read a run by its id, or by the path of its folder.
+    """Load a run by its id or the path of its folder.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: The run does not exist.
         ConfigFileError: Its record is damaged.
-        DecodeError: Its history is.
+        DecodeError: Its history is damaged.
     """
     folder = Path(name) if Path(name).is_dir() else runs_folder() / name
     try:

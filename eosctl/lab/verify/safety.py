@@ -1,4 +1,4 @@
-"""Who may be disturbed: what eosctl has started itself, and what its owner names by its id; never what is protected."""
+"""Protect clusters from faults: only clusters started by eosctl or confirmed by id, never protected ones."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from eosctl.errors import UsageError
 def check_may_disturb(
     cluster_id: str, *, is_ours: bool, owned_id: str | None, protected_profile: str | None, what: str
 ) -> None:
-    """Refuse faults on a cluster that is somebody else's.
+    """Reject faults on a cluster of another owner.
 
     Args:
         cluster_id: The cluster.
         is_ours: Whether eosctl started it, as a sandbox or for this run.
-        owned_id: What was given with `--i-own-this-cluster`.
-        protected_profile: The profile's name if it is marked as protected.
-        what: What is going to be done, for the message.
+        owned_id: The value of `--i-own-this-cluster`.
+        protected_profile: The profile's name if it is protected.
+        what: The planned change, for the message.
 
     Raises:
-        UsageError: It must not be disturbed.
+        UsageError: Faults are not allowed.
     """
     if protected_profile is not None:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""What the applications of a verification stand on: a way to the cluster, clocks, the recorder, the end of the run."""
+"""The environment of a verification's applications: connections, clocks, recorder, and the end of the run."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _RETRY_S: Final = 0.1
 
 
 class HistoryProducer(Protocol):
-    """A producer that tells what it does; `transaction` is the name of the present one, unique in the history."""
+    """A producer that records its operations; `transaction` is the current one's name, unique in the history."""
 
     actor: str
     transaction: str
 
     async def survives(self) -> bool:
-        """Initialise, whatever it takes; False when that is hopeless."""
+        """Initialize with retries; return False if that is impossible."""
 
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
-        """Send one value in the present transaction, padded with blanks to a size."""
+        """Send a value in the current transaction, padded with blanks to a size."""
 
     async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
-        """Do work in a transaction and tell how it ended; None when this producer cannot go on."""
+        """Run work in a transaction and record the outcome; return None if this producer cannot continue."""
 
 
 ClientFactory = Callable[[], AbstractAsyncContextManager[Client]]
@@ -43,16 +43,16 @@ ClientFactory = Callable[[], AbstractAsyncContextManager[Client]]
 
 @dataclass(slots=True)
 class Scene:
-    """A run while it lasts.
+    """A running verification.
 
     Attributes:
-        plan: What to do.
-        recorder: Keeps the history.
-        connect: Opens a client of its own for one application.
-        now_ms: Dates records.
-        over: Set when no further transaction is to begin.
-        transactional_ids: Those that were used, for settling at the end.
-        driver: The program of another language whose clients write and read; None for eosctl's own.
+        plan: The plan.
+        recorder: Records the history.
+        connect: Opens a separate client for an application.
+        now_ms: The clock for records' timestamps.
+        over: Set when no further transaction may start.
+        transactional_ids: The used ids, for settling at the end.
+        driver: The program with the clients of another language; None for eosctl's own.
     """
 
     plan: VerifyPlan
@@ -64,7 +64,7 @@ class Scene:
     driver: Driver | None = None
 
     def is_over(self) -> bool:
-        """Return whether no further transaction is to begin."""
+        """Return whether no further transaction may start."""
         return self.over.is_set()
 
     def partitions(self, name: str) -> tuple[TopicPartition, ...]:
@@ -72,13 +72,13 @@ class Scene:
         return tuple(TopicPartition(self.plan.topic(name), index) for index in range(self.plan.partition_count))
 
     def group(self, hop: int) -> str:
-        """Return the group that commits what a hop of the chain has handled."""
+        """Return the group of a hop of the chain."""
         return f"{self.plan.prefix}-hop-{hop}"
 
     def producer(
         self, client: Client, name: str, actor: str, *, transaction_timeout_ms: int | None = None
     ) -> RecordedProducer:
-        """Return a producer whose transactional id is the run's prefix and a name."""
+        """Return a producer with the transactional id of the run's prefix and a name."""
         transactional_id = f"{self.plan.prefix}-{name}"
         self.transactional_ids.add(transactional_id)
         return RecordedProducer(
@@ -95,7 +95,7 @@ class Scene:
     async def writer(
         self, name: str, actor: str, *, transaction_timeout_ms: int | None = None
     ) -> AsyncIterator[HistoryProducer]:
-        """Give an application a producer of whatever client the run is about; at the end it is gone without a word."""
+        """Open a producer of the run's client; discard it at the end without a request."""
         if self.driver is None:
             async with self.client() as client:
                 yield self.producer(client, name, actor, transaction_timeout_ms=transaction_timeout_ms)
@@ -110,7 +110,7 @@ class Scene:
             driven.drop()
 
     async def pause(self, ms: float) -> None:
-        """Wait, or until the run is over if that is sooner."""
+        """Wait for a duration, or until the run is over."""
         try:
             async with asyncio.timeout(ms / 1000):
                 await self.over.wait()
@@ -119,7 +119,7 @@ class Scene:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        """Open a client, however long no broker answers; the caller bounds the wait."""
+        """Open a client, retrying while no broker responds; the caller limits the wait."""
         async with AsyncExitStack() as stack:
             while True:
                 try:
@@ -131,7 +131,7 @@ class Scene:
 
 
 class Pace:
-    """Spreads the transactions of a workload over time: a steady rate, with a start that chance decides."""
+    """Spreads the transactions of a workload evenly over time, with a random start."""
 
     def __init__(self, scene: Scene, producer_count: int, chance: random.Random) -> None:
         self._scene = scene
@@ -139,7 +139,7 @@ class Pace:
         self._next_ms = scene.recorder.now_ms() + chance.uniform(0, self._interval_ms)
 
     async def wait(self) -> None:
-        """Wait for the next one's time; what is late is not made up for."""
+        """Wait for the next start time; missed ones are skipped."""
         now_ms = self._scene.recorder.now_ms()
         if self._next_ms > now_ms:
             await self._scene.pause(self._next_ms - now_ms)

@@ -1,4 +1,4 @@
-"""The mark that an input carries and its outputs must still carry: run, number, key, checksum."""
+"""Marks that connect inputs with outputs: run, number, key, and checksum."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ PREFIX: Final = "eosctl"
 
 
 class Found(NamedTuple):
-    """A mark that stands in a record."""
+    """A mark found in a record."""
 
     number: int
     is_intact: bool
 
 
 def make_tag(run: str, number: int, key: int) -> str:
-    """Return the mark of an input; letters, digits and hyphens alone, so that it survives JSON, CSV and XML."""
+    """Return the mark of an input; only letters, digits, and hyphens, so that it survives JSON, CSV, and XML."""
     text = f"{PREFIX}-{run}-{number}-{key}"
     return f"{text}-{_checksum(text)}"
 
 
 def fill_template(template: str, run: str, number: int, key: int) -> str:
-    """Return a value: a template with `{tag}`, `{number}` and `{key}` filled in."""
+    """Return a template with `{tag}`, `{number}`, and `{key}` replaced."""
     filled = template.replace("{number}", str(number)).replace("{key}", f"key-{key}")
     return filled.replace("{tag}", make_tag(run, number, key))
 
 
 class TagFinder:
-    """Finds the marks of one run in what an application has written."""
+    """Finds the marks of a run in an application's outputs."""
 
     def __init__(self, run: str) -> None:
         pattern = rf"({PREFIX}-{re.escape(run)}-(\d{{1,18}})-\d{{1,9}})(?:-([0-9a-f]{{8}}))?"
         self._pattern = re.compile(pattern.encode(), re.IGNORECASE)
 
     def find(self, *texts: bytes | None) -> Found | None:
-        """Return the first mark in a value, key or header, or None where there is none."""
+        """Return the first mark in a value, key, or header; None without one."""
         for text in texts:
             match = self._pattern.search(text) if text else None
             if match is not None:

@@ -1,4 +1,4 @@
-"""The cluster that is verified: one that runs already, or one of the run's own, and how it can be disturbed."""
+"""The verified cluster, existing or started for the run, and its possible faults."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.sandbox.process import manage
 from eosctl.settings.client_resolution import resolve_client
 
-#: All nodes of a sandbox share one loop. On a starving machine they lose each other for moments, each of which writes
-#: hundreds of records; a node that starts reads them all, while the others wait for their turn. With Kafka's 20 MB
-#: between snapshots starts took longer and longer, up to four minutes at the end of an hour.
+#: All nodes of a sandbox share one loop. On an overloaded machine, nodes lose contact briefly, each time writing
+#: hundreds of records, which a starting node must read. Frequent snapshots keep start-up fast; Kafka's default is 20 MB
+#: between snapshots.
 _SETTINGS: Final = MappingProxyType({"metadata.log.max.record.bytes.between.snapshots": str(256 * 1024)})
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOrder:
-    """A cluster of the run's own.
+    """A cluster started for the run.
 
     Attributes:
         engine: `embedded`, or a release of Apache Kafka.
-        brokers: How many; 1 or 3 of Apache Kafka.
-        emulate: What an embedded one behaves as.
+        brokers: Number of brokers; 1 or 3 for Apache Kafka.
+        emulate: The emulated release of an embedded one.
         transaction_version: Finalized level; None for the release's default.
-        bugs: Known bugs that an embedded one has or lacks, other than its release.
+        bugs: Switches of known bugs of an embedded one.
     """
 
     engine: str = "embedded"
@@ -62,16 +62,16 @@ class EngineOrder:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A cluster that is verified.
+    """A verified cluster.
 
     Attributes:
-        config: How to reach it.
+        config: How to connect.
         cluster_id: Its id.
-        words: What it is, for people.
+        words: A description for display.
         is_ours: Whether eosctl started it.
         broker_ids: Its brokers.
-        ranges: What can be done to its brokers; empty when eosctl has no hand on them.
-        nemesis: Who does it.
+        ranges: The possible faults of its brokers; empty if eosctl does not control them.
+        nemesis: Executes the faults.
     """
 
     config: ClientConfig
@@ -85,10 +85,10 @@ class Target:
 
 @asynccontextmanager
 async def own_cluster(order: EngineOrder, chance: random.Random) -> AsyncIterator[Target]:
-    """Start a cluster for one run and remove it afterwards.
+    """Start a cluster for a run, and delete it afterwards.
 
     Raises:
-        UsageError: There is no such engine.
+        UsageError: The engine is unknown.
         EosctlError: It cannot be started.
     """
     directory = Path(tempfile.mkdtemp(prefix="eosctl-verify-"))
@@ -155,7 +155,7 @@ async def _describe(config: ClientConfig, engine: Engine, order: EngineOrder) ->
 
 
 async def running_cluster(config: ClientConfig) -> Target:
-    """Look at a cluster that runs already; a sandbox of this user is known by its id and its address.
+    """Describe an existing cluster; a sandbox of this user is recognized by id and address.
 
     Raises:
         EosctlError: It cannot be reached.
@@ -195,12 +195,12 @@ def _endpoints(bootstrap: str) -> list[Endpoint]:
 
 
 async def speaks_end_txn_5(client: Client, clients: ClientKind) -> bool:
-    """Return whether producers get a new epoch with every transaction: asked for, or what the cluster has finalized.
+    """Return whether the epoch is bumped with every transaction: as requested, or as the cluster has finalized.
 
     Raises:
-        UsageError: The cluster cannot do what was asked for.
+        UsageError: The cluster does not support the request.
     """
-    # The first to ask on a new cluster waits until the transaction log has been created.
+    # The first request on a new cluster waits until the transaction log is created.
     (found,) = (await client.find_coordinators(CoordinatorKind.TRANSACTION, ["eosctl-verify"])).values()
     if isinstance(found, Failure):
         raise found.error

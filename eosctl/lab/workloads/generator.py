@@ -1,7 +1,6 @@
-"""The raw load generator: many transactional ids over few connections, at a cost of microseconds each.
+"""The raw load generator: many transactional ids over few connections, with prebuilt frames.
 
-No client library reaches the rates that a broker can take on one machine; this one sends prebuilt frames. It speaks
-PLAINTEXT and TLS without SASL, and does not follow leaders or coordinators that move while it runs.
+It supports PLAINTEXT, and TLS without SASL, and does not follow leaders or coordinators that move during the run.
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ async def run_load(
     connector: Connector | None = None,
     cpu_s: Callable[[], float] = time.process_time,
 ) -> LoadReport:
-    """Put a load on a cluster and count.
+    """Put a load on a cluster and measure it.
 
     Args:
-        client: Sets up producers; the load itself has connections of its own.
+        client: Initializes the producers; the load has separate connections.
         load: The load.
-        now_ms: Dates the records.
-        connector: Opens the load's connections; sockets when None.
-        cpu_s: The CPU time that this process has used, in seconds.
+        now_ms: The clock for records' timestamps.
+        connector: Opens the load's connections; sockets if None.
+        cpu_s: Returns the CPU time of this process, in seconds.
 
     Raises:
         UsageError: The topic has too few partitions on one broker for the load.
-        EosctlError: A producer could not be set up, or a connection broke.
+        EosctlError: A producer could not be initialized, or a connection broke.
     """
     async with _prepared(client, load, now_ms, connector or SocketConnector()) as run:
         return await run.measure(cpu_s)
@@ -67,7 +66,7 @@ async def _prepared(client: Client, load: Load, now_ms: WallClock, connector: Co
 
 
 class _Run:
-    """One load while it runs."""
+    """A running load."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -92,7 +91,7 @@ class _Run:
             lane.close()
 
     async def set_up(self, client: Client, now_ms: WallClock, connector: Connector) -> None:
-        """Initialise every id and build its frames."""
+        """Initialize every id and build its frames."""
         load = self._load
         topic = (await client.refresh_metadata([load.topic])).topic(load.topic)
         choices = _partition_choices(topic.partitions if topic is not None else (), load.partition_count)
@@ -139,7 +138,7 @@ class _Run:
         )
 
     async def measure(self, cpu_s: Callable[[], float]) -> LoadReport:
-        """Run the load; returns what was counted between warm-up and end."""
+        """Run the load; return the counts between warm-up and end."""
         load = self._load
         self._is_open = True
         self._next_due_at = self._loop.time()
@@ -181,7 +180,7 @@ class _Run:
                 await self._finished.wait()
 
     def _tick(self) -> None:
-        """Begin what is due on idle producers; in an open loop, come again."""
+        """Start due transactions on idle producers; for an open loop, schedule the next tick."""
         now = self._loop.time()
         while self._idle and (due_at := self._next_due(now)) is not None:
             self._idle.popleft().begin(due_at, now)
@@ -190,7 +189,7 @@ class _Run:
             self._loop.call_later(_TICK_S, self._tick)
 
     def _next_due(self, now: float) -> float | None:
-        """Take the next transaction from the schedule and return when it was due, None when none is due now."""
+        """Take the next transaction from the schedule and return its due time; None if none is due."""
         rate = self._load.rate_per_s
         if not self._is_open or self._remaining == 0 or (rate is not None and self._next_due_at > now):
             return None
@@ -203,7 +202,7 @@ class _Run:
         return due_at
 
     def _ended(self, producer: Producer, now: float) -> None:
-        """Let a producer go on with what is next (called by it)."""
+        """Continue a producer with its next transaction (called by it)."""
         due_at = self._next_due(now)
         if due_at is not None:
             producer.begin(due_at, now)
@@ -213,7 +212,7 @@ class _Run:
             self._finished.set()
 
     def _failed(self) -> None:
-        """Do without a producer that was refused for good (called by it)."""
+        """Remove a producer with a fatal error (called by it)."""
         self._failed_count += 1
         if self._is_finished():
             self._finished.set()
@@ -250,7 +249,7 @@ class _Run:
 
 
 def _partition_choices(partitions: Iterable[PartitionMetadata], count: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Cut each leader's partitions into groups of `count`, so that one Produce writes all of a transaction."""
+    """Split each leader's partitions into groups of `count`, so that one Produce covers a transaction."""
     by_leader: dict[int, list[int]] = defaultdict(list)
     for partition in partitions:
         if partition.leader_id is not None:

@@ -1,7 +1,7 @@
-"""The hot path of the load generator: connections that carry prebuilt frames, and producers that walk through them.
+"""The hot path of the load generator: connections that send prebuilt frames, and producers that step through them.
 
-Every answer is looked at in three places at most (size, error, the identity of EndTxn 5); nothing is decoded. All
-answers of one read are handled together, and what they set off is written once for each connection.
+At most three fields of a response are read (size, error, the identity of EndTxn 5); nothing is decoded. The responses
+of a read are handled together, and the resulting requests are sent in one write per connection.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SEQUENCE_COUNT: Final = 2**31
 
 
 class Tally:
-    """What all producers count together."""
+    """Counters shared by all producers."""
 
     def __init__(self) -> None:
         self.commit = LatencyHistogram()
@@ -34,7 +34,7 @@ class Tally:
         self.errors: Counter[str] = Counter()
 
     def clear(self) -> None:
-        """Begin to count afresh."""
+        """Reset all counters."""
         self.commit.clear()
         self.whole.clear()
         self.completed_count = 0
@@ -43,7 +43,7 @@ class Tally:
 
 
 class Lane:
-    """One connection to one broker; answers come in the order of the requests."""
+    """A connection to a broker; responses come in the order of the requests."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, unsent: list[Lane], lost: Callable[[], None]) -> None:
         self._loop = loop
@@ -55,7 +55,7 @@ class Lane:
         self._rest = b""
 
     def attach(self, transport: Transport) -> None:
-        """Set the way out, once the connection stands."""
+        """Set the transport after the connection is open."""
         self._transport = transport
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class Lane:
             self._transport.close()
 
     def put(self, frame: bytearray, producer: Producer) -> None:
-        """Send a frame with the next flush; its answer goes to the producer."""
+        """Queue a frame for the next flush; its response goes to the producer."""
         out = self._out
         if not out:
             self._unsent.append(self)
@@ -72,13 +72,13 @@ class Lane:
         self._waiting.append(producer)
 
     def flush(self) -> None:
-        """Write what was put, in one piece."""
+        """Send the queued frames in one write."""
         if self._transport is not None:
             self._transport.write(b"".join(self._out))
         self._out.clear()
 
     def data_received(self, data: bytes) -> None:
-        """Hand every whole answer to its producer (called by the transport)."""
+        """Pass each complete response to its producer (called by the transport)."""
         if self._rest:
             data = self._rest + data
         waiting, now = self._waiting, self._loop.time()
@@ -93,19 +93,19 @@ class Lane:
         flush_all(self._unsent)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Tell the generator (called by the transport)."""
+        """Report the error to the generator (called by the transport)."""
         self._lost()
 
 
 def flush_all(unsent: list[Lane]) -> None:
-    """Write what was put on any connection."""
+    """Send the queued frames of all connections."""
     for lane in unsent:
         lane.flush()
     unsent.clear()
 
 
 class Step:
-    """One request of a producer: where it goes, its frame, how its answer looks."""
+    """A request of a producer: its connection, its frame, and the layout of its response."""
 
     __slots__ = ("api_key", "errors_at", "identity_at", "lane", "request")
 
@@ -118,7 +118,7 @@ class Step:
 
 
 class Producer:
-    """One transactional id: one transaction at a time, step by step."""
+    """A transactional id, with one transaction at a time, step by step."""
 
     __slots__ = (
         "_commit_began_at",
@@ -165,13 +165,13 @@ class Producer:
         self._prepare(identity)
 
     def begin(self, due_at: float, now: float) -> None:
-        """Begin a transaction that was due at `due_at` (loop time)."""
+        """Start a transaction that was due at `due_at` (loop time)."""
         self._due_at = due_at
         self._index = 0
         self._send(now)
 
     def answered(self, data: bytes, position: int, now: float) -> None:
-        """Take the answer to the current step, which begins at `position`."""
+        """Handle the response to the current step, which starts at `position`."""
         step = self._steps[self._index]
         for at in step.errors_at:
             at += position
@@ -190,7 +190,7 @@ class Producer:
         self._on_idle(self, now)
 
     def _prepare(self, identity: tuple[int, int]) -> None:
-        """Bring the frames up to date for the next transaction."""
+        """Update the frames for the next transaction."""
         if identity == self._identity:
             self._sequence = (self._sequence + 1) % _SEQUENCE_COUNT
             self._sequenced.update(*identity, self._sequence)

@@ -1,4 +1,4 @@
-"""Latencies in bounded memory, with percentiles whose error is bounded too."""
+"""Latency histograms in bounded memory, with a bounded error of percentiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MAX_SHIFT: Final = 32
 
 
 class Percentiles(NamedTuple):
-    """A distribution in ms; zeros when nothing was recorded."""
+    """A distribution in milliseconds; zeros without a record."""
 
     recorded_count: int
     p50_ms: float
@@ -20,9 +20,9 @@ class Percentiles(NamedTuple):
 
 
 class LatencyHistogram:
-    """Counts latencies in buckets that grow with them, as HDR histograms do.
+    """Counts latencies in buckets of growing size, as HDR histograms do.
 
-    A percentile is at most 1/128 above the true one; memory is fixed at some 4,300 counters, whatever is recorded.
+    A percentile is at most 1/128 above the true one. Memory is fixed at about 4,300 counters.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class LatencyHistogram:
         self._max_us = 0
 
     def record(self, latency_s: float) -> None:
-        """Count one latency, given in seconds."""
+        """Add a latency in seconds."""
         latency_us = int(latency_s * 1_000_000)
         if latency_us <= 0:
             latency_us = 0
@@ -44,12 +44,12 @@ class LatencyHistogram:
             self._max_us = latency_us
 
     def clear(self) -> None:
-        """Forget everything recorded so far."""
+        """Remove all records."""
         self._counts = [0] * len(self._counts)
         self._max_us = 0
 
     def percentiles(self) -> Percentiles:
-        """Return the distribution of what was recorded."""
+        """Return the distribution."""
         total = sum(self._counts)
         if not total:
             return Percentiles(0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -59,7 +59,7 @@ class LatencyHistogram:
         return Percentiles(total, p50, p90, p99, p999, self._max_us / 1000)
 
     def _at_ranks(self, ranks: list[int]) -> list[int]:
-        """Return the upper end of the bucket that holds the n-th smallest latency, for ascending n."""
+        """Return the upper bound of the bucket with the n-th smallest latency, for ascending n."""
         values: list[int] = []
         seen = 0
         for index, count in enumerate(self._counts):

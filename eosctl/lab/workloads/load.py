@@ -1,4 +1,4 @@
-"""What load to put on a cluster, and what came of it."""
+"""Parameters and results of a load."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from eosctl.wire.api_keys import ApiKey
 
 
 class Call(NamedTuple):
-    """One request of a transaction, in the version that this profile speaks."""
+    """A request of a transaction, in the version of this profile."""
 
     api_key: ApiKey
     version: int
 
 
 class Profile(Enum):
-    """The requests of one transaction, in order.
+    """The requests of a transaction, in order.
 
-    TV1 is what clients below 4.0 send, TV2 what Java 4.x clients send where `transaction.version` 2 is finalized
-    (KIP-890); CTP1 and CTP2 are consume-transform-produce, i.e. with offsets. OPEN1 begins a transaction and leaves it
+    TV1 is the protocol of clients below 4.0, TV2 that of Java 4.x clients if `transaction.version` 2 is finalized
+    (KIP-890). CTP1 and CTP2 are consume-transform-produce, i.e. with offsets. OPEN1 starts a transaction and leaves it
     open.
     """
 
@@ -51,18 +51,18 @@ class Load:
 
     Attributes:
         profile: The requests of a transaction.
-        topic: Where records go; it must exist.
+        topic: The topic of the records; it must exist.
         connection_count: Connections to each broker.
         ids_per_connection: Transactional ids that share a connection; each has one transaction at a time.
-        partition_count: Partitions that a transaction writes, one record each.
+        partition_count: Partitions of a transaction, with one record each.
         record_bytes: Size of each value.
-        rate_per_s: Transactions per second to begin, whether earlier ones have ended or not (open loop); None to
-            begin the next one of an id as soon as its last has ended (closed loop).
-        warm_up_ms: Time before counting begins.
-        duration_ms: Time that is counted.
-        transactions_per_id: Ends the load when every id has done so many; None for no limit.
-        retry_after_ms: Pause before a request that was answered with a retriable error is sent again.
-        prefix: Begins every transactional id and group id.
+        rate_per_s: Transactions per second to start, independent of completed ones (open loop); None to start an id's
+            next transaction when its last has ended (closed loop).
+        warm_up_ms: Time before counting starts.
+        duration_ms: Time of counting.
+        transactions_per_id: Ends the load after this many per id; None for no limit.
+        retry_after_ms: Pause before a request is retried after a retriable error.
+        prefix: Prefix of every transactional id and group id.
     """
 
     profile: Profile
@@ -86,18 +86,18 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What was counted after the warm-up.
+    """The counts after the warm-up.
 
     Attributes:
         load: The load.
-        counted_ms: The time that was counted.
-        completed_count: Transactions that ended in it.
-        commit: From EndTxn to its answer.
-        whole: From the first request (in an open loop from the moment it was due) to the last answer.
-        retry_count: Requests sent again after a retriable error.
-        errors: How often each other error ended a producer's part in the load.
-        backlog_count: Transactions that were due at the end and had not begun.
-        client_cpu_us: CPU time of this process per transaction, of all its threads.
+        counted_ms: The time of counting.
+        completed_count: Completed transactions.
+        commit: Latency of EndTxn.
+        whole: Latency of a transaction from its first request (in an open loop from its due time) to its last response.
+        retry_count: Requests retried after a retriable error.
+        errors: Fatal errors of producers, by code.
+        backlog_count: Transactions that were due at the end and had not started.
+        client_cpu_us: CPU time of this process per transaction, over all threads.
     """
 
     load: Load
@@ -112,5 +112,5 @@ class LoadReport:
 
     @property
     def rate_per_s(self) -> float:
-        """Transactions per second."""
+        """Return the transactions per second."""
         return self.completed_count * 1000 / self.counted_ms if self.counted_ms else 0.0

@@ -1,7 +1,7 @@
 """Request frames that are encoded once and patched for each transaction.
 
-Where to patch, and where an answer's error stands, is not written down but found: two encodings that differ in one
-field differ in its bytes.
+The positions of patched fields and of a response's error are determined by comparing two encodings that differ in one
+field.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _TIMEOUT_MS: Final = 30_000
 # Positions in a record batch (magic 2).
 _CRC_AT: Final = 17
 _CRC_START: Final = 21
-_PRODUCER_AT: Final = 43  # producer id, producer epoch, base sequence
+_PRODUCER_AT: Final = 43  # Producer id, producer epoch, base sequence.
 
 _pack_crc: Final = Struct(">I").pack_into
 _pack_identity: Final = Struct(">qh").pack_into
@@ -60,14 +60,14 @@ unpack_identity: Final = Struct(">qh").unpack_from
 
 
 class AnswerLayout(NamedTuple):
-    """Where things stand in an answer, counted from its four size bytes; `identity_at` 0: not there."""
+    """Positions in a response, counted from its four size bytes; `identity_at` 0: none."""
 
     errors_at: tuple[int, ...]
     identity_at: int
 
 
 class PrebuiltRequest:
-    """A request of one producer: its bytes, and how to bring them up to date."""
+    """A producer's request: its bytes and the positions to patch."""
 
     __slots__ = ("_batch_bytes", "_batches_at", "_identity_at", "frame")
 
@@ -78,7 +78,7 @@ class PrebuiltRequest:
         self._batch_bytes = batch_bytes
 
     def update(self, producer_id: int, producer_epoch: int, sequence: int) -> None:
-        """Put identity and sequence in place, and the checksums that follow from them."""
+        """Set identity and sequence, and update the checksums."""
         frame = self.frame
         if self._identity_at:
             _pack_identity(frame, self._identity_at, producer_id, producer_epoch)
@@ -89,7 +89,7 @@ class PrebuiltRequest:
 
 
 class RequestContent(NamedTuple):
-    """What the requests of one producer are about."""
+    """The content of a producer's requests."""
 
     transactional_id: str
     group_id: str
@@ -100,7 +100,7 @@ class RequestContent(NamedTuple):
 
 
 def prebuild(call: Call, content: RequestContent) -> PrebuiltRequest:
-    """Encode a request for later patching."""
+    """Encode a request for patching."""
     here = ProducerIdentity(content.transactional_id, 0x1122_3344_5566_7788, 0x1155)
     there = here._replace(producer_id=~here.producer_id, producer_epoch=~here.producer_epoch)
     batch = _batch(content, here)
@@ -115,7 +115,7 @@ def prebuild(call: Call, content: RequestContent) -> PrebuiltRequest:
 
 @cache
 def answer_layout(call: Call, topic: str, partitions: tuple[int, ...]) -> AnswerLayout:
-    """Find the error codes, and the identity that EndTxn 5 returns, in a successful answer's bytes."""
+    """Return the positions of error codes, and of the identity that EndTxn 5 returns, in a successful response."""
     calm = encode_response(*call, 0, _answer(call.api_key, topic, partitions, 0))
     errors = encode_response(*call, 0, _answer(call.api_key, topic, partitions, 0x0101))
     differences = [at for at in range(len(calm)) if calm[at] != errors[at]]

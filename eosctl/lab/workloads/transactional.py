@@ -1,4 +1,4 @@
-"""A transaction tried by an application, and its fate as far as the application can know it."""
+"""A transaction of an application, and its outcome as far as the application can know it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eosctl.wire.error_codes import ErrorCode
 
 
 class Fate(Enum):
-    """How a transaction ended, as far as the application can know."""
+    """The outcome of a transaction, as far as the application can know it."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
@@ -23,16 +23,16 @@ Step = Callable[[], Awaitable[None]]
 
 
 async def attempt_transaction(producer: TransactionalProducer, work: Step, *, aborts: bool = False) -> Fate:
-    """Do work in a transaction, end it, and leave the producer fit for the next one.
+    """Run work in a transaction, end it, and prepare the producer for the next one.
 
     Args:
-        producer: An initialised producer.
+        producer: An initialized producer.
         work: Sends records and offsets.
         aborts: Abort at the end instead of committing.
 
     Raises:
         ProducerFenced: Another producer has taken over the id.
-        EosctlError: The producer cannot be initialised again after a failure.
+        EosctlError: The producer cannot be initialized again after a failure.
     """
     try:
         await work()
@@ -49,9 +49,9 @@ async def attempt_transaction(producer: TransactionalProducer, work: Step, *, ab
 
 
 async def _give_up(producer: TransactionalProducer, error: EosctlError, otherwise: Fate) -> Fate:
-    """Abort what was begun; when that is impossible, initialise again, which settles it at the coordinator.
+    """Abort the transaction; if that fails, initialize again, which ends it at the coordinator.
 
-    An abort that is acknowledged proves that nothing was committed; `otherwise` is the fate without such proof.
+    An acknowledged abort proves that nothing was committed; `otherwise` is the outcome without such proof.
     """
     if isinstance(error, ProducerFenced) and error.severity is Severity.FATAL:
         raise error
@@ -64,14 +64,14 @@ async def _give_up(producer: TransactionalProducer, error: EosctlError, otherwis
         except EosctlError as refused:
             error = refused
     elif isinstance(error, RequestTimedOut | ClusterUnreachable) and otherwise is Fate.ABORTED:
-        # As Kafka's producer: end the transaction first, then take a new epoch.
+        # Like Kafka's producer: end the transaction first, then request a new epoch.
         try:
             await producer.abort()
         except ProducerFenced:
             raise
         except EosctlError as refused:
             error = refused
-    # An id that the coordinator has forgotten has no identity to go on from.
+    # After the coordinator has expired an id, its previous identity is invalid.
     forgotten = isinstance(error, BrokerError) and error.error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING
     await producer.init_transactions(keep_identity=not forgotten)
     return otherwise

@@ -1,1 +1,1 @@
-"""What stories do to clusters: faults, applications and people, each by requests and faults that really happen."""
+"""The steps of rehearsals: faults, applications, and administrators, with real requests and faults."""

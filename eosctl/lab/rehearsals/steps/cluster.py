@@ -1,4 +1,4 @@
-"""Brokers that come and go, settings that change, links that break."""
+"""Steps that start and stop brokers, change settings, and cut links."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _UPGRADE: Final = 1
 
 
 async def kill_broker(place: Place, *, broker: int) -> None:
-    """End a broker as kill -9 does."""
+    """Kill a broker like kill -9."""
     if place.engine is not None:
         await place.engine.kill(broker)
         return
@@ -42,7 +42,7 @@ async def kill_broker(place: Place, *, broker: int) -> None:
 
 
 async def stop_broker(place: Place, *, broker: int) -> None:
-    """Shut a broker down in order: its leaderships move first."""
+    """Shut a broker down cleanly: its leaderships move first."""
     if place.engine is not None:
         await place.engine.stop(broker)
         return
@@ -55,7 +55,7 @@ async def stop_broker(place: Place, *, broker: int) -> None:
 
 
 async def start_broker(place: Place, *, broker: int) -> None:
-    """Start a broker on its files, and return when it serves."""
+    """Start a broker on its files; return once it serves."""
     if place.engine is not None:
         await place.engine.restart(broker)
         return
@@ -66,13 +66,13 @@ async def start_broker(place: Place, *, broker: int) -> None:
 
 
 async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
-    """Stop a broker or controller (100) in order, and start it on its files as another release (3.9, 4.3)."""
+    """Shut a broker or controller (100) down, and start it on its files with another release (3.9, 4.3)."""
     if release not in FEATURES:
         raise ConfigFileError(
             f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.", "Name one of them in the story."
         )
     if place.engine is not None:
-        if node in place.engine.data_dirs():  # a controller is upgraded with the broker beside it
+        if node in place.engine.data_dirs():  # A controller is upgraded with the broker of its node.
             await place.engine.stop(node)
             await place.engine.install(node, NEWEST[release])
             await place.engine.restart(node)
@@ -89,14 +89,14 @@ async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
 
 
 async def start_empty_broker(place: Place, *, broker: int) -> None:
-    """Start a broker whose disk was replaced: under its id, without any file."""
+    """Start a broker with a replaced disk: the same id, without files."""
     directory = place.inside.core.directory_of(broker)
     directory.rename(directory.with_name(f"{directory.name}-lost"))
     await start_broker(place, broker=broker)
 
 
 async def kill_controller(place: Place) -> None:
-    """End the one controller as kill -9 does: nothing is elected or registered any more."""
+    """Kill the single controller like kill -9; elections and registrations stop."""
     core = place.inside.core
     core.stop_node(core.controller_ids[0], clean=False)
 
@@ -108,28 +108,28 @@ async def start_controller(place: Place) -> None:
 
 
 async def cut_link(place: Place, *, source: int, destination: int) -> None:
-    """Lose every frame from one node to another, until links are mended."""
+    """Drop every frame from one node to another, until links are repaired."""
     place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, source=source, destination=destination))
 
 
 async def cut_api(place: Place, *, api: str) -> None:
-    """Lose every request of one API between nodes, until links are mended."""
+    """Drop every request of one API between nodes, until links are repaired."""
     key = ApiKey[api]
     place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, api_key=key, requests=True))
 
 
 async def mend_links(place: Place) -> None:
-    """Let every frame through again."""
+    """Deliver every frame again."""
     place.inside.core.network.heal()
 
 
 async def pass_time(place: Place, *, ms: int) -> None:
-    """Let time pass."""
+    """Advance the time."""
     await asyncio.sleep(ms / 1000)
 
 
 async def set_brokers(place: Place, *, name: str, value: str) -> None:
-    """Set a dynamic setting of all brokers, and return when each of them reports it."""
+    """Set a dynamic setting of all brokers; return once each of them reports it."""
     await _alter(place, _BROKER, "", name, value)
     for broker in (await place.client.refresh_metadata()).brokers:
         while await _reported(place, broker.node_id, name) != value:
@@ -145,7 +145,7 @@ async def _reported(place: Place, broker_id: int, name: str) -> str | None:
 
 
 async def raise_feature(place: Place, *, feature: str, level: int) -> None:
-    """Have somebody else finalize a level of a feature."""
+    """Finalize a level of a feature as another administrator."""
     update = update_features.FeatureUpdateKey(feature, level, False, _UPGRADE)
     request = update_features.UpdateFeaturesRequest(place.client.config.request_timeout_ms, [update], False)
     answer = await place.client.request(Role.CONTROLLER, ApiKey.UPDATE_FEATURES, request, floor=1)
@@ -156,7 +156,7 @@ async def raise_feature(place: Place, *, feature: str, level: int) -> None:
 
 
 async def set_topic(place: Place, *, topic: str, name: str, value: str) -> None:
-    """Set a setting of a topic."""
+    """Change a setting of a topic."""
     await _alter(place, _TOPIC, topic, name, value)
 
 
@@ -170,12 +170,12 @@ async def _alter(place: Place, kind: int, resource: str, name: str, value: str) 
 
 
 async def skew_clock(place: Place, *, broker: int, ms: int) -> None:
-    """Set a broker's clock forward, or back when negative."""
+    """Set a broker's clock forward, or back if negative."""
     place.inside.core.nodes[broker].runtime.skew_ms = ms
 
 
 async def start_killed(place: Place) -> None:
-    """Start every broker that is down, on its files."""
+    """Start every stopped broker on its files."""
     if place.engine is not None:
         for handle in place.engine.brokers():
             if handle.state is BrokerState.STOPPED:
@@ -188,7 +188,7 @@ async def start_killed(place: Place) -> None:
 
 
 async def fail_disk(place: Place, *, broker: int, directory: int = 1) -> None:
-    """Let a log directory of a broker fail; a broker without its first one halts."""
+    """Fail a log directory of a broker; a broker without its first one halts."""
     core = place.inside.core
     core.broker(broker).logs.all[directory - 1].fail(OSError(errno.EIO, os.strerror(errno.EIO)))
     if broker not in core.nodes:

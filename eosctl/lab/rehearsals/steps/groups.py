@@ -1,4 +1,4 @@
-"""What consumer groups do, and what happens to their positions."""
+"""Steps of consumer groups and their offsets."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from eosctl.wire.messages import offset_commit
 from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
 from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 
-# OffsetCommit 10 names topics by id; up to 9 by name.
+# OffsetCommit 10 uses topic ids; up to 9 names.
 _BY_NAME = 9
 
 
 async def commit_offset(place: Place, *, group: str, offset: int, topic: str = "orders", partition: int = 0) -> None:
-    """Commit a position from outside of the group."""
+    """Commit an offset from outside of the group."""
     await ensure_topic(place.client, topic)
     entry = offset_commit.OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
     request = offset_commit.OffsetCommitRequest(
@@ -36,7 +36,7 @@ async def commit_offset(place: Place, *, group: str, offset: int, topic: str = "
 
 
 async def join(place: Place, *, group: str, member: str = "one") -> None:
-    """Have a member join a group, and stay until it leaves or the story ends."""
+    """Start a member that joins a group, and stays until it leaves or the rehearsal ends."""
     joined = asyncio.Event()
 
     async def live() -> None:
@@ -54,12 +54,12 @@ async def join(place: Place, *, group: str, member: str = "one") -> None:
 
 
 async def leave(place: Place, *, member: str = "one") -> None:
-    """Have a member leave its group."""
+    """Make a member leave its group."""
     await place.members.pop(member).leave()
 
 
 async def keep_rejoining(place: Place, *, group: str, every_ms: int = 1_000) -> None:
-    """Have a member leave its group and join again until the story ends: a rebalance each time."""
+    """Make a member leave and rejoin its group until the rehearsal ends, with a rebalance each time."""
 
     async def restless() -> None:
         while True:
@@ -78,14 +78,14 @@ async def keep_rejoining(place: Place, *, group: str, every_ms: int = 1_000) -> 
 
 
 async def forget_group(place: Place, *, group: str) -> None:
-    """Delete a group, which is what is left of one whose offsets have expired."""
+    """Delete a group, as expired offsets do."""
     answer = await place.client.request(group_coordinator(group), ApiKey.DELETE_GROUPS, DeleteGroupsRequest([group]))
     if code := any_error(answer):
         raise error_for_code(code, f"DeleteGroups of {group}")
 
 
 async def delete_records(place: Place, *, topic: str = "orders", partition: int = 0, offset: int) -> None:
-    """Delete what is before an offset, as retention does."""
+    """Delete the records before an offset, as retention does."""
     request = DeleteRecordsRequest([DeleteRecordsTopic(topic, [DeleteRecordsPartition(partition, offset)])], 10_000)
     answer = await place.client.request(TopicPartition(topic, partition), ApiKey.DELETE_RECORDS, request)
     if code := any_error(answer):
@@ -93,5 +93,5 @@ async def delete_records(place: Place, *, topic: str = "orders", partition: int 
 
 
 async def join_soon(place: Place, *, group: str, member: str) -> None:
-    """Have a member begin to join, of which the others hear at their next heartbeat: a rebalance is under way."""
+    """Start to join a group, so that the others rebalance at their next heartbeat."""
     place.in_background(join(place, group=group, member=member))

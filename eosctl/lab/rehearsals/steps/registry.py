@@ -1,4 +1,4 @@
-"""The steps by name, and the doing of one that a story tells."""
+"""The steps by name, and the execution of a step."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ STEPS: Final = steps_of(cluster, replicas, transactions, groups, topics)
 
 
 async def do(places: Places, step: StepWords) -> None:
-    """Do what a story tells.
+    """Run a step.
 
     Raises:
-        ConfigFileError: There is no such step, or not with these arguments.
-        EosctlError: The cluster refused what was sent.
+        ConfigFileError: The step is unknown, or its arguments are invalid.
+        EosctlError: The cluster rejected the request.
     """
     doing, arguments = bind(step)
     first = next(iter(inspect.signature(doing).parameters.values()))
@@ -30,10 +30,10 @@ async def do(places: Places, step: StepWords) -> None:
 
 
 def bind(step: StepWords) -> tuple[Doing, dict[str, Any]]:
-    """Return the function of a step and its arguments, checked against what the function takes.
+    """Return the function of a step and its arguments, validated by the function's signature.
 
     Raises:
-        ConfigFileError: There is no such step, or not with these arguments.
+        ConfigFileError: The step is unknown, or its arguments are invalid.
     """
     name = step.get("do", "")
     if name not in STEPS:

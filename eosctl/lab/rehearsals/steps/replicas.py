@@ -1,4 +1,4 @@
-"""Where replicas lie, and brokers that die at the worst moment."""
+"""Steps that place replicas, and kill brokers at critical moments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 
 
 async def place_first(place: Place, *, topic: str, broker: int, elect: bool = True) -> None:
-    """Make one broker the first replica of every partition of a topic, and unless told otherwise its leader."""
+    """Make a broker the first replica of every partition of a topic and, by default, its leader."""
     await _reassign(place, topic, lambda _, replicas: [broker, *(other for other in replicas if other != broker)])
     if elect:
         await _elect(place, topic)
@@ -47,7 +47,7 @@ async def move(place: Place, *, topic: str, source: int, target: int) -> None:
 
 
 async def die_in_sync(place: Place, *, broker: int) -> None:
-    """Kill a broker as soon as all replicas are in sync, and the controller too, so that nobody takes its place."""
+    """Kill a broker and the controller once all replicas are in sync, so that no other leader is elected."""
 
     async def lie_in_wait() -> None:
         while True:

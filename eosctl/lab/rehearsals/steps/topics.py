@@ -1,4 +1,4 @@
-"""Topics, records in them, and who may use them."""
+"""Steps that create topics, copy records, and change ACLs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PATTERNS = {"literal": 3, "prefixed": 4}
 async def create_topic(
     place: Place, *, topic: str, partitions: int = 1, replicas: int = 0, name: str = "", value: str = ""
 ) -> None:
-    """Create a topic, with one setting if it is named."""
+    """Create a topic, optionally with a setting."""
     settings = {name: value} if name else {}
     await ensure_topic(
         place.client, topic, partition_count=partitions, replica_count=replicas or None, settings=settings
@@ -32,7 +32,7 @@ async def create_topic(
 async def allow(
     place: Place, *, principal: str, resource: str, name: str, operation: str, pattern: str = "literal"
 ) -> None:
-    """Give a principal a right."""
+    """Add an ACL that allows an operation."""
     rule = AclCreation(_RESOURCES[resource], name, _PATTERNS[pattern], principal, "*", _OPERATIONS[operation], _ALLOW)
     answer = await place.client.request(Role.CONTROLLER, ApiKey.CREATE_ACLS, CreateAclsRequest([rule]))
     if code := any_error(answer):
@@ -40,7 +40,7 @@ async def allow(
 
 
 async def revoke_all(place: Place, *, principal: str) -> None:
-    """Take all rights of a principal away."""
+    """Delete all ACLs of a principal."""
     which = DeleteAclsFilter(
         resource_type_filter=_ANY,
         resource_name_filter=None,
@@ -56,7 +56,7 @@ async def revoke_all(place: Place, *, principal: str) -> None:
 
 
 async def mirror(places: Places, *, source: str, target: str, topic: str = "orders", prefix: str = "") -> None:
-    """Copy what is committed from one cluster to another, as MirrorMaker with read_committed does."""
+    """Copy committed records from one cluster to another, as MirrorMaker with read_committed does."""
     here, there = places.named(source), places.named(target)
     reader = await Reader.open(here.client, [TopicPartition(topic, 0)], isolation=IsolationLevel.READ_COMMITTED)
     found = (await reader.drain(10_000)).get(TopicPartition(topic, 0), [])

@@ -1,4 +1,4 @@
-"""What transactional applications do, and what goes wrong with their transactions."""
+"""Steps of transactional applications, and faults of their transactions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def begin(
     records: int = 1,
     old_protocol: bool = False,
 ) -> None:
-    """Have a producer write in a transaction that stays open; with a group it holds an offset of it, too."""
+    """Write in a transaction that stays open; with a group, also send an offset of it."""
     await ensure_topic(place.client, topic)
     producer = place.producers.get(id)
     if producer is None:
@@ -75,14 +75,14 @@ async def begin(
 
 
 async def commit(place: Place, *, id: str, wait: bool = True) -> None:
-    """Commit what a producer has open; without `wait` the markers may still be on their way."""
+    """Commit a producer's open transaction; without `wait`, markers may still be in transit."""
     await place.producers[id].commit()
     if wait:
         await wait_until_ended(place.client, id)
 
 
 async def abort(place: Place, *, id: str) -> None:
-    """Abort what a producer has open."""
+    """Abort a producer's open transaction."""
     await place.producers[id].abort()
     await wait_until_ended(place.client, id)
 
@@ -99,7 +99,7 @@ async def write(
     times: int = 1,
     old_protocol: bool = False,
 ) -> None:
-    """Have a producer commit transactions, one after the other."""
+    """Commit transactions of a producer, one after the other."""
     for _ in range(times):
         await begin(
             place,
@@ -115,14 +115,14 @@ async def write(
 
 
 async def initialise(place: Place, *, id: str, timeout_ms: int = 60_000) -> None:
-    """Have a new instance take an id over, which fences whoever had it."""
+    """Initialize a new instance with an id, which fences the previous one."""
     producer = TransactionalProducer(place.client, id, now_ms=place.now_ms, transaction_timeout_ms=timeout_ms)
     await producer.init_transactions()
     place.producers[id] = producer
 
 
 async def hang(place: Place, *, topic: str = "orders", partition: int = 2, id: str = "order-entry-late") -> None:
-    """Have data of an ended transaction arrive late, with partition verification off (KAFKA-9144)."""
+    """Deliver data of an ended transaction late, with partition verification disabled (KAFKA-9144)."""
     await set_brokers(place, name=VERIFICATION, value="false")
     where = {"orders": topic, "orders-2": f"{topic}-{partition}"}
     names = where | {"order-entry-late": id, "order-entry-late-next": f"{id}-next"}
@@ -130,12 +130,12 @@ async def hang(place: Place, *, topic: str = "orders", partition: int = 2, id: s
 
 
 async def take_over(place: Place, *, id: str = "payment-service", topic: str = "payments") -> None:
-    """Have a second instance with the same id cut off the first one's transaction, then go on."""
+    """Start a second instance with the same id, which aborts the first one's transaction."""
     await play_steps(library()["zombie"], place, place.chance, {"payments": topic, "payment-service": id})
 
 
 async def keep_taking_over(place: Place, *, id: str = "payment-service", every_ms: int = 1_000) -> None:
-    """Have two instances with one id fence each other until the story ends."""
+    """Let two instances with one id fence each other until the rehearsal ends."""
 
     async def fight() -> None:
         while True:
@@ -146,7 +146,7 @@ async def keep_taking_over(place: Place, *, id: str = "payment-service", every_m
 
 
 async def keep_timing_out(place: Place, *, id: str, timeout_ms: int = 1_000) -> None:
-    """Have a producer open transactions that reach their timeout, one after the other, until the story ends."""
+    """Open transactions that time out, one after the other, until the rehearsal ends."""
 
     async def dawdle() -> None:
         for round_ in itertools.count():
@@ -158,7 +158,7 @@ async def keep_timing_out(place: Place, *, id: str, timeout_ms: int = 1_000) -> 
 
 
 async def stop_background(place: Place) -> None:
-    """End what goes on in the background."""
+    """Stop all background tasks."""
     for task in place.tasks:
         task.cancel()
     await asyncio.gather(*place.tasks, return_exceptions=True)
@@ -166,12 +166,12 @@ async def stop_background(place: Place) -> None:
 
 
 async def fence(place: Place, *, id: str) -> None:
-    """Have an administrator fence an id, as Admin.fenceProducers does."""
+    """Fence an id as an administrator (Admin.fenceProducers)."""
     await init_producer_id(place.client, id, ADMIN_FENCE_TIMEOUT_MS)
 
 
 async def write_idempotent(place: Place, *, topic: str = "orders", producers: int = 1) -> None:
-    """Have idempotent producers without a transactional id write once each; partitions remember every one of them."""
+    """Write once with each of several idempotent producers, which fill the partitions' producer state."""
     await ensure_topic(place.client, topic)
     for _ in range(producers):
         producer_id, producer_epoch = await init_idempotent_producer(place.client)
@@ -189,7 +189,7 @@ def _record(key: str, number: int) -> OutgoingRecord:
 
 
 async def skip_marker(place: Place, *, id: str, topic: str = "orders", committed: bool = True) -> None:
-    """End a transaction while its partition has no leader, whose marker is then skipped (KAFKA-20734)."""
+    """End a transaction while its partition has no leader, so that its marker is skipped (KAFKA-20734)."""
     found = await ensure_topic(place.client, topic, partition_count=6, replica_count=1)
     producer = TransactionalProducer(place.client, id, now_ms=place.now_ms)
     await producer.init_transactions()
@@ -205,12 +205,12 @@ async def skip_marker(place: Place, *, id: str, topic: str = "orders", committed
 
 
 async def kill_coordinator(place: Place, *, id: str) -> None:
-    """End the broker that coordinates an id, as kill -9 does."""
+    """Kill the coordinator of an id like kill -9."""
     await kill_broker(place, broker=await place.client.node_id(transaction_coordinator(id)))
 
 
 async def abort_hanging(place: Place) -> None:
-    """Have an administrator write the ABORT marker of every transaction that hangs."""
+    """Write the ABORT marker of every hanging transaction as an administrator."""
     snapshot = await _collect(place)
     for verdict in classify_open_transactions(snapshot):
         if verdict.can_abort:
@@ -224,7 +224,7 @@ async def _collect(place: Place) -> ClusterSnapshot:
 
 
 class _Administrator:
-    """Aborts without a question, and keeps no record: another person at another machine."""
+    """Aborts without confirmation and audit record, as another user on another machine."""
 
     def __init__(self, place: Place, target: Target) -> None:
         self.target = str(target.partition)
@@ -257,7 +257,7 @@ class _Administrator:
 
 
 async def hold_offsets_late(place: Place, *, id: str, group: str, topic: str = "orders") -> None:
-    """Have offsets of an ended transaction arrive late, with partition verification off: nobody will end them."""
+    """Deliver offsets of an ended transaction late, with partition verification disabled, so that they stay pending."""
     await set_brokers(place, name=VERIFICATION, value="false")
     await begin(place, id=id, topic=topic, group=group, offset=1, old_protocol=True)
     identity = place.producers[id].identity
@@ -267,7 +267,7 @@ async def hold_offsets_late(place: Place, *, id: str, group: str, topic: str = "
 
 
 async def fall_behind(place: Place, *, follower: int, leader: int, topic: str = "orders") -> None:
-    """Keep a follower from fetching from a leader while applications write, until it has left the ISR."""
+    """Stop a follower's fetches from a leader while applications write, until it leaves the ISR."""
     await cut_link(place, source=follower, destination=leader)
     found = await ensure_topic(place.client, topic)
     batch = encode_batch([Record(0, place.now_ms(), None, b"behind")])

@@ -1,1 +1,1 @@
-"""The steps of scenarios: what clients and administrators do, what goes wrong, and what must be seen."""
+"""The steps of scenarios: requests of clients and administrators, faults, and assertions."""

@@ -1,4 +1,4 @@
-"""What producers, consumers and administrators do, in the bytes that they send."""
+"""Steps of producers, consumers, and administrators."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from eosctl.wire.records.record import Record
 
 _LEVELS = {"auto": None, "tv1": TV1, "tv2": TV2}
 _TOPIC, _BROKER, _SET = 2, 4, 0
-# INVALID_TXN_STATE below Produce 11, TRANSACTION_ABORTABLE at 11: answers of a broker that verifies (KIP-890).
+# INVALID_TXN_STATE below Produce 11, TRANSACTION_ABORTABLE at 11: errors of a broker with verification (KIP-890).
 _VERIFIED = {ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE}
 _COORDINATOR_AGAIN = {
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -56,7 +56,7 @@ _COORDINATOR_AGAIN = {
 async def topic(
     play: Play, *, name: str, partitions: int = 1, replicas: int | None = None, settings: dict[str, str] | None = None
 ) -> None:
-    """Create a topic. What an existing one holds already is passed over when its records are read."""
+    """Create a topic. Existing records of the topic are ignored later."""
     found = await ensure_topic(
         play.client, name, partition_count=partitions, replica_count=replicas, settings=dict(settings or {})
     )
@@ -66,7 +66,7 @@ async def topic(
 async def producer(
     play: Play, *, name: str, id: str, level: str = "auto", timeout: str = "60s", patience: str | None = None
 ) -> None:
-    """Start a transactional producer with a client of its own, and initialise it; `patience` is of its requests."""
+    """Start a transactional producer with a separate client, and initialize it; `patience` limits its requests."""
     if level not in _LEVELS:
         raise UsageError(f"There is no level {level!r}.", f"There are: {', '.join(_LEVELS)}.", "Choose one.")
     client = await play.open_client(name, None if patience is None else int(parse_ms(patience)))
@@ -78,18 +78,18 @@ async def producer(
 
 
 async def init(play: Play, *, by: str) -> None:
-    """Initialise a producer again: its epoch rises, what was open is aborted."""
+    """Initialize a producer again: its epoch is bumped, its open transaction aborted."""
     await play.producer(by).init_transactions()
 
 
 async def init_until(play: Play, *, by: str, epoch: int) -> None:
-    """Initialise a producer until its epoch is this."""
+    """Initialize a producer until its epoch has a value."""
     while play.producer(by).identity.producer_epoch < epoch:
         await play.producer(by).init_transactions()
 
 
 async def new_producers(play: Play, *, count: int) -> None:
-    """Initialise so many producers, each with a transactional id of its own."""
+    """Initialize several producers, each with its own transactional id."""
     client = await play.open_client("many", 1_000)
     for number in range(count):
         name = f"new-{play.chance.getrandbits(40):x}-{number}"
@@ -97,30 +97,30 @@ async def new_producers(play: Play, *, count: int) -> None:
 
 
 async def send(play: Play, *, by: str, to: str, values: list[str], key: str | None = None) -> None:
-    """Write records in the open transaction, one batch, after adding the partition where the level asks for it."""
+    """Write records in the open transaction as one batch; add the partition first if the level requires it."""
     await play.producer(by).send(partition_of(to), _records(values, key))
 
 
 async def write_undeclared(play: Play, *, by: str, to: str, values: list[str]) -> None:
-    """Write records in the open transaction without adding the partition to it."""
+    """Write records in the open transaction without adding the partition."""
     await play.producer(by).write(partition_of(to), _records(values))
 
 
 async def hold(play: Play, *, by: str, to: str, values: list[str], name: str) -> None:
-    """Let a batch of the open transaction be held up on its way."""
+    """Hold a batch of the open transaction back."""
     made = play.producer(by)
     data = made.encode(partition_of(to), _records(values))
     play.held[name] = HeldBatch(partition_of(to), made.transactional_id, data)
 
 
 async def deliver(play: Play, *, batch: str, level: str = "tv1", within: str = "0s") -> None:
-    """Deliver a batch that was held up, as it was sent.
+    """Deliver a held batch unchanged.
 
     Args:
         play: The run.
         batch: Its name.
         level: The protocol level of the request.
-        within: How long to try again while the broker verifies: a changed setting reaches the logs a moment later.
+        within: How long to retry while the broker verifies, since a changed setting takes a moment to apply.
     """
     if batch not in play.held:
         raise UsageError(f"No batch {batch!r} is held up.", "A step 'hold' makes one.", "Mend the scenario.")
@@ -139,12 +139,12 @@ async def deliver(play: Play, *, batch: str, level: str = "tv1", within: str = "
 
 
 async def lose(play: Play, *, by: str, to: str, records: int) -> None:
-    """Let a producer lose records before they leave it: the next batch has a gap before it."""
+    """Drop a producer's records, so that its next batch has a sequence gap."""
     play.producer(by).lose(partition_of(to), records)
 
 
 async def plain(play: Play, *, to: str, values: list[str], acks: int = -1, gives_up: str | None = None) -> None:
-    """Write records without an id and without a transaction; with `gives_up` for so long and no longer."""
+    """Write records without an id and a transaction; with `gives_up`, only for that long."""
     now_ms = play.place.now_ms()
     data = encode_batch([Record(0, now_ms, *record) for record in _records(values)])
     client = play.client if gives_up is None else await play.open_client("hasty", deadline_ms=int(parse_ms(gives_up)))
@@ -152,13 +152,13 @@ async def plain(play: Play, *, to: str, values: list[str], acks: int = -1, gives
 
 
 async def offsets(play: Play, *, by: str, group: str, of: str, at: int, member: str = "") -> None:
-    """Commit a group's offset within the open transaction; as a `member` of its last generation, or as nobody."""
+    """Commit a group's offset in the open transaction, as a `member` of its last generation or without member."""
     identity = play.member(member).identity if member else GroupIdentity(group)
     await play.producer(by).send_offsets(identity, {partition_of(of): OffsetToCommit(at)})
 
 
 async def commit_offset(play: Play, *, group: str, of: str, at: int) -> None:
-    """Commit a group's offset outside of any transaction."""
+    """Commit a group's offset outside of a transaction."""
     partition = partition_of(of)
     topics = [
         OffsetCommitRequestTopic(partition.topic, partitions=[OffsetCommitRequestPartition(partition.partition, at)])
@@ -177,17 +177,17 @@ async def commit_offset(play: Play, *, group: str, of: str, at: int) -> None:
 
 
 async def commit(play: Play, *, by: str) -> None:
-    """Commit the transaction, whatever was done in it."""
+    """Commit the transaction unconditionally."""
     await play.producer(by).end(committed=True)
 
 
 async def abort(play: Play, *, by: str) -> None:
-    """Abort the transaction, whatever was done in it."""
+    """Abort the transaction unconditionally."""
     await play.producer(by).end(committed=False)
 
 
 async def commit_as_before(play: Play, *, by: str) -> None:
-    """Send the EndTxn of a producer with level TV1 and its present identity, once more or too early."""
+    """Send a TV1 producer's EndTxn with its present identity, again or too early."""
     client, made = play.producer_clients[by], play.producer(by)
     await end_txn(client, made.identity, committed=True, dialect=TV1)
 
@@ -198,15 +198,15 @@ async def wait_ended(play: Play, *, id: str) -> None:
 
 
 async def copy(play: Play, *, by: str, source: str, to: str, group: str, fails: bool = False) -> None:
-    """Consume, transform, produce once: copy what is new to a group, with its offset, in one transaction.
+    """Consume, transform, and produce once: copy a group's new records and its offset in one transaction.
 
     Args:
         play: The run.
         by: The producer.
-        source: What is read (committed records only).
-        to: Where it goes, in capitals.
-        group: Whose offset it is.
-        fails: The application fails before the commit and aborts.
+        source: The input (committed records only).
+        to: The output, in capitals.
+        group: The group.
+        fails: Whether the application fails before the commit and aborts.
     """
     from eosctl.client.consumer import IsolationLevel, Reader
 

@@ -1,4 +1,4 @@
-"""What goes wrong, and time."""
+"""Steps that inject faults and advance the time."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WHO = re.compile(r"\{(leader|follower|second-follower|coordinator|group-coordin
 
 
 async def fault(play: Play, *, words: str) -> None:
-    """Let a fault happen.
+    """Inject a fault.
 
-    `{leader:orders}`, `{follower:orders}`, `{second-follower:orders}`, `{coordinator:app}` and `{group-coordinator:g}`
-    stand for brokers, `{named:1}` for the first one that was found like this.
+    `{leader:orders}`, `{follower:orders}`, `{second-follower:orders}`, `{coordinator:app}`, and `{group-coordinator:g}`
+    are replaced by broker ids, `{named:1}` by the first one replaced before.
     """
     filled = words
     for found in _WHO.finditer(words):
@@ -32,7 +32,7 @@ async def heal(play: Play) -> None:
 
 
 async def advance(play: Play, *, time: str) -> None:
-    """Let time pass."""
+    """Advance the time."""
     await play.place.advance(parse_ms(time))
 
 

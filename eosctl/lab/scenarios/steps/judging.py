@@ -1,4 +1,4 @@
-"""What the checks of `eosctl doctor` say of the cluster, against what a scenario says that they must and must not."""
+"""Compare the findings of `eosctl doctor` with the expected ones."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SECOND_LOOK_MS = 500
 
 
 def require_known(ids: Iterable[str]) -> None:
-    """See that checks of these ids or names exist.
+    """Check that checks with these ids or names exist.
 
     Raises:
-        UsageError: One does not.
+        UsageError: One does not exist.
     """
     known = names_of(ALL_CHECKS)
     for each in ids:
@@ -31,7 +31,7 @@ def require_known(ids: Iterable[str]) -> None:
 
 
 async def judge(play: Play, fire: Sequence[str], silent: Sequence[str]) -> None:
-    """Expect checks to find something or nothing now; without any the cluster is not inspected."""
+    """Expect findings or no findings of checks now; without any, the cluster is not inspected."""
     if not fire and not silent:
         return
     found = await firing_checks(play.place, play.chance)
@@ -42,7 +42,7 @@ async def judge(play: Play, fire: Sequence[str], silent: Sequence[str]) -> None:
 
 
 async def firing_checks(place: Place, chance: random.Random) -> frozenset[str]:
-    """Return the ids of the checks that find something on a cluster."""
+    """Return the ids of the checks with findings on a cluster."""
     observer = Observer(place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
     own = random.Random(chance.random())
     async with connect(place.config, connector=place.connector, chance=own, allowed_apis=READ_ONLY_APIS) as client:

@@ -1,4 +1,4 @@
-"""A scenario while it is played: its clients, producers and held-up batches, and what was expected and seen."""
+"""The state of a running scenario: clients, producers, held batches, and expectations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class Expectation(NamedTuple):
-    """Something that must be so, and what was seen of it."""
+    """An expected value and the observed one."""
 
     what: str
     expected: str
@@ -28,12 +28,12 @@ class Expectation(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Return whether it was so."""
+        """Return whether the expectation was met."""
         return self.expected == self.seen
 
 
 class Step(NamedTuple):
-    """One thing that somebody did, and what the cluster answered (empty when it simply agreed)."""
+    """A step, and the cluster's response (empty for a plain success)."""
 
     actor: str
     action: str
@@ -44,7 +44,7 @@ class Step(NamedTuple):
 
 
 class HeldBatch(NamedTuple):
-    """A batch that is still on its way."""
+    """A batch in transit."""
 
     partition: TopicPartition
     transactional_id: str
@@ -53,19 +53,19 @@ class HeldBatch(NamedTuple):
 
 @dataclass
 class Play:
-    """What the steps of one run share.
+    """The state shared by the steps of a run.
 
     Attributes:
         place: The cluster.
-        client: The administrator's and readers' client.
-        chance: Of the clients.
+        client: The client of the administrator and consumers.
+        chance: Random source of the clients.
         clients: Closes every client at the end.
-        producers: By the name that the scenario gives them.
-        members: Members of groups, by name.
-        held: Batches that are held up, by name.
-        expectations: What was expected and seen so far.
-        named: Brokers that faults were done to, in the order in which they were found.
-        starts: The offset at which the scenario began, of partitions that had records before.
+        producers: Producers by their name in the scenario.
+        members: Group members by name.
+        held: Held batches by name.
+        expectations: The expectations so far.
+        named: Brokers affected by faults, in the order in which they were resolved.
+        starts: Start offsets of partitions that had records before the scenario.
     """
 
     place: Place
@@ -84,7 +84,7 @@ class Play:
         """Return a producer of the scenario.
 
         Raises:
-            UsageError: No step has made it.
+            UsageError: No step has created it.
         """
         if name not in self.producers:
             raise UsageError(f"There is no producer {name!r}.", "A step 'producer' makes one.", "Mend the scenario.")
@@ -94,14 +94,14 @@ class Play:
         """Return a member of a group.
 
         Raises:
-            UsageError: No step has let it join.
+            UsageError: No step has started it.
         """
         if name not in self.members:
             raise UsageError(f"There is no member {name!r}.", "A step 'join' makes one.", "Mend the scenario.")
         return self.members[name]
 
     def in_background(self, doing: Coroutine[object, object, None]) -> None:
-        """Let something go on beside the next steps, at most until the end."""
+        """Run a coroutine in parallel to the next steps, at most until the end."""
         task = asyncio.ensure_future(doing)
 
         async def end() -> None:
@@ -111,13 +111,13 @@ class Play:
         self.clients.push_async_callback(end)
 
     def expect(self, what: str, expected: object, seen: object) -> None:
-        """Note what must be so and what is."""
+        """Record an expected value and the observed one."""
         self.expectations.append(Expectation(what, str(expected), str(seen)))
 
     async def open_client(
         self, client_id: str, patience_ms: int | None = None, deadline_ms: int | None = None
     ) -> Client:
-        """Open a client of its own, which asks again after `patience_ms` and gives up after `deadline_ms`."""
+        """Open a separate client, which retries after `patience_ms` and gives up after `deadline_ms`."""
         config = replace(self.place.config, client_id=client_id)
         if deadline_ms is not None:
             config = replace(config, timeout_ms=deadline_ms, request_timeout_ms=deadline_ms)
@@ -128,6 +128,6 @@ class Play:
 
 
 def partition_of(text: str) -> TopicPartition:
-    """Read `orders` (its partition 0) or `orders-2`."""
+    """Parse `orders` (its partition 0) or `orders-2`."""
     topic, dash, index = text.rpartition("-")
     return TopicPartition(topic, int(index)) if dash and index.isdigit() else TopicPartition(text, 0)

@@ -1,4 +1,4 @@
-"""Every step by its name, checked against what it takes before anything is played."""
+"""Steps by name, validated before a scenario starts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SIGHTS: Final = frozenset(name for name, doing in STEPS.items() if doing.__modul
 
 
 class BoundStep(NamedTuple):
-    """A step that can be done.
+    """A validated step.
 
     Attributes:
         name: Its name.
-        doing: What it does.
-        arguments: With what.
-        refused: The errors of which it must meet one; empty when it must succeed.
+        doing: Its coroutine.
+        arguments: Its arguments.
+        refused: The errors of which it must return one; empty if it must succeed.
     """
 
     name: str
@@ -35,12 +35,12 @@ class BoundStep(NamedTuple):
 
     @property
     def is_sight(self) -> bool:
-        """Return whether it only looks."""
+        """Return whether it is an assertion."""
         return self.name in SIGHTS
 
     @property
     def actor(self) -> str:
-        """Who does it."""
+        """Return who performs the step."""
         if self.is_sight:
             return "reader"
         if "by" in self.arguments or self.name == "producer":
@@ -65,10 +65,10 @@ def _render(value: object) -> str:
 
 
 def bind(words: Mapping[str, Any]) -> BoundStep:
-    """Return a step, checked.
+    """Return a validated step.
 
     Raises:
-        UsageError: There is no such step, it does not take these arguments, or an error that it names is none.
+        UsageError: The step is unknown, its arguments are invalid, or an error name is unknown.
     """
     name = str(words.get("do", ""))
     if name not in STEPS:

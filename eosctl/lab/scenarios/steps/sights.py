@@ -1,4 +1,4 @@
-"""What must be seen: each step asks the cluster afresh and notes what was expected and what is."""
+"""Assertions of scenarios: each queries the cluster and records the expected and the observed value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ISOLATIONS = {"committed": IsolationLevel.READ_COMMITTED, "uncommitted": Isolat
 
 
 async def sees(play: Play, *, of: str, values: list[str], isolation: str = "committed") -> None:
-    """Readers of a partition see exactly these values, in this order."""
+    """Assert that consumers of a partition read exactly these values, in this order."""
     partition = partition_of(of)
     start = play.starts.get(partition, 0)
     if start:
@@ -38,7 +38,7 @@ async def sees(play: Play, *, of: str, values: list[str], isolation: str = "comm
 
 
 async def position(play: Play, *, group: str, of: str, at: int | None = None, unstable: bool = False) -> None:
-    """A group's stable offset is this, there is none, or an open transaction holds it back (`unstable`)."""
+    """Assert a group's stable offset, that it has none, or that an open transaction holds it back (`unstable`)."""
     partition = partition_of(of)
     seen: object
     try:
@@ -68,13 +68,13 @@ async def _unstable(play: Play, group: str, of: str) -> str:
 
 
 async def state(play: Play, *, id: str, now: str) -> None:
-    """Return the coordinator has an id in this state."""
+    """Assert the state of an id in its coordinator."""
     seen = await _describe(play, id)
     play.expect(f"{id} is in", now, seen.transaction_state if seen is not None else "no state")
 
 
 async def epoch(play: Play, *, id: str, at: int, of_producer: str = "") -> None:
-    """Return the epoch of an id is this; with `of_producer` so much above what that producer believes."""
+    """Assert the epoch of an id; with `of_producer`, relative to the epoch that the producer has."""
     seen = await _describe(play, id)
     base = play.producer(of_producer).identity.producer_epoch if of_producer else 0
     what = f"the epoch of {id} is above that of {of_producer} by" if of_producer else f"the epoch of {id} is"
@@ -82,14 +82,14 @@ async def epoch(play: Play, *, id: str, at: int, of_producer: str = "") -> None:
 
 
 async def new_producer_id(play: Play, *, id: str, than: str) -> None:
-    """An id has another producer id than a producer believes."""
+    """Assert that an id has another producer id than the producer."""
     seen = await _describe(play, id)
     other = seen is not None and seen.producer_id != play.producer(than).identity.producer_id
     play.expect(f"the producer id of {id} is another than that of {than}", True, other)
 
 
 async def ids(play: Play, *, prefix: str, count: int) -> None:
-    """Coordinators know so many transactional ids that begin like this."""
+    """Assert the number of transactional ids with a prefix in the coordinators."""
     brokers = [broker.node_id for broker in play.client.cluster.brokers]
     answers = await play.client.fan_out(brokers, ApiKey.LIST_TRANSACTIONS, lambda _: ListTransactionsRequest([], []))
     found = {
@@ -103,7 +103,7 @@ async def ids(play: Play, *, prefix: str, count: int) -> None:
 
 
 async def stable_until(play: Play, *, of: str, hidden: int) -> None:
-    """So many offsets at the end of a partition are not stable: read_committed readers wait before them."""
+    """Assert the number of offsets at the end of a partition beyond its last stable offset."""
     partition = partition_of(of)
     stable = await list_offset(play.client, partition, isolation=IsolationLevel.READ_COMMITTED)
     end = await list_offset(play.client, partition)
@@ -111,7 +111,7 @@ async def stable_until(play: Play, *, of: str, hidden: int) -> None:
 
 
 async def doctor(play: Play, *, fire: list[str] | None = None, silent: list[str] | None = None) -> None:
-    """Checks of `eosctl doctor` find something now, or find nothing."""
+    """Assert that checks of `eosctl doctor` have findings now, or none."""
     await judge(play, fire or (), silent or ())
 
 

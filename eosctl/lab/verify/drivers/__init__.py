@@ -1,1 +1,1 @@
-"""Programs that lend a run the clients of other languages, and how they are made ready to start."""
+"""Programs that provide the clients of other languages, and their preparation."""

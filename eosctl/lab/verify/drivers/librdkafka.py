@@ -1,7 +1,7 @@
-"""Transactions of confluent-kafka, asked for line by line: JSON in, JSON out (form: eosctl/lab/verify/driver.py).
+"""Transactions of confluent-kafka, driven by JSON lines (protocol: `eosctl/lab/verify/driver.py`).
 
-Its librdkafka ends transactions with EndTxn up to version 4. Each actor has clients and a thread of its own, as their
-calls wait. Run as `python -m eosctl.lab.verify.drivers.librdkafka`.
+Its librdkafka ends transactions with EndTxn up to version 4. Each actor has separate clients and a thread, since their
+calls block. Run as `python -m eosctl.lab.verify.drivers.librdkafka`.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ _ASK_S: Final = 5.0
 _TAKE_COUNT: Final = 20
 _READ_COUNT: Final = 1_000
 _FENCED: Final = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
-#: What librdkafka has to say about the faults of a run is in the history.
+#: librdkafka's errors about a run's faults are in the history.
 _SILENT: Final = logging.getLogger(f"{__name__}.silent")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
-#: A token has no end that librdkafka could know: it asks again for the same one.
+#: A token without a known expiration: librdkafka requests the same one again.
 _TOKEN_ENDS_S: Final = 4_102_444_800.0
 
 
 class NotDelivered(KafkaException):
-    """A record was refused or not acknowledged: its transaction can only be aborted."""
+    """A record was rejected or not acknowledged: its transaction can only be aborted."""
 
 
 def client_settings(access: Mapping[str, Any]) -> dict[str, Any]:
-    """Return librdkafka's settings for reaching a cluster.
+    """Return librdkafka's connection settings.
 
     Args:
-        access: What `eosctl.client.access.program_access` returns.
+        access: The result of `eosctl.client.access.program_access`.
     """
     settings: dict[str, Any] = librdkafka_settings(access)
     if token := settings.pop(BEARER, ""):
@@ -62,7 +62,7 @@ def failure_class(error: Exception) -> str:
 
 
 class Actor:
-    """A producer, a member of a group with one, or a reader of one partition."""
+    """A producer, a producer with a group member, or a consumer of one partition."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.asks: SimpleQueue[Ask | None] = SimpleQueue()
@@ -84,24 +84,24 @@ class Actor:
         }
 
     def act(self, ask: Ask) -> dict[str, Any]:
-        """Do what was asked.
+        """Execute a request.
 
         Raises:
-            KafkaException: The client could not.
+            KafkaException: The client failed.
         """
         return self._ops[ask["op"]](ask) or {}
 
     def words_of(self, error: Exception) -> str:
-        """Return what an error says, and what the client has said since it began: a timeout alone tells no cause."""
+        """Return an error's message with the client's messages since it started, since a timeout alone has no cause."""
         if self._producer is not None:
-            self._producer.poll(0)  # hands over what is waiting to be heard
+            self._producer.poll(0)  # Serve the pending callbacks.
         return f"{str(error) or repr(error)}{self._said}"
 
     def _hear(self, error: KafkaError) -> None:
         self._said = f" ({error.str()})"
 
     def close(self) -> None:
-        """Leave the group; the producer goes without a word, as in a process that dies."""
+        """Leave the group; discard the producer without a request, like a process that dies."""
         if self._consumer is not None:
             self._consumer.close()
         self._producer = None
@@ -113,7 +113,8 @@ class Actor:
                 "transactional.id": ask["transactional_id"],
                 "transaction.timeout.ms": ask["timeout_ms"],
                 "message.timeout.ms": ask["timeout_ms"],
-                "socket.timeout.ms": min(3_000, ask["timeout_ms"]),  # it refuses one above the timeout of transactions
+                # librdkafka rejects a value above the transaction timeout.
+                "socket.timeout.ms": min(3_000, ask["timeout_ms"]),
                 "linger.ms": 0,
             }
             self._producer = Producer(settings, logger=_SILENT)
@@ -139,7 +140,7 @@ class Actor:
             partition=ask["partition"],
             on_delivery=lambda error, message: told.append((error, message.offset())),
         )
-        while not told:  # bounded by message.timeout.ms
+        while not told:  # Limited by message.timeout.ms.
             self._producer.poll(_ASK_S)
         error, offset = told[0]
         if error is not None:
@@ -200,7 +201,7 @@ def _live(actor: Actor, answers: Callable[[dict[str, Any]], None]) -> None:
 
 
 def main() -> None:
-    """Answer until there are no more asks."""
+    """Respond to requests until the input ends."""
     writing = threading.Lock()
 
     def tell(answer: dict[str, Any]) -> None:
@@ -221,7 +222,7 @@ def main() -> None:
             actors[name] = Actor(settings)
             threading.Thread(target=_live, args=(actors[name], tell), daemon=True).start()
         actors[name].asks.put(ask)
-    os._exit(0)  # the clients' threads would wait for brokers
+    os._exit(0)  # The clients' threads would wait for brokers.
 
 
 if __name__ == "__main__":

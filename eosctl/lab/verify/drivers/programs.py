@@ -1,4 +1,4 @@
-"""How the programs of other clients are built and started: Java's with its jars, franz-go's with its modules."""
+"""Build and start the programs of other clients: Java with its jars, franz-go with its modules."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ _BUILD_S: Final = 600
 
 
 def prepare_driver(kind: ClientKind, scratch: Path) -> list[str]:
-    """Build the program of a client and return the command that starts it.
+    """Build the program of a client and return its command.
 
-    The first use fetches the client: jars through Maven, held to the lab's checksums, or Go modules, held to go.sum.
+    The first use fetches the client: jars through Maven, verified by the lab's checksums, or Go modules, verified by
+    go.sum.
 
     Args:
-        kind: Which client.
-        scratch: An empty folder that lives as long as the program.
+        kind: The client.
+        scratch: An empty folder that exists as long as the program runs.
 
     Raises:
-        EosctlError: A tool is missing, or the client cannot be had.
+        EosctlError: A tool is missing, or the client cannot be fetched.
     """
     if kind is ClientKind.LIBRDKAFKA:
         return [sys.executable, "-m", _PYTHON_MODULE]
@@ -47,8 +48,9 @@ def prepare_driver(kind: ClientKind, scratch: Path) -> list[str]:
         Path(path).write_bytes(_data(Path(path).name))
     classes = f"{runtime.jars}/*"
     _build([_tool("javac", "openjdk-17-jdk-headless"), "-d", str(scratch), "-cp", classes, *sources], scratch)
-    # Its clients' log lines would be about the faults of the run, which are in the history.
-    options = (f"-Xmx{_HEAP_BYTES >> 20}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # few calls, quick to start
+    # Its clients' log lines would report the run's faults, which are in the history.
+    # Few calls; optimize the start-up.
+    options = (f"-Xmx{_HEAP_BYTES >> 20}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
     return [str(runtime.java), *options, "-cp", f"{scratch}:{classes}", _JAVA_MAIN]
 
 

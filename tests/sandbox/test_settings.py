@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from eosctl.errors import UsageError
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig, check_topic_setting
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.sandbox.profile import node_settings
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, setting_table
 from eosctl.sandbox.user_settings import check_user_settings
+from scripts.parameter_tables.__main__ import MACHINE_DEPENDENT
 
 
 @pytest.mark.parametrize(("release", "broker_count", "topic_count"), [("3.9", 329, 36), ("4.3", 360, 34)])
@@ -116,3 +118,23 @@ def test_a_node_has_the_name_of_its_logs(text: str, node: int) -> None:
 def test_other_names_are_no_nodes(word: str) -> None:
     with pytest.raises(UsageError, match="is not a value of node"):
         parse_order(["kill", f"node={word}"])
+
+
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+@pytest.mark.parametrize("scope", ["broker", "topic"])
+def test_the_tables_of_knowledge_have_the_same_facts(release: str, scope: str) -> None:
+    """The sandbox cannot import knowledge: the two tables are held to each other, setting by setting."""
+    major, minor = map(int, release.split("."))
+    spans = {
+        name: (span, parameter.type)
+        for name, parameter in load_tables()[scope].parameters.items()
+        if not parameter.alias and (span := parameter.at((major, minor))) is not None
+    }
+    own = getattr(setting_table(release), scope)
+    assert {name for name, setting in own.items() if not setting.internal} <= spans.keys() <= own.keys()
+    for name, (span, kind) in spans.items():
+        assert span.bounds == own[name].valid, name
+        # Knowledge has one type for all releases: these became lists or integers in 4.x.
+        became = {("list", "string"), ("int", "short")}
+        assert kind == own[name].type.name.lower() or (kind, own[name].type.name.lower()) in became, name
+        assert span.default == own[name].default or name in MACHINE_DEPENDENT, name

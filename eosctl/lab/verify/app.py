@@ -35,25 +35,12 @@ _OUTCOMES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AppPlan:
-    """The parameters of a test.
+class AppPlan(AppWork, frozen=True, kw_only=True):
+    """The parameters of a test, besides the work.
 
     Attributes:
         run: Identifies this run in every mark.
         seed: Seed of sizes, keys, aborts, and poison.
-        input_topic: The topic to write to.
-        output_topic: The topic to read.
-        dead_letter_topic: The topic of poison inputs; None without one.
-        groups: The groups with watched offsets.
-        input_count: Number of inputs, including those of aborted transactions.
-        rate_per_s: Inputs per second.
-        key_count: Number of distinct keys.
-        abort_share: Share of aborted input transactions, 0 to 1.
-        poison_share: Share of poison inputs, 0 to 1.
-        template: A valid value, with `{tag}`, `{number}`, and `{key}`.
-        poison_template: A value that the application cannot process.
-        settle_ms: Time without new outputs after which missing ones count as lost.
         transaction_timeout_ms: `transaction.timeout.ms` of the inputs.
     """
 

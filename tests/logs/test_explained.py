@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.hot_paths import bytecodes
-from eosctl.logs.incidents.explained import AFTER_MS, CERTAIN, EXPLANATIONS, Causes, Explains, Spans
+from eosctl.logs.incidents.explained import AFTER_MS, CERTAIN, EXPLANATIONS, Causes, Explains, spans_of
 from eosctl.logs.incidents.judge import judge_incidents
 from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
@@ -86,7 +86,7 @@ def test_an_incident_is_explained_where_the_rules_say_so_of_a_pair(found: Sequen
 def test_those_of_a_time_are_those_that_touch_it(found: Sequence[Incident], start_ms: int, length_ms: int) -> None:
     end_ms = start_ms + length_ms
     wanted = [one for one in found if one.t_start_ms <= end_ms and one.t_end_ms >= start_ms]
-    spans = Spans(found)
+    spans = spans_of(found)
     assert sorted(map(id, spans.touching(start_ms, end_ms))) == sorted(map(id, wanted))
     assert spans.has(start_ms, end_ms) == bool(wanted)
 

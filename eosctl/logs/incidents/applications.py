@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.names import PROCESS, application_of_id
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
@@ -31,6 +33,7 @@ _FENCED: Final = frozenset(
         "InvalidTxnStateException",
     }
 )
+_STOPS: Final = ("CLIENT_STOP", "APPLICATION_STOP", "APPLICATION_KILLED", "PRODUCER_FENCED", "CLIENT_FATAL")
 _THREAD: Final = re.compile(r"-StreamThread-\d+$")
 _CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 
@@ -52,6 +55,7 @@ def find_slow_processing(story: LogStory) -> Iterator[Incident]:
 
 def _dropped_out(story: LogStory) -> Iterator[Incident]:
     """Yield the members that learn that they are out of their groups, where their logs begin behind the reason."""
+    names = _StreamsNames(story)
     learned = [event for event in story.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
     learned += [
         event
@@ -65,7 +69,7 @@ def _dropped_out(story: LogStory) -> Iterator[Incident]:
             if around:
                 continue
             streams = first.category == "TASK_MIGRATED"
-            group = story.value_in_log(first, "group") or (streams_application(story, episode) if streams else "")
+            group = story.value_in_log(first, "group") or (names.of(episode) if streams else "")
             yield incident(
                 "task_migrated" if streams else "poll_interval_exceeded",
                 "slow-processing",
@@ -88,18 +92,16 @@ def _group_of(story: LogStory, event: LogEvent) -> str:
     if named := event.fields.get("group") or story.value_in_log(event, "group"):
         return named
     client = event.fields.get("rdkafka_client", "").rpartition("#")[0]
-    told = (other for other in story.of("REBALANCE_TRIGGER") if client and other.fields.get("member_client") == client)
-    near = (other for other in told if abs(time_of(other) - time_of(event)) <= AROUND_MS)
-    return next((other.fields["group"] for other in near if other.fields.get("group")), "")
+    told = story.with_value("member_client", client, "REBALANCE_TRIGGER", having="group") if client else ()
+    near = within(told, time_of(event) - AROUND_MS, time_of(event) + AROUND_MS)
+    return next((other.fields["group"] for other in near), "")
 
 
 def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
     start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
-    around = [
-        event
-        for event in story.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
-        if start - 1_000 <= time_of(event) <= end and _concerns(story, event, group, episode[0].application)
-    ]
+    told = story.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
+    near = within(told, start - 1_000, end)
+    around = [event for event in near if _concerns(story, event, group, episode[0].application)]
     streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
     timed_out = next((event for event in episode if event.application not in story.servers()), episode[0])
     named = "" if streams else story.value_in_log(timed_out, "transactional_id")
@@ -123,10 +125,11 @@ def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
 
 def find_failed_streams(story: LogStory) -> Iterator[Incident]:
     """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
+    names = _StreamsNames(story)
     failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
     for events in by_key(_parted(story, failures)).values():
         for episode in episodes(events, FAILURE_SPREAD_MS):
-            application = streams_application(story, episode)
+            application = names.of(episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
                 yield _broken_store(application, episode)
             elif any(
@@ -192,16 +195,13 @@ def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
 def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
     """Yield applications that ended without a word and were started again."""
     starts = [event for event in story.client_events("CLIENT_START") if event.fields.get("transactional_id")]
+    names = _StreamsNames(story)
     wiped = [event for event in story.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
     for events in by_key((story.log_of(event), event) for event in wiped).values():
         for episode in episodes(events, AROUND_MS):
-            application = streams_application(story, episode)
-            echoes = [
-                event
-                for event in story.log_with(episode[0])
-                if event.category in ("TASK_CORRUPTED", "STATE_RESTORE_END")
-                and time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + AROUND_MS
-            ]
+            application = names.of(episode)
+            end_ms = time_of(episode[-1]) + AROUND_MS
+            echoes = story.log_between(episode[0], time_of(episode[0]), end_ms, ("TASK_CORRUPTED", "STATE_RESTORE_END"))
             tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
             yield incident(
                 "task_corrupted",
@@ -236,9 +236,10 @@ def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
 
 def _silent_restarts(story: LogStory, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
     """Yield each start of a transactional id with the start before it that never said it ended."""
+    ends = _Ends(story)
     for events in by_key((event.fields["transactional_id"], event) for event in starts).values():
         for before, after in pairwise(events):
-            if time_of(after) - time_of(before) <= RESTART_WITHIN_MS and not _ended(story, before, after):
+            if time_of(after) - time_of(before) <= RESTART_WITHIN_MS and not ends.between(before, after):
                 yield before, after
 
 
@@ -263,32 +264,36 @@ def _instance(event: LogEvent) -> str:
     return application_of_id(event.fields["transactional_id"])
 
 
-def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:
-    """Whether a session says that it ends, or lives on beside the next one."""
-    name = before.fields["transactional_id"]
-    for event in story.log_with(before):
-        if time_of(before) <= time_of(event) <= time_of(after):
-            stops = event.category in (
-                "CLIENT_STOP",
-                "APPLICATION_STOP",
-                "APPLICATION_KILLED",
-                "PRODUCER_FENCED",
-                "CLIENT_FATAL",
-            )
-            if stops and event.fields.get("transactional_id", name) == name:
-                return True
-        elif time_of(event) > time_of(after) and (
-            story.log_of(before) != story.log_of(after)
-            # Two that share a log, of which the later one fences the other.
-            or (event.category == "PRODUCER_FENCED" and story.transactional_id(event) == name)
-        ):
+class _Ends:
+    """How the sessions of clients end, by the words of their logs."""
+
+    def __init__(self, story: LogStory) -> None:
+        self._story = story
+        self._last_fenced: dict[str, dict[str, int]] = {}
+
+    def between(self, before: LogEvent, after: LogEvent) -> bool:
+        """Whether a session says that it ends, or lives on beside the next one."""
+        name = before.fields["transactional_id"]
+        told = self._story.log_between(before, time_of(before), time_of(after), _STOPS)
+        if any(event.fields.get("transactional_id", name) == name for event in told):
             return True
-    return False
+        if self._story.log_of(before) != self._story.log_of(after):
+            return time_of(self._story.log_with(before)[-1]) > time_of(after)
+        # Two that share a log, of which the later one fences the other.
+        return self._fenced_ms(before, name) > time_of(after)
+
+    def _fenced_ms(self, event: LogEvent, name: str) -> float:
+        """Return when the log of an event last tells that an id was fenced."""
+        log = self._story.log_of(event)
+        if log not in self._last_fenced:
+            fenced = self._story.log_between(event, -inf, inf, ("PRODUCER_FENCED",))
+            self._last_fenced[log] = {self._story.transactional_id(one): time_of(one) for one in fenced}
+        return self._last_fenced[log].get(name, -inf)
 
 
 def _last_sign(story: LogStory, before: LogEvent, after: LogEvent) -> int:
-    signs = [time_of(event) for event in story.log_with(before) if time_of(event) < time_of(after)]
-    return max(signs, default=time_of(before))
+    last = last_before(story.log_with(before), time_of(after))
+    return time_of(last or before)
 
 
 def _concerns(story: LogStory, event: LogEvent, group: str, application: str) -> bool:
@@ -296,30 +301,44 @@ def _concerns(story: LogStory, event: LogEvent, group: str, application: str) ->
         return event.application == application
     if named := event.fields.get("group"):
         return named == group
-    return any(other.fields.get("group") == group for other in story.log_with(event)) and (
-        event.application not in story.servers()
-    )
+    return event.application not in story.servers() and group in story.values_in_log(event, "group")
 
 
 def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
     return [group[0] for group in by_key((event.file, event) for event in events).values()]
 
 
-def streams_application(story: LogStory, episode: Sequence[LogEvent]) -> str:
-    """Return the application.id of records of Streams, or the program that wrote them where none is named."""
-    if named := story.value_in_log(episode[0], "application_id"):
-        return named
-    for event in (*episode, *story.log_with(episode[0])):
-        for name in ("stream_client", "stream_thread"):
-            if identity := event.fields.get(name):
-                return _named_by(story, episode[0], identity) or _THREAD.sub("", _CLIENT.sub("", identity))
-    return episode[0].application
+class _StreamsNames:
+    """The Streams applications that logs are of, by the names of their clients and threads."""
+
+    def __init__(self, story: LogStory) -> None:
+        self._story = story
+        self._firsts: dict[str, str] = {}
+        self._clients: dict[str, list[tuple[str, str]]] = {}
+
+    def of(self, episode: Sequence[LogEvent]) -> str:
+        """Return the application that events of one log are of; the program's name where nothing says it."""
+        first = episode[0]
+        if named := self._story.value_in_log(first, "application_id"):
+            return named
+        log = self._story.log_of(first)
+        if log not in self._firsts:
+            self._firsts[log] = next(filter(None, map(_identity, self._story.log_with(first))), "")
+        identity = next(filter(None, map(_identity, episode)), self._firsts[log])
+        if not identity:
+            return first.application
+        return self._named_by(first, identity) or _THREAD.sub("", _CLIENT.sub("", identity))
+
+    def _named_by(self, event: LogEvent, identity: str) -> str:
+        """Return the application whose settings give a Streams client its name, which need not be the application's."""
+        log = self._story.log_of(event)
+        if log not in self._clients:
+            told = (
+                (one.fields.get("client_id"), one.fields.get("application_id")) for one in self._story.log_with(event)
+            )
+            self._clients[log] = list(dict.fromkeys((client, owner) for client, owner in told if client and owner))
+        return next((owner for client, owner in self._clients[log] if identity.startswith(f"{client}-")), "")
 
 
-def _named_by(story: LogStory, event: LogEvent, identity: str) -> str:
-    """Return the application whose settings give a Streams client its name, which need not be the application's."""
-    for one in story.log_with(event):
-        client = one.fields.get("client_id")
-        if client and one.fields.get("application_id") and identity.startswith(f"{client}-"):
-            return one.fields["application_id"]
-    return ""
+def _identity(event: LogEvent) -> str:
+    return event.fields.get("stream_client") or event.fields.get("stream_thread") or ""

@@ -6,6 +6,7 @@ that only repeat a failure of another layer (``echo`` in the catalogue) join the
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Final
@@ -87,8 +88,8 @@ def _joined(
     story: LogStory, faults: Iterable[Sequence[LogEvent]], known: Mapping[str, CataloguedIncident]
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield faults with their echoes: records of the same program and time that only repeat it."""
-    of_log: dict[str, list[list[LogEvent]]] = {}
-    # Causes first; among echoes, the one that the catalogue rates worst leads. What has no name of its own is last.
+    of_log: dict[str, _Faults] = defaultdict(_Faults)
+    # Causes first; among echoes, the one that the catalogue rates worst leads.
     ranked = sorted(
         faults,
         key=lambda events: (
@@ -99,26 +100,47 @@ def _joined(
         ),
     )
     for events in ranked:
-        told = of_log.setdefault(story.log_of(events[0]), [])
         is_echo = known[events[0].category].is_echo and events[0].application not in story.servers()
-        same = [one for one in told if _is_same(story, one, events)]
-        home = next((one for one in (told if is_echo else same) if _is_near(one, events)), None)
+        of_log[story.log_of(events[0])].add(events, is_echo=is_echo)
+    yield from (events for told in of_log.values() for events in told.all)
+
+
+class _Faults:
+    """The faults of a log, found by the parts of time that they touch."""
+
+    def __init__(self) -> None:
+        self.all: list[list[LogEvent]] = []
+        self._spans: list[tuple[int, int]] = []
+        self._at: dict[int, list[int]] = defaultdict(list)
+
+    def add(self, events: Sequence[LogEvent], *, is_echo: bool) -> None:
+        """Add records as a fault of their own, or as an echo to the first fault near them."""
+        begin, end = time_of(events[0]), time_of(events[-1])
+        home = next(self._near(begin, end), None) if is_echo else None
         if home is None:
-            told.append(list(events))
+            home = len(self.all)
+            self.all.append([])
+            self._spans.append((begin, end))
+            reached = range(0)
         else:
-            home += events
-    yield from (events for told in of_log.values() for events in told)
+            reached = _parts(*self._spans[home])
+            self._spans[home] = min(begin, self._spans[home][0]), max(end, self._spans[home][1])
+        self.all[home] += events
+        for part in _parts(*self._spans[home]):
+            if part not in reached:
+                self._at[part].append(home)
+
+    def _near(self, begin: int, end: int) -> Iterator[int]:
+        """Yield the faults near a time, the first one first."""
+        told = {fault for part in _parts(begin - ECHO_MS, end + ECHO_MS) for fault in self._at.get(part, ())}
+        for fault in sorted(told):
+            if self._spans[fault][0] - ECHO_MS <= end and self._spans[fault][1] + ECHO_MS >= begin:
+                yield fault
 
 
-def _is_same(story: LogStory, home: Sequence[LogEvent], events: Sequence[LogEvent]) -> bool:
-    """Whether a client's records repeat, without a name, what its library's say with one."""
-    is_client = events[0].application not in story.servers()
-    return is_client and home[0].category == events[0].category and not _name(story, events[0])
-
-
-def _is_near(home: Sequence[LogEvent], events: Sequence[LogEvent]) -> bool:
-    begin, end = min(map(time_of, home)) - ECHO_MS, max(map(time_of, home)) + ECHO_MS
-    return time_of(events[0]) <= end and time_of(events[-1]) >= begin
+def _parts(begin: int, end: int) -> range:
+    """Return the parts of time that a span touches; the records of a fault are in one another's, or in the next."""
+    return range(begin // EPISODE_MS, end // EPISODE_MS + 1)
 
 
 def _incident(story: LogStory, known: CataloguedIncident, events: Sequence[LogEvent]) -> Incident:

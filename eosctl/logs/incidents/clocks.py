@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -161,7 +162,11 @@ def _zone_like(offset_ms: int) -> int:
 
 def _shared_by_most(offsets: Sequence[int], server_count: int) -> int:
     """Return how far the clock that most logs share is from the servers'; 0 when it is theirs."""
-    near = {value: sum(abs(value - other) <= TOLERATED_MS for other in offsets) for value in offsets}
+    ordered = sorted(offsets)
+    near = {
+        value: bisect_right(ordered, value + TOLERATED_MS) - bisect_left(ordered, value - TOLERATED_MS)
+        for value in offsets
+    }
     best = max(near, key=lambda value: near[value])
     return (
         round(median(value for value in offsets if abs(value - best) <= TOLERATED_MS))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
+from eosctl.logs.incidents.index import Intervals
 from eosctl.model.incident import Incident
 
 BEFORE_MS: Final = 5_000
@@ -78,26 +77,9 @@ _NAMES: Final = ("transactional.id", "group", "application.id", "producerId")
 _OWNERS: Final = ("application.id", "group")
 
 
-class Spans:
-    """Incidents by their time, so that those of a time are found without a look at all."""
-
-    def __init__(self, incidents: Iterable[Incident]) -> None:
-        self._all = sorted(incidents, key=lambda one: one.t_start_ms)
-        self._starts = [one.t_start_ms for one in self._all]
-        self._last_ends = list(accumulate((one.t_end_ms for one in self._all), max))
-
-    def has(self, start_ms: int, end_ms: int) -> bool:
-        """Whether one of them touches a time, its ends included."""
-        count = bisect_right(self._starts, end_ms)
-        return count > 0 and self._last_ends[count - 1] >= start_ms
-
-    def touching(self, start_ms: int, end_ms: int) -> Iterator[Incident]:
-        """Yield those that touch a time, its ends included."""
-        for place in range(bisect_right(self._starts, end_ms) - 1, -1, -1):
-            if self._last_ends[place] < start_ms:
-                return
-            if self._all[place].t_end_ms >= start_ms:
-                yield self._all[place]
+def spans_of(incidents: Iterable[Incident]) -> Intervals[Incident]:
+    """Return incidents by their time, so that those of a time are found without a look at all."""
+    return Intervals((one.t_start_ms, one.t_end_ms, one) for one in incidents)
 
 
 class Causes:
@@ -109,7 +91,7 @@ class Causes:
             if rule := _RULES.get(one.kind):
                 for key in _keys_of_cause(one) if rule.same_subject else (_WHATEVER,):
                     found.setdefault((one.kind, key), []).append(one)
-        self._spans = {key: Spans(ones) for key, ones in found.items()}
+        self._spans = {key: spans_of(ones) for key, ones in found.items()}
 
     def explain(self, one: Incident) -> bool:
         """Whether one of them explains an incident."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.quorum import FAILOVER_MS, led_quorum, successor_of
+from eosctl.logs.incidents.index import last_before, within
+from eosctl.logs.incidents.quorum import FAILOVER_MS, Quorum, successor_of
 from eosctl.logs.incidents.servers import Outage, first_of_each, names_node
 from eosctl.logs.incidents.shortages import SHORTAGE_GAP_MS
 from eosctl.logs.incidents.story import LogStory, incident, time_of
@@ -18,10 +19,11 @@ _TOPIC: Final = "__transaction_state-"
 
 def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
     """Yield the crashes of servers with what moved because of them."""
+    quorum, coordinators = Quorum(story), _Coordinators(story)
     for outage in outages:
         if outage.planned:
             continue
-        was_controller = led_quorum(story, outage.node, outage.down_ms)
+        was_controller = quorum.was_led_by(outage.node, outage.down_ms)
         successor = successor_of(story, outage.node, outage.down_ms)
         if was_controller and successor is not None:
             yield incident(
@@ -36,14 +38,14 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
             )
         if not outage.is_broker:
             continue
-        moved = _coordinator_moves(story, outage)
+        moved = coordinators.moves(outage)
         affected = _affected(story, outage)
-        elsewhere = _coordinated_elsewhere(story, outage)
-        has_failed_over = bool(moved) or any(story.transactional_id(event) not in elsewhere for event in affected)
+        felt = {story.transactional_id(event) for event in affected}
+        has_failed_over = bool(moved) or not all(_is_elsewhere(story, outage, one) for one in felt)
         if was_controller and successor is not None and not has_failed_over:
             continue
-        homes = _coordinator_partitions(story)
-        ids = _concerned(story, affected, homes, moved)
+        homes = coordinators.partitions
+        ids = tuple(sorted(felt | coordinators.nameless(moved)))
         partitions = {homes[one] for one in ids if one in homes and (not moved or homes[one] in moved)}
         yield incident(
             "coordinator_failover" if has_failed_over else "broker_crash",
@@ -58,61 +60,63 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
         )
 
 
-def _coordinator_moves(story: LogStory, outage: Outage) -> dict[str, LogEvent]:
-    """Return who took over which partition of the transaction log.
+class _Coordinators:
+    """Which broker coordinated which partition of the transaction log, and the transactional ids of each.
 
     A broker tells of its election again when anything about a partition changes (up to 3.7): only an epoch that nobody
     had before is a move, and the first one of a partition never is.
+
+    Attributes:
+        partitions: The partition of each transactional id, as coordinators tell it.
     """
-    moved: dict[str, LogEvent] = {}
-    known = set()
-    for event in story.of("COORDINATOR_LOAD"):
-        if "txn coordinator" not in event.message:
-            continue
-        elected = event.fields.get("coordinator_partition", ""), event.fields.get("coordinator_epoch")
-        soon = outage.down_ms <= time_of(event) <= outage.down_ms + FAILOVER_MS
-        if soon and event.fields.get("broker") != outage.node and elected not in known and elected[1] != "0":
-            moved.setdefault(_TOPIC + elected[0], event)
-        known.add(elected)
-    return moved
+
+    def __init__(self, story: LogStory) -> None:
+        elections: dict[tuple[str, str | None], LogEvent] = {}
+        for event in story.of("COORDINATOR_LOAD"):
+            if "txn coordinator" in event.message:
+                elections.setdefault(_election(event), event)
+        self._moves = [event for (_, epoch), event in elections.items() if epoch != "0"]
+        self.partitions: Mapping[str, str] = {
+            event.fields["transactional_id"]: event.fields["coordinator_partition"]
+            for event in story.of("INIT_PRODUCER_ID")
+            if event.fields.get("transactional_id") and event.fields.get("coordinator_partition")
+        }
+        self._nameless: dict[str, set[str]] = {}
+        for one, partition in self.partitions.items():
+            if one not in story.ids_of_clients:
+                self._nameless.setdefault(partition, set()).add(one)
+
+    def moves(self, outage: Outage) -> dict[str, LogEvent]:
+        """Return who took over which partition of the transaction log."""
+        moved: dict[str, LogEvent] = {}
+        for event in within(self._moves, outage.down_ms, outage.down_ms + FAILOVER_MS):
+            if event.fields.get("broker") != outage.node:
+                moved.setdefault(_TOPIC + _election(event)[0], event)
+        return moved
+
+    def nameless(self, partitions: Iterable[str]) -> set[str]:
+        """Return the ids of some partitions that no client's log names."""
+        return {one for partition in partitions for one in self._nameless.get(partition, ())}
+
+
+def _election(event: LogEvent) -> tuple[str, str | None]:
+    return event.fields.get("coordinator_partition", ""), event.fields.get("coordinator_epoch")
 
 
 def _affected(story: LogStory, outage: Outage) -> list[LogEvent]:
     """Return what transactional clients printed about the node while it was away; not those that started later."""
     until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
+    told = story.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
     return [
         event
-        for event in story.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
-        if outage.down_ms - 1000 <= time_of(event) <= until
-        and names_node(event.message, outage.node)
+        for event in within(told, outage.down_ms - 1000, until)
+        if names_node(event.message, outage.node)
         and story.transactional_id(event)
         and story.log_start_ms(event) <= (outage.up_ms or until)
     ]
 
 
-def _coordinator_partitions(story: LogStory) -> dict[str, str]:
-    """Return the partition of the transaction log of each transactional id, as coordinators tell it."""
-    return {
-        event.fields["transactional_id"]: event.fields["coordinator_partition"]
-        for event in story.of("INIT_PRODUCER_ID")
-        if event.fields.get("transactional_id") and event.fields.get("coordinator_partition")
-    }
-
-
-def _coordinated_elsewhere(story: LogStory, outage: Outage) -> set[str]:
-    """Return the transactional ids that were last initialised by another broker than the one that was lost."""
-    last = {
-        event.fields["transactional_id"]: event.fields.get("broker")
-        for event in story.server_events("INIT_PRODUCER_ID")
-        if event.fields.get("transactional_id") and time_of(event) < outage.down_ms
-    }
-    return {one for one, broker in last.items() if broker and broker != outage.node}
-
-
-def _concerned(
-    story: LogStory, affected: Sequence[LogEvent], homes: Mapping[str, str], moved: Collection[str]
-) -> tuple[str, ...]:
-    """Return the ids of those who felt it, and those with a moved coordinator whose clients' logs name no id."""
-    felt = {story.transactional_id(event) for event in affected}
-    nameless = {one for one, home in homes.items() if home in moved and one not in story.ids_of_clients}
-    return tuple(sorted(felt | nameless))
+def _is_elsewhere(story: LogStory, outage: Outage, transactional_id: str) -> bool:
+    """Whether an id was last initialised by another broker than the one that was lost."""
+    last = last_before(story.server_events_about(transactional_id, "INIT_PRODUCER_ID"), outage.down_ms)
+    return last is not None and last.fields.get("broker", "") not in ("", outage.node)

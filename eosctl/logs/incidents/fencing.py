@@ -13,6 +13,8 @@ from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from eosctl.logs.incidents.index import within
+from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
@@ -103,27 +105,24 @@ def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
     first = burst[0]
     until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
-    server = [
-        event
-        for event in story.server_events_about(
-            transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT"
-        )
-        if since <= time_of(event) <= until
-    ]
-    slack_ms = CLOCK_SLACK_MS if _own_inits(story, first) else UNKNOWN_CLOCK_MS
+    about = story.server_events_about(transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    server = within(about, since, until)
+    slack_ms = CLOCK_SLACK_MS if story.own_inits(first).events else UNKNOWN_CLOCK_MS
     before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
     rollback = next((event for event in reversed(before) if event.category == "TXN_TIMEOUT_ABORT"), None)
-    foreign = _foreign_inits(story, transactional_id, first, before)
-    if rollback is not None and not any(time_of(event) < time_of(rollback) for event in foreign[-1:]):
+    foreign = _last_foreign_init(story, transactional_id, first, before)
+    if rollback is not None and not (foreign and time_of(foreign) < time_of(rollback)):
         late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
         yield _timed_out(story, transactional_id, [rollback, *late, *burst], time_of(rollback))
     elif foreign:
-        yield _replaced(story, transactional_id, [*_own_inits(story, first), foreign[-1], *burst], foreign[-1])
+        yield _replaced(
+            story, transactional_id, [*story.own_inits(first).until(time_of(burst[-1])), foreign, *burst], foreign
+        )
     elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
         yield _timed_out(story, transactional_id, [*late, *burst], time_of(first))
     elif second := _second_start(story, transactional_id, first):
         yield _replaced(story, transactional_id, [*before[-1:], second, *burst], second)
-    elif before and _own_inits(story, first):
+    elif before and story.own_inits(first).events:
         if first.category != "TASK_MIGRATED":
             yield _unexplained(story, transactional_id, burst)
     else:
@@ -137,11 +136,9 @@ def _second_start(story: LogStory, transactional_id: str, victim: LogEvent) -> L
     """
     if is_of_streams(transactional_id):
         return None
-    told = [
-        event
-        for event in story.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
-        if 0 <= time_of(victim) - time_of(event) <= LOOK_BACK_MS and story.log_of(event) == story.log_of(victim)
-    ]
+    lives = story.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
+    near = within(lives, time_of(victim) - LOOK_BACK_MS, time_of(victim))
+    told = [event for event in near if story.log_of(event) == story.log_of(victim)]
     starts = [event for event in told if event.category == "CLIENT_START"]
     alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in told if event not in starts)
     return starts[-1] if alive else None
@@ -166,24 +163,17 @@ def _guess(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
             yield _displaced(story, transactional_id, burst)
 
 
-def _own_inits(story: LogStory, victim: LogEvent) -> list[LogEvent]:
-    """Return the initialisations that a client prints; of several clients in one program, the victim's own."""
-    inits = story.inits_in_log(victim, story.transactional_id(victim))
-    client = victim.fields.get("client_id")
-    return [one for one in inits if not client or one.fields.get("client_id", client) == client]
-
-
-def _foreign_inits(
+def _last_foreign_init(
     story: LogStory, transactional_id: str, victim: LogEvent, server: Sequence[LogEvent]
-) -> list[LogEvent]:
-    """Return the initialisations of the id that were not the victim's own, earliest first."""
-    own = {_identity(event) for event in _own_inits(story, victim)}
+) -> LogEvent | None:
+    """Return the last initialisation of the id that was not one of the victim's own."""
+    own = story.own_inits(victim).identities
     inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
     if own:
-        foreign = [event for event in inits if _identity(event) not in own]
+        foreign = [event for event in inits if identity_of(event) not in own]
     elif inits and time_of(inits[-1]) < story.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
         # A log that begins later: after its own initialisation, another one or a rollback must have fenced it.
-        foreign = inits[-1:] if server[-1] in inits else []
+        foreign = inits[-1:] if server[-1] is inits[-1] else []
     else:
         # A library that does not print its id: the initialisation nearest to where its log names the id is its own.
         started = story.named_ms(victim, transactional_id)
@@ -193,24 +183,23 @@ def _foreign_inits(
             # Somebody fenced it, and this is the last to take the id: its own is an earlier one, of a cut log.
             foreign = [nearest]
     if foreign or inits:
-        return foreign
-    return [
-        event
-        for event in story.client_events_about(transactional_id, "INIT_PRODUCER_ID")
-        if story.log_of(event) != story.log_of(victim)
-        and time_of(event) <= time_of(victim) + CLOCK_SLACK_MS
-        and (not own or _identity(event) not in own)
-    ]
+        return foreign[-1] if foreign else None
+    told = story.client_events_about(transactional_id, "INIT_PRODUCER_ID")
+    others = (event for event in reversed(told) if story.log_of(event) != story.log_of(victim))
+    return next(
+        (
+            event
+            for event in others
+            if time_of(event) <= time_of(victim) + CLOCK_SLACK_MS and not (own and identity_of(event) in own)
+        ),
+        None,
+    )
 
 
 def _had_it_before(story: LogStory, transactional_id: str, last: LogEvent, victim: LogEvent) -> bool:
     """Whether an id was initialised before the last time, and its client would have printed its own last one."""
     known = story.server_events_about(transactional_id, "INIT_PRODUCER_ID")
-    return story.is_of_library(victim) and any(time_of(one) < time_of(last) for one in known)
-
-
-def _identity(event: LogEvent) -> tuple[str, str]:
-    return event.fields.get("producer_id", ""), event.fields.get("producer_epoch", "")
+    return story.is_of_library(victim) and time_of(known[0]) < time_of(last)
 
 
 def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
@@ -294,7 +283,7 @@ def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[s
     if victim.application in story.servers():
         return {"transactional.id": transactional_id}
     group = story.group_of(victim)
-    producer_id = next((event.fields.get("producer_id", "") for event in _own_inits(story, victim)), "")
+    producer_id = next((event.fields.get("producer_id", "") for event in story.own_inits(victim).events), "")
     return {
         "transactional.id": transactional_id,
         "group": group,

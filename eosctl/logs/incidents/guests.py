@@ -1,12 +1,13 @@
-"""Applications that write into a broker's log: tests with an embedded broker, and files that were put together."""
+"""Servers that share a name, and applications that write into a broker's log: embedded brokers, joined files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.model.log_event import LogEvent
-from eosctl.model.server_loggers import is_of_server
+from eosctl.logs.incidents.loggers import is_of_server
+from eosctl.model.log_event import LogEvent, SourceSummary
 
 _OF_KAFKA: Final = ("kafka.", "org.apache.kafka.", "o.a.k.", "o.a.kafka.", "o.apache.kafka.", "state.change.logger")
 _OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})
@@ -31,6 +32,28 @@ def part_guests(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     for event in events:
         is_guest = event.application in mixed and (_is_of_client(event) or _is_of_application(event))
         yield event._replace(application=f"{event.application} (clients)") if is_guest else event
+
+
+def part_servers(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events whose servers are told apart: nodes that share a service's name have those of their machines.
+
+    Where no machines are named, they have the names of their files.
+    """
+    known = list(events)
+    owners = {source.file: source.application for source in sources}
+    names: dict[str, set[str]] = defaultdict(set)
+    hosts: dict[str, set[str]] = defaultdict(set)
+    of_servers = set()
+    for event in known:
+        names[event.application].add(owners.get(event.file, event.application))
+        hosts[event.application].add(event.host)
+        if is_of_server(event):
+            of_servers.add(event.application)
+    shared = {name for name in of_servers if len(names[name]) > 1}
+    for event in known:
+        several_hosts = event.application in of_servers and len(hosts[event.application] - {""}) > 1
+        owner = event.host if several_hosts else owners.get(event.file) if event.application in shared else ""
+        yield event._replace(application=owner) if owner else event
 
 
 def _is_of_client(event: LogEvent) -> bool:

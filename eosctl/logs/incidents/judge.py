@@ -11,14 +11,14 @@ from eosctl.logs.incidents.applications import find_failed_streams, find_slow_pr
 from eosctl.logs.incidents.catalogued import find_catalogued
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
-from eosctl.logs.incidents.explained import BEFORE_MS, Causes, Spans
+from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes
 from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
-from eosctl.logs.incidents.shortages import find_shortages, has_made
+from eosctl.logs.incidents.shortages import find_shortages, not_made
 from eosctl.logs.incidents.story import LogStory
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
@@ -97,7 +97,7 @@ def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
     for one in incidents:
         if one.subject.get("transactional.id"):
             named.setdefault((one.kind, one.root_cause), []).append(one)
-    homes = {fault: Spans(ones) for fault, ones in named.items() if fault[0] in _BY_PRODUCER}
+    homes = {fault: spans_of(ones) for fault, ones in named.items() if fault[0] in _BY_PRODUCER}
     extra: dict[int, list[Incident]] = {}
     for one in incidents:
         spans = homes.get((one.kind, one.root_cause))
@@ -121,7 +121,7 @@ def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
 def _all(story: LogStory) -> Iterator[Incident]:
     outages = find_outages(story)
     shortages = tuple(find_shortages(story, outages))
-    yield from find_planned_restarts([one for one in outages if not has_made(one, shortages)])
+    yield from find_planned_restarts(not_made(outages, shortages))
     yield from shortages
     yield from find_crashes(story, outages)
     fenced = tuple(find_fenced_producers(story))

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -22,11 +23,9 @@ def find_refused_markers(story: LogStory) -> Iterator[Incident]:
         for episode in episodes(markers, EPISODE_MS):
             head = episode[0].fields
             transactional_id, partition = head.get("transactional_id", ""), head.get("partition", "")
-            own = [
-                one
-                for one in refusals.get(_write(episode[0]), ())
-                if time_of(episode[0]) - NEAR_MS <= time_of(one) <= time_of(episode[-1]) + NEAR_MS
-            ]
+            own = within(
+                refusals.get(_write(episode[0]), ()), time_of(episode[0]) - NEAR_MS, time_of(episode[-1]) + NEAR_MS
+            )
             yield incident(
                 "transaction_marker_refused",
                 "partition-knows-a-newer-epoch",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from eosctl.model.log_event import LogEvent
@@ -40,25 +40,31 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
         whole = _partition_of(event) | {
             name: full
             for name in _NAMED
-            if (
-                full := next(
-                    (one for one in known[name].get(event.fields.get(name, ""), ()) if one in event.message), ""
-                )
-            )
+            if (beginning := event.fields.get(name, "")) in known[name]
+            and (full := known[name][beginning].longest_in(event.message))
         }
         yield event._replace(fields={**event.fields, **whole}) if whole else event
 
 
-def _partition_of(event: LogEvent) -> dict[str, str]:
-    """Return the partition of a record that gives its topic and its number apart."""
-    topic, number = event.fields.get("topic"), event.fields.get("partition_index")
-    return {"partition": f"{topic}-{number}"} if topic and number and not event.fields.get("partition") else {}
+class _Names:
+    """Names with one beginning, by their lengths: a message is not searched for each of them."""
+
+    def __init__(self, beginning: str, names: Set[str]) -> None:
+        self._beginning = beginning
+        self._names = names
+        self._lengths = sorted({len(name) for name in names}, reverse=True)
+
+    def longest_in(self, message: str) -> str:
+        """Return the longest of the names that a message holds; empty if it holds none."""
+        places = [match.start() for match in re.finditer(f"(?={re.escape(self._beginning)})", message)]
+        parts = (message[place : place + length] for length in self._lengths for place in places)
+        return next((part for part in parts if part in self._names), "")
 
 
-def _by_beginning(events: Iterable[LogEvent], name: str) -> Mapping[str, Sequence[str]]:
-    """Return the names that go on behind such a sign by what is before it, the longest first."""
+def _by_beginning(events: Iterable[LogEvent], name: str) -> Mapping[str, _Names]:
+    """Return the names that go on behind such a sign by what is before it."""
     found: dict[str, set[str]] = defaultdict(set)
     for value in {event.fields.get(name, "") for event in events}:
         if end := _END.search(value):
             found[value[: end.start()]].add(value)
-    return {beginning: sorted(names, key=len, reverse=True) for beginning, names in found.items()}
+    return {beginning: _Names(beginning, names) for beginning, names in found.items()}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
+from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.story import LogStory, time_of
 from eosctl.model.log_event import LogEvent
 
@@ -31,29 +34,39 @@ def fetched_from(event: LogEvent) -> str:
     return found[1] if found else ""
 
 
-def led_quorum(story: LogStory, node: str, down_ms: int) -> bool:
-    """Whether the last that anybody said of the quorum before a node's crash is that it leads it."""
-    for event in story.of("CONTROLLER_LOST"):
-        if down_ms - 500 <= time_of(event) <= down_ms + FAILOVER_MS:
-            return event.fields.get("former_leader") == node
-    told = [event for event in story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER") if time_of(event) <= down_ms + 500]
-    if told:
-        newest = max(told, key=lambda event: (int(event.fields.get("controller_epoch", -1)), time_of(event)))
-        return leader_named(newest) == node
-    # Logs that begin in the middle of its term.
-    return any(
-        abs(time_of(event) - down_ms) <= _NOTICED_MS and fetched_from(event) == node
-        for event in story.of("NETWORK_DISCONNECT")
-    )
+class Quorum:
+    """Who led the metadata quorum when, as far as anybody says."""
+
+    def __init__(self, story: LogStory) -> None:
+        self._story = story
+        self._told = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER")
+        self._newest = tuple(accumulate(self._told, _newer))
+
+    def was_led_by(self, node: str, down_ms: int) -> bool:
+        """Whether the last that anybody said of the quorum before a node's crash is that it leads it."""
+        lost = within(self._story.of("CONTROLLER_LOST"), down_ms - 500, down_ms + FAILOVER_MS)
+        if lost:
+            return lost[0].fields.get("former_leader") == node
+        count = len(within(self._told, -inf, down_ms + 500))
+        if count:
+            return leader_named(self._newest[count - 1]) == node
+        # Logs that begin in the middle of its term.
+        near = within(self._story.of("NETWORK_DISCONNECT"), down_ms - _NOTICED_MS, down_ms + _NOTICED_MS)
+        return any(fetched_from(event) == node for event in near)
+
+
+def _newer(one: LogEvent, other: LogEvent) -> LogEvent:
+    return max(one, other, key=_term)
+
+
+def _term(event: LogEvent) -> tuple[int, int]:
+    return int(event.fields.get("controller_epoch", -1)), time_of(event)
 
 
 def successor_of(story: LogStory, node: str, down_ms: int) -> LogEvent | None:
     """Return what the first other node said that became the active controller after a crash."""
-    for event in story.of("CONTROLLER_ACTIVE"):
-        soon = down_ms - 500 <= time_of(event) <= down_ms + FAILOVER_MS
-        if soon and event.fields.get("controller") != node:
-            return event
-    return None
+    soon = within(story.of("CONTROLLER_ACTIVE"), down_ms - 500, down_ms + FAILOVER_MS)
+    return next((event for event in soon if event.fields.get("controller") != node), None)
 
 
 def lost_leaders(story: LogStory) -> dict[str, LogEvent]:

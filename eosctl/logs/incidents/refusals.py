@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Final
 
+from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.topic_denials import Observers
 from eosctl.logs.incidents.unnamed import Owners
@@ -150,7 +151,7 @@ def find_large_records(story: LogStory) -> Iterator[Incident]:
             )
 
 
-def _by_limit(story: LogStory, events: list[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
+def _by_limit(story: LogStory, events: Iterable[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
     """Group events by their log, the limit, and the transactional id: whoever names none goes with the one before."""
     groups: dict[tuple[str, str, str], list[LogEvent]] = {}
     latest: dict[str, str] = {}
@@ -181,11 +182,8 @@ def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
             node = story.node_of(application)
             path = next((event.fields["log_dir"] for event in episode if "replicas in dir" in event.message), "")
             path = path or episode[0].fields["log_dir"]
-            echoes = [
-                event
-                for event in story.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
-                if time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + 30_000
-            ]
+            told = story.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
+            echoes = within(told, time_of(episode[0]), time_of(episode[-1]) + 30_000)
             broker = f"Broker {node}" if node else "A broker"
             reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}
             cause, why, step = _DISK_ERRORS[min(reasons, key=list(_DISK_ERRORS).index, default="")]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
+from eosctl.logs.incidents.index import Intervals, last_before, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS, leader_named, lost_leaders
 from eosctl.logs.incidents.story import LogStory, incident, time_of
 from eosctl.model.incident import Incident
@@ -46,19 +48,37 @@ class Outage(NamedTuple):
 def find_outages(story: LogStory) -> tuple[Outage, ...]:
     """Find every stop and start of a server."""
     found = [outage for application in sorted(story.servers()) for outage in _restarts(story, application)]
+    lasts = _last_signs(story)
+    away: dict[str, list[Outage]] = {}
+    for outage in found:
+        away.setdefault(outage.node, []).append(outage)
+    known = {node: Intervals((*_noticed_within(one), one) for one in outages) for node, outages in away.items()}
     for fenced in story.of("BROKER_FENCED"):
         node = fenced.fields.get("fenced_broker", "")
-        known = any(
-            outage.node == node
-            and outage.down_ms - FAILOVER_MS <= time_of(fenced) <= (outage.up_ms or time_of(fenced)) + FAILOVER_MS
-            for outage in found
-        )
-        if node and not known and not _alive_after(story, node, time_of(fenced)):
-            found.append(Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,)))
+        is_known = node in known and known[node].has(time_of(fenced), time_of(fenced))
+        if node and not is_known and lasts.get(node, -inf) <= time_of(fenced):
+            # It lasts to the end of the logs, so that one of a node is all there is.
+            lost = Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,))
+            known[node] = Intervals([(*_noticed_within(lost), lost)])
+            found.append(lost)
     found += _stopped_elsewhere(story, found)
     found += _silent_controllers(story, found)
     found += _unheard_controllers(story, found)
     return tuple(sorted(found, key=lambda outage: outage.down_ms))
+
+
+def _noticed_within(outage: Outage) -> tuple[float, float]:
+    return outage.down_ms - FAILOVER_MS, inf if outage.up_ms is None else outage.up_ms + FAILOVER_MS
+
+
+def _last_signs(story: LogStory) -> dict[str, int]:
+    """Return the time of the last event of each node whose own log is here."""
+    lasts: dict[str, int] = {}
+    for application in story.servers():
+        if events := story.of_application(application):
+            node = story.node_of(application)
+            lasts[node] = max(lasts.get(node, 0), time_of(events[-1]))
+    return lasts
 
 
 def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
@@ -93,24 +113,17 @@ def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
 
 def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
     events = story.of_application(application)
-    roles = {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
+    roles = _roles(events)
     is_broker = "Broker" in roles or not roles
+    orders_of_all = [event for event in events if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED")]
     node = story.node_of(application)
     alive_ms = 0
     for group in _starts(events):
         start = time_of(group[0])
         # What came before the start before is that one's.
         since, alive_ms = max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
-        orders = [
-            event
-            for event in events
-            if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED") and since <= time_of(event) < start
-        ]
-        fenced = [
-            event
-            for event in story.of("BROKER_FENCED")
-            if event.fields.get("fenced_broker") == node and since <= time_of(event) <= start
-        ]
+        orders = within(orders_of_all, since, start - 1)
+        fenced = within(story.with_value("fenced_broker", node, "BROKER_FENCED"), since, start)
         # The new process may have written before it names itself; what came before the fencing is the old one's.
         last = story.last_sign_before(application, min([start - JVM_START_MS, *(time_of(event) for event in fenced)]))
         up = _serving_again(story, application, node, start)
@@ -125,6 +138,10 @@ def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
             missed = _first_missed(story, node, last or time_of(fenced[0]), start)
             down = missed if missed is not None else last if last is not None else time_of(fenced[0])
             yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
+
+
+def _roles(events: Sequence[LogEvent]) -> set[str | None]:
+    return {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
 
 
 def _starts(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
@@ -154,9 +171,12 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
     """Yield active controllers that fell silent for good, and were replaced without standing down."""
     applications = {node: application for application in story.servers() if (node := story.node_of(application))}
     leaders = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER", "CONTROLLER_LOST")
+    downs: dict[str, int] = {}
+    for outage in known:
+        downs[outage.node] = min(downs.get(outage.node, outage.down_ms), outage.down_ms)
     for taken in story.of("CONTROLLER_ACTIVE"):
-        before = [event for event in leaders if time_of(event) < time_of(taken)]
-        leader = leader_named(before[-1]) if before else ""
+        before = last_before(leaders, time_of(taken))
+        leader = leader_named(before) if before else ""
         application = applications.get(leader, "")
         if not application or leader == taken.fields.get("controller"):
             continue
@@ -165,10 +185,10 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
         ended = any(
             event.category in ("BROKER_SIGNAL", "BROKER_STOPPED", "CONTROLLER_RESIGNED") for event in events[-20:]
         )
-        is_known = any(outage.node == leader and outage.down_ms <= time_of(taken) for outage in known)
+        is_known = downs.get(leader, inf) <= time_of(taken)
         if last < time_of(taken) and not ended and not is_known:
-            roles = {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
-            yield Outage(application, leader, "Broker" in roles, False, last, None, (taken,))
+            downs[leader] = last
+            yield Outage(application, leader, "Broker" in _roles(events), False, last, None, (taken,))
 
 
 def _unheard_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
@@ -191,13 +211,8 @@ def _stopped_elsewhere(story: LogStory, known: Sequence[Outage]) -> Iterator[Out
         is_new = time_of(order) - asked_ms.get(node, -SHORTEST_LIFE_MS) >= SHORTEST_LIFE_MS
         asked_ms[node] = time_of(order)
         if is_new:
-            back = (
-                time_of(event)
-                for event in told
-                if event.fields.get("fenced_broker") == node
-                and "to unfence" in event.message
-                and time_of(event) > time_of(order)
-            )
+            later = within(story.with_value("fenced_broker", node, "BROKER_UNFENCED"), time_of(order) + 1, inf)
+            back = (time_of(event) for event in later if "to unfence" in event.message)
             yield Outage(f"broker-{node}", node, True, True, time_of(order), next(back, None), (order,))
 
 
@@ -212,15 +227,11 @@ def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bo
     A file that was cut out of a longer one can begin with the end of an earlier process; a start after it is no crash.
     """
     until = min(start_ms, last_sign_ms + FAILOVER_MS)
-    lost = any(
-        last_sign_ms <= time_of(event) <= until and names_node(event.message, node)
-        for event in story.of("NETWORK_DISCONNECT")
+    lost = within(story.of("NETWORK_DISCONNECT"), last_sign_ms, until)
+    replaced = within(story.of("CONTROLLER_ACTIVE"), last_sign_ms, until)
+    return any(names_node(event.message, node) for event in lost) or any(
+        event.fields.get("controller") != node for event in replaced
     )
-    replaced = any(
-        last_sign_ms <= time_of(event) <= until and event.fields.get("controller") != node
-        for event in story.of("CONTROLLER_ACTIVE")
-    )
-    return lost or replaced
 
 
 def _cut_off(story: LogStory, node: str, start_ms: int) -> LogEvent | None:
@@ -228,39 +239,23 @@ def _cut_off(story: LogStory, node: str, start_ms: int) -> LogEvent | None:
 
     Unlike a connection that cannot be made, this shows that it was there.
     """
-    for event in story.of("NETWORK_DISCONNECT"):
-        if start_ms - READY_WITHIN_MS <= time_of(event) < start_ms - JVM_START_MS and (
-            f"due to node {node} being disconnected" in event.message
-        ):
-            return event
-    return None
+    near = within(story.of("NETWORK_DISCONNECT"), start_ms - READY_WITHIN_MS, start_ms - JVM_START_MS - 1)
+    return next((event for event in near if f"due to node {node} being disconnected" in event.message), None)
 
 
 def _first_missed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> int | None:
     """Return when a client first lost its connection to a node after the node's last words."""
-    for event in story.client_events("NETWORK_DISCONNECT"):
-        if last_sign_ms <= time_of(event) <= min(start_ms, last_sign_ms + FAILOVER_MS) and names_node(
-            event.message, node
-        ):
-            return time_of(event)
-    return None
+    near = within(story.client_events("NETWORK_DISCONNECT"), last_sign_ms, min(start_ms, last_sign_ms + FAILOVER_MS))
+    return next((time_of(event) for event in near if names_node(event.message, node)), None)
 
 
 def _serving_again(story: LogStory, application: str, node: str, start_ms: int) -> int:
     """Return when a node that started was let in again; its start when nobody says."""
-    for event in story.of("BROKER_UNFENCED"):
+    for event in within(story.of("BROKER_UNFENCED"), start_ms, start_ms + READY_WITHIN_MS):
         about = event.fields.get("fenced_broker") == node or event.application == application
-        if about and "unfence" in event.message and start_ms <= time_of(event) <= start_ms + READY_WITHIN_MS:
+        if about and "unfence" in event.message:
             return time_of(event)
     return start_ms
-
-
-def _alive_after(story: LogStory, node: str, time_ms: int) -> bool:
-    return any(
-        story.node_of(application) == node
-        and any(time_of(event) > time_ms for event in story.of_application(application))
-        for application in story.servers()
-    )
 
 
 def names_node(message: str, node: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
 from eosctl.logs.incidents.explained import CERTAIN
+from eosctl.logs.incidents.index import Intervals, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS
 from eosctl.logs.incidents.servers import Outage, first_of_each
 from eosctl.logs.incidents.story import LogStory, episodes, incident, time_of
@@ -20,15 +21,15 @@ SHORTAGE_MIN_MS = 3_000
 def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
     """Yield the times in which partitions had fewer replicas in sync than they need."""
     events = story.of("NOT_ENOUGH_REPLICAS")
+    order = {id(outage): place for place, outage in enumerate(outages)}
+    brokers_away = Intervals(
+        (outage.down_ms - SHORTAGE_GAP_MS, _back_ms(outage) + FAILOVER_MS, outage)
+        for outage in outages
+        if outage.is_broker
+    )
     for episode in episodes(events, SHORTAGE_GAP_MS):
         start, end = time_of(episode[0]), time_of(episode[-1])
-        away = [
-            outage
-            for outage in outages
-            if outage.is_broker
-            and outage.down_ms - SHORTAGE_GAP_MS <= end
-            and (outage.up_ms or end) + FAILOVER_MS >= start
-        ]
+        away = sorted(brokers_away.touching(start, end), key=lambda outage: order[id(outage)])
         # One that was back before it began may still have to catch up; one that was away is the nearer cause.
         away = [outage for outage in away if (outage.up_ms or end) >= start] or away
         crashed = [outage for outage in away if not outage.planned]
@@ -37,14 +38,13 @@ def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incid
         # Brokers that are restarted one after the other are not below min.insync.replicas for long; these were.
         causes = crashed or _away_together(away)
         brokers = tuple(sorted({outage.node for outage in causes or away}))
-        shrunk = [event for event in story.of("ISR_SHRINK") if start - SHORTAGE_GAP_MS <= time_of(event) <= end]
+        shrunk = within(story.of("ISR_SHRINK"), start - SHORTAGE_GAP_MS, end)
         alone = [event for event in shrunk if "," not in event.fields.get("isr_after", ",")]
         topics = sorted({topic for event in (*episode, *alone) if (topic := _topic(event))})
         felt = [
             event
-            for event in story.client_events(*FELT)
-            if start <= time_of(event) <= end + SHORTAGE_GAP_MS
-            and (event.exception or event.level in ("WARN", "ERROR"))
+            for event in within(story.client_events(*FELT), start, end + SHORTAGE_GAP_MS)
+            if event.exception or event.level in ("WARN", "ERROR")
         ]
         yield incident(
             "not_enough_replicas",
@@ -60,14 +60,18 @@ def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incid
         )
 
 
-def has_made(outage: Outage, shortages: Sequence[Incident]) -> bool:
-    """Whether a stop certainly made one of the shortages, so that it is no news beside it."""
-    return any(
-        one.confidence >= CERTAIN
-        and outage.node in one.subject["brokers"]
-        and one.t_start_ms <= outage.down_ms <= one.t_end_ms
-        for one in shortages
-    )
+def not_made(outages: Iterable[Outage], shortages: Iterable[Incident]) -> list[Outage]:
+    """Return the stops that did not certainly make one of the shortages: the others are no news beside it."""
+    made: dict[str, list[tuple[float, float, Incident]]] = {}
+    for one in shortages:
+        for node in one.subject["brokers"] if one.confidence >= CERTAIN else ():
+            made.setdefault(node, []).append((one.t_start_ms, one.t_end_ms, one))
+    spans = {node: Intervals(found) for node, found in made.items()}
+    return [
+        outage
+        for outage in outages
+        if outage.node not in spans or not spans[outage.node].has(outage.down_ms, outage.down_ms)
+    ]
 
 
 def _away_together(outages: Sequence[Outage]) -> list[Outage]:

@@ -9,7 +9,10 @@ from typing import TypeVar
 
 from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
 from eosctl.logs.incidents.clocks import on_one_clock
-from eosctl.logs.incidents.guests import part_guests
+from eosctl.logs.incidents.guests import part_guests, part_servers
+from eosctl.logs.incidents.index import EventIndex, Writer, within
+from eosctl.logs.incidents.inits import Inits, InitsOfLogs
+from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.names import complete_names
 from eosctl.logs.incidents.voices import Voices
@@ -19,7 +22,9 @@ from eosctl.model.server_loggers import is_of_server
 from eosctl.model.severity import Severity
 
 Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
+_OF_SERVERS = frozenset({"BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG"})
 _LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
 
@@ -40,23 +45,16 @@ class LogStory:
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
         named = tuple(complete_names(tuple(_timed(events, sources))))
-        known = tuple(part_guests(tuple(_told_apart(named, sources))))
+        known = tuple(part_guests(tuple(part_servers(named, sources))))
         self._logs = ProgramLogs(known, sources)
         known, self.sources = on_one_clock(known, sources, self._logs)
         self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_order))
-        self._by_category: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.category)
         self._by_log: Mapping[str, list[LogEvent]] = _grouped(self.events, self.log_of)
         self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.application)
         self._mentions: Mapping[str, list[LogEvent]] = _grouped(
             (event for event in self.events if event.fields.get("transactional_id")), self.log_of
         )
-        self._by_id: Mapping[str | None, list[LogEvent]] = _grouped(
-            self.events, lambda event: event.fields.get("transactional_id")
-        )
-        self._inits: Mapping[tuple[str, str | None], list[LogEvent]] = _grouped(
-            self._by_category.get("INIT_PRODUCER_ID", ()),
-            lambda event: (self.log_of(event), event.fields.get("transactional_id")),
-        )
+        self._inits = InitsOfLogs(self.events, self.log_of)
         self._logs_of_several = {
             log
             for log, mentions in self._mentions.items()
@@ -67,14 +65,18 @@ class LogStory:
         self._starts: dict[str, int] = {}
         self._first_named: dict[str, dict[str, int]] = {}
         self._groups: dict[str, str] = {}
-        self._values: dict[tuple[str, str], str] = {}
+        self._values: dict[tuple[str, str], frozenset[str]] = {}
+        self._nodes: dict[str, str] = {}
+        self._signs: dict[str, list[int]] = {}
+        self._first_ms_of_files = {source.file: source.first_ms for source in self.sources}
+        self._sources_of: Mapping[str, list[SourceSummary]] = _grouped(self.sources, lambda one: one.application)
         self._logs_of_libraries = {self.log_of(event) for event in self.events if _is_of_library(event)}
         self._servers = frozenset(
             event.application
-            for category in ("BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG")
-            for event in self._by_category.get(category, ())
-            if not event.fields.get("client_id")
-        ) | frozenset(event.application for event in self.events if is_of_server(event))
+            for event in self.events
+            if (event.category in _OF_SERVERS and not event.fields.get("client_id")) or is_of_server(event)
+        )
+        self._index = EventIndex(self.events, self._servers, _order)
 
         self._announced = announced_ids(
             self.sources,
@@ -86,37 +88,37 @@ class LogStory:
         self.owners_of_producers = owners_of_producers(self.sources)
         """Who tells at its start that it has a producer id, where nobody else names the transactional id of that."""
         told = {*short.values(), *self.owners_of_producers.values()}
-        self.guessed_ids = guessed_ids(self.events) | (told - self._by_id.keys())
+        named_ids = {event.fields["transactional_id"] for mentions in self._mentions.values() for event in mentions}
+        self.guessed_ids = guessed_ids(self.events) | (told - named_ids)
         self.ids_of_clients = frozenset(
             event.fields["transactional_id"]
             for event in self.events
             if event.fields.get("transactional_id") and event.application not in self._servers
         )
 
-    def of(self, *categories: str) -> list[LogEvent]:
+    def of(self, *categories: str) -> Sequence[LogEvent]:
         """Return the events of some categories in the order of time."""
-        if len(categories) == 1:
-            return list(self._by_category.get(categories[0], ()))
-        return sorted((event for name in categories for event in self._by_category.get(name, ())), key=_order)
+        return self._index.of(categories)
 
-    def client_events(self, *categories: str) -> list[LogEvent]:
+    def with_value(self, field: str, value: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
+        """Return the events of some categories with a value in a field, and that have another field."""
+        return self._index.with_value(field, value, categories, Writer.ANY, having)
+
+    def client_events(self, *categories: str) -> Sequence[LogEvent]:
         """Return those events that applications wrote, not servers."""
-        return [event for event in self.of(*categories) if event.application not in self._servers]
+        return self._index.of(categories, Writer.CLIENT)
 
-    def server_events(self, *categories: str) -> list[LogEvent]:
+    def server_events(self, *categories: str) -> Sequence[LogEvent]:
         """Return those events that brokers and controllers wrote."""
-        return [event for event in self.of(*categories) if event.application in self._servers]
+        return self._index.of(categories, Writer.SERVER)
 
-    def client_events_about(self, transactional_id: str, *categories: str) -> list[LogEvent]:
-        """Return those of the client events that name a transactional id themselves."""
-        return [one for one in self._about(transactional_id, categories) if one.application not in self._servers]
+    def client_events_about(self, transactional_id: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
+        """Return those of the client events that name a transactional id themselves, and that have another field."""
+        return self._index.with_value("transactional_id", transactional_id, categories, Writer.CLIENT, having)
 
-    def server_events_about(self, transactional_id: str, *categories: str) -> list[LogEvent]:
-        """Return those of the server events that name a transactional id themselves."""
-        return [one for one in self._about(transactional_id, categories) if one.application in self._servers]
-
-    def _about(self, transactional_id: str, categories: Sequence[str]) -> Iterator[LogEvent]:
-        return (one for one in self._by_id.get(transactional_id, ()) if one.category in categories)
+    def server_events_about(self, transactional_id: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
+        """Return those of the server events that name a transactional id themselves, and that have another field."""
+        return self._index.with_value("transactional_id", transactional_id, categories, Writer.SERVER, having)
 
     def log_of(self, event: LogEvent) -> str:
         """Name the log of the program that wrote an event: a file, several in a row, or some records of one."""
@@ -127,7 +129,7 @@ class LogStory:
         return self._by_log.get(self.log_of(event), ())
 
     def log_between(
-        self, event: LogEvent, start_ms: int, end_ms: int, categories: tuple[str, ...] = ()
+        self, event: LogEvent, start_ms: float, end_ms: float, categories: tuple[str, ...] = ()
     ) -> Sequence[LogEvent]:
         """Return the events of the same program in a time, its ends included; all, or those of some categories."""
         events = self.log_with(event)
@@ -136,15 +138,14 @@ class LogStory:
             if key not in self._of_categories:
                 self._of_categories[key] = [one for one in events if one.category in categories]
             events = self._of_categories[key]
-        return events[bisect_left(events, start_ms, key=time_of) : bisect_right(events, end_ms, key=time_of)]
+        return within(events, start_ms, end_ms)
 
     def log_start_ms(self, event: LogEvent) -> int:
         """Return the time of the first record of an event's log, whether it means anything or not."""
         log = self.log_of(event)
         if log not in self._starts:
             events = self.log_with(event)
-            files = {one.file for one in events}
-            starts = (source.first_ms for source in self.sources if source.file in files)
+            starts = (self._first_ms_of_files.get(file) for file in {one.file for one in events})
             self._starts[log] = min([time_of(events[0]), *(start for start in starts if start is not None)])
         return self._starts[log]
 
@@ -158,24 +159,27 @@ class LogStory:
 
     def node_of(self, application: str) -> str:
         """Return the node id of a server, as most of its own lines tell it; empty when none does."""
-        votes: dict[str, int] = defaultdict(int)
-        for event in self.of_application(application):
-            if node := event.fields.get("broker"):
-                votes[node] += 1
-        return max(votes, key=lambda node: votes[node], default="")
+        if application not in self._nodes:
+            votes: dict[str, int] = defaultdict(int)
+            for event in self.of_application(application):
+                if node := event.fields.get("broker"):
+                    votes[node] += 1
+            self._nodes[application] = max(votes, key=lambda node: votes[node], default="")
+        return self._nodes[application]
 
     def last_sign_before(self, application: str, time_ms: int) -> int | None:
         """Return when an application last wrote anything before a moment, as far as events and files tell.
 
         Files of the garbage collector do not count: a new process opens its own long before it says anything else.
         """
-        events = [event for event in self.of_application(application) if event.category != "GC_PAUSE"]
-        index = bisect_left(events, time_ms, key=time_of)
-        signs = [time_of(events[index - 1])] if index else []
-        for source in self.sources:
-            if source.application == application and "gc-unified" not in source.layout:
-                signs += [ms for ms in (source.first_ms, source.last_ms) if ms is not None and ms < time_ms]
-        return max(signs, default=None)
+        if application not in self._signs:
+            events = [event for event in self.of_application(application) if event.category != "GC_PAUSE"]
+            files = [one for one in self._sources_of.get(application, ()) if "gc-unified" not in one.layout]
+            ends = [ms for one in files for ms in (one.first_ms, one.last_ms) if ms is not None]
+            self._signs[application] = sorted([*map(time_of, events), *ends])
+        signs = self._signs[application]
+        place = bisect_left(signs, time_ms)
+        return signs[place - 1] if place else None
 
     def transactional_id(self, event: LogEvent) -> str:
         """Return the transactional id of an event: its own, or one that its log named.
@@ -195,18 +199,11 @@ class LogStory:
         if only := self._voices.only(event, "transactional_id"):
             return only
         # A program may have producers without an id, too: one that is named later need not be theirs.
-        return "" if not before and self._has_plain_producer(event) else last.fields["transactional_id"]
+        return "" if not before and self._inits.has_plain_before(event) else last.fields["transactional_id"]
 
-    def _has_plain_producer(self, event: LogEvent) -> bool:
-        """Whether a producer without a transactional id was initialised in the log of an event before it."""
-        plain = self._inits.get((self.log_of(event), None), ())
-        return any(time_of(one) <= time_of(event) for one in plain)
-
-    def inits_in_log(self, event: LogEvent, transactional_id: str) -> list[LogEvent]:
-        """Return the initialisations of a transactional id, or without one, that an event's log tells of."""
-        log = self.log_of(event)
-        told = (*self._inits.get((log, transactional_id), ()), *self._inits.get((log, None), ()))
-        return sorted(told, key=_order)
+    def own_inits(self, event: LogEvent) -> Inits:
+        """Return the initialisations that the client of an event printed; of several in one log, its own."""
+        return self._inits.of_client(event, self.transactional_id(event))
 
     def named_ms(self, event: LogEvent, transactional_id: str) -> int:
         """Return when the log of an event first tells of an id: 0 where it does not.
@@ -249,19 +246,24 @@ class LogStory:
         }
         groups = {
             one.fields["group"]
-            for one in self.of("REBALANCE_TRIGGER")
-            if one.fields.get("member_client") in clients and one.fields.get("group")
+            for client in clients
+            for one in self.with_value("member_client", client, "REBALANCE_TRIGGER")
+            if one.fields.get("group")
         }
         return groups.pop() if len(groups) == 1 else ""
 
     def value_in_log(self, event: LogEvent, name: str) -> str:
         """Return the value of a field when all events of an event's log, or of its client or thread, agree on it."""
-        log = self.log_of(event)
-        known = self._values.get((log, name))
-        if known is None:
-            values = {one.fields[name] for one in self.log_with(event) if one.fields.get(name)}
-            known = self._values[log, name] = values.pop() if len(values) == 1 else ""
-        return known or self._voices.only(event, name)
+        values = self.values_in_log(event, name)
+        return next(iter(values)) if len(values) == 1 else self._voices.only(event, name)
+
+    def values_in_log(self, event: LogEvent, name: str) -> frozenset[str]:
+        """Return the values of a field in the events of an event's log."""
+        key = self.log_of(event), name
+        if key not in self._values:
+            values = (one.fields.get(name) for one in self.log_with(event))
+            self._values[key] = frozenset(value for value in values if value)
+        return self._values[key]
 
     def is_of_library(self, event: LogEvent) -> bool:
         """Whether Java's client or librdkafka wrote some of the events of an event's log."""
@@ -367,34 +369,12 @@ def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iter
             yield event if event.time_ms is not None else event._replace(time_ms=last, time_assumed=True)
 
 
-def _told_apart(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events whose servers are told apart: nodes that share a service's name have those of their machines.
-
-    Where no machines are named, they have the names of their files.
-    """
-    known = list(events)
-    owners = {source.file: source.application for source in sources}
-    names: dict[str, set[str]] = defaultdict(set)
-    hosts: dict[str, set[str]] = defaultdict(set)
-    of_servers = set()
-    for event in known:
-        names[event.application].add(owners.get(event.file, event.application))
-        hosts[event.application].add(event.host)
-        if is_of_server(event):
-            of_servers.add(event.application)
-    shared = {name for name in of_servers if len(names[name]) > 1}
-    for event in known:
-        several_hosts = event.application in of_servers and len(hosts[event.application] - {""}) > 1
-        owner = event.host if several_hosts else owners.get(event.file) if event.application in shared else ""
-        yield event._replace(application=owner) if owner else event
-
-
 def _order(event: LogEvent) -> tuple[int, str, int]:
     return time_of(event), event.file, event.offset
 
 
-def _grouped(events: Iterable[LogEvent], key: Callable[[LogEvent], Key]) -> Mapping[Key, list[LogEvent]]:
-    groups: dict[Key, list[LogEvent]] = defaultdict(list)
-    for event in events:
-        groups[key(event)].append(event)
+def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> Mapping[Key, list[Item]]:
+    groups: dict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
     return groups

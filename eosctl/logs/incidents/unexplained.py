@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, Spans
+from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
 from eosctl.logs.incidents.story import LogStory, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
@@ -103,7 +103,7 @@ class _Explained:
             for category in ECHOES | {UNCLASSIFIED} | {record.category for record in records}:
                 for key in keys:
                     found.setdefault((key, category), []).append(one)
-        self._spans = {key: Spans(ones) for key, ones in found.items()}
+        self._spans = {key: spans_of(ones) for key, ones in found.items()}
 
     def has(self, event: LogEvent) -> bool:
         """Whether an incident explains an event."""

@@ -28,7 +28,7 @@ class Owners:
         self._story = story
         self._inits = story.server_events("INIT_PRODUCER_ID")
         self._turns = story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
-        self._denials: dict[str, list[LogEvent]] = {}
+        self._denials: dict[str, Sequence[LogEvent]] = {}
         self._by_log: dict[str, set[str]] = {}
 
     def transactional_id(self, event: LogEvent) -> str:

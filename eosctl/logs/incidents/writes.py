@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.markers import RefusedMarkers
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
@@ -32,7 +33,6 @@ def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
     Brokers print nothing about an append after the end of its transaction; a reader's own words and the list of open
     transactions are all there is. A transaction that its time-out ended explains a pause and is no hang.
     """
-    opens = story.of("OPEN_TRANSACTION")
     for partition, events in by_key(
         (event.fields.get("partition", ""), event) for event in story.of("READER_STUCK")
     ).items():
@@ -41,7 +41,7 @@ def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
             if int(last.fields.get("stuck_s", STUCK_MIN_S)) < STUCK_MIN_S or not _grew(episode):
                 continue
             offset = last.fields.get("last_stable_offset", "")
-            held = [event for event in opens if event.fields.get("start_offset") == offset]
+            held = story.with_value("start_offset", offset, "OPEN_TRANSACTION")
             ended = _ended_by_timeout(story, episode)
             if ended and not held:
                 continue
@@ -90,8 +90,8 @@ def _grew(episode: Sequence[LogEvent]) -> bool:
 
 def _ended_by_timeout(story: LogStory, episode: Sequence[LogEvent]) -> bool:
     start, end = time_of(episode[0]) - STUCK_GAP_MS, time_of(episode[-1]) + STUCK_GAP_MS
-    last_rollback = [event for event in story.of("TXN_TIMEOUT_ABORT") if start <= time_of(event) <= end]
-    return bool(last_rollback) and time_of(episode[-1]) <= time_of(last_rollback[-1]) + STUCK_GAP_MS
+    rollbacks = within(story.of("TXN_TIMEOUT_ABORT"), start, end)
+    return bool(rollbacks) and time_of(episode[-1]) <= time_of(rollbacks[-1]) + STUCK_GAP_MS
 
 
 def find_refused_writes(story: LogStory) -> Iterator[Incident]:
@@ -178,9 +178,12 @@ def _epoch_is_over(story: LogStory, episode: Sequence[LogEvent], producer: str) 
 
 def _producer(story: LogStory, transactional_id: str, episode: Sequence[LogEvent]) -> dict[str, str]:
     """Return the producer that wrote, by the broker's words of it or else by what its client got before."""
-    got = story.client_events_about(transactional_id, "TRANSACTIONAL_ID_NAMED", "INIT_PRODUCER_ID")
-    before = [event for event in got if time_of(event) <= time_of(episode[0])]
-    for event in (*episode, *reversed(before), *story.server_events_about(transactional_id, "INIT_PRODUCER_ID")):
+    got = story.client_events_about(
+        transactional_id, "TRANSACTIONAL_ID_NAMED", "INIT_PRODUCER_ID", having="producer_id"
+    )
+    given = story.server_events_about(transactional_id, "INIT_PRODUCER_ID", having="producer_id")
+    before = last_before(got, time_of(episode[0]) + 1)
+    for event in (*episode, *([before] if before else ()), *given[:1]):
         if producer_id := event.fields.get("producer_id"):
             # An epoch that a coordinator gave may be a later one.
             epoch = "" if event.category == "INIT_PRODUCER_ID" else event.fields.get("producer_epoch", "")
@@ -249,8 +252,8 @@ def _writer(story: LogStory, event: LogEvent) -> str:
         return owner
     if event.application in story.servers():
         return event.fields.get("transactional_id", "")
-    known = any(one.fields.get("producer_id") == producer_id for one in story.of("INIT_PRODUCER_ID") if producer_id)
-    return "" if known else story.transactional_id(event)
+    is_known = bool(producer_id and story.with_value("producer_id", producer_id, "INIT_PRODUCER_ID"))
+    return "" if is_known else story.transactional_id(event)
 
 
 def _owner(story: LogStory, event: LogEvent) -> str:
@@ -258,17 +261,12 @@ def _owner(story: LogStory, event: LogEvent) -> str:
     return inits[-1].fields["transactional_id"] if inits else ""
 
 
-def _named_producers(story: LogStory, producer_id: str) -> list[LogEvent]:
+def _named_producers(story: LogStory, producer_id: str) -> Sequence[LogEvent]:
     """Return what tells a producer id together with the transactional id that it was given for."""
-    for category in ("INIT_PRODUCER_ID", "TRANSACTIONAL_ID_NAMED"):
-        told = [
-            event
-            for event in story.of(category)
-            if producer_id and event.fields.get("producer_id") == producer_id and event.fields.get("transactional_id")
-        ]
-        if told:
+    for category in ("INIT_PRODUCER_ID", "TRANSACTIONAL_ID_NAMED") if producer_id else ():
+        if told := story.with_value("producer_id", producer_id, category, having="transactional_id"):
             return told
-    return []
+    return ()
 
 
 def _is_gap(event: LogEvent) -> bool:

@@ -1,0 +1,115 @@
+"""Events by category, writer, value, and time: a look-up does not pass over all of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence, Set
+from enum import Enum
+from itertools import accumulate
+from math import inf
+from operator import attrgetter
+from typing import Final, Generic, TypeVar
+
+from eosctl.model.log_event import LogEvent
+
+Item = TypeVar("Item")
+
+_TIME: Final = attrgetter("time_ms")
+
+
+class Writer(Enum):
+    """Whose events are wanted."""
+
+    ANY = "any"
+    CLIENT = "client"
+    SERVER = "server"
+
+
+class EventIndex:
+    """The events of a story, each look-up in the order of time; gathered once for each kind of look-up.
+
+    Args:
+        events: Events with times, in order.
+        servers: The applications that are brokers or controllers.
+        order: The key that the events are in the order of.
+    """
+
+    def __init__(
+        self, events: Iterable[LogEvent], servers: Set[str], order: Callable[[LogEvent], tuple[int, str, int]]
+    ) -> None:
+        self._servers = servers
+        self._order = order
+        by_category: dict[str, list[LogEvent]] = defaultdict(list)
+        for event in events:
+            by_category[event.category].append(event)
+        self._of: dict[tuple[Writer, tuple[str, ...]], Sequence[LogEvent]] = {
+            (Writer.ANY, (category,)): tuple(found) for category, found in by_category.items()
+        }
+        self._by_value: dict[tuple[Writer, tuple[str, ...], str, str], dict[str | None, list[LogEvent]]] = {}
+
+    def of(self, categories: tuple[str, ...], writer: Writer = Writer.ANY) -> Sequence[LogEvent]:
+        """Return the events of some categories and writers."""
+        key = writer, categories
+        if key not in self._of:
+            self._of[key] = self._gathered(categories, writer)
+        return self._of[key]
+
+    def with_value(
+        self, field: str, value: str, categories: tuple[str, ...], writer: Writer = Writer.ANY, having: str = ""
+    ) -> Sequence[LogEvent]:
+        """Return those events of some categories and writers whose field has a value, and that have another field."""
+        key = writer, categories, field, having
+        if key not in self._by_value:
+            found = self._by_value[key] = defaultdict(list)
+            for event in self.of(categories, writer):
+                if not having or event.fields.get(having):
+                    found[event.fields.get(field)].append(event)
+        return self._by_value[key].get(value, ())
+
+    def _gathered(self, categories: tuple[str, ...], writer: Writer) -> Sequence[LogEvent]:
+        if writer is not Writer.ANY:
+            is_server = writer is Writer.SERVER
+            return tuple(one for one in self.of(categories) if (one.application in self._servers) is is_server)
+        if len(categories) == 1:
+            return ()
+        return tuple(sorted((one for category in categories for one in self.of((category,))), key=self._order))
+
+
+def within(events: Sequence[LogEvent], start_ms: float, end_ms: float) -> Sequence[LogEvent]:
+    """Return the events of a time, its ends included; they must have times and be in their order."""
+    return events[bisect_left(events, start_ms, key=_TIME) : bisect_right(events, end_ms, key=_TIME)]
+
+
+def last_before(events: Sequence[LogEvent], time_ms: int) -> LogEvent | None:
+    """Return the last event before a moment; they must have times and be in their order."""
+    place = bisect_left(events, time_ms, key=_TIME)
+    return events[place - 1] if place else None
+
+
+class Intervals(Generic[Item]):
+    """What lasts for some time, so that what touches a time is found without a look at all.
+
+    Args:
+        lasting: Start, end, and what lasts so long, with both ends included; an end may be infinite.
+    """
+
+    def __init__(self, lasting: Iterable[tuple[float, float, Item]]) -> None:
+        self._all = sorted(lasting, key=lambda one: one[0])
+        self._starts = [start for start, _, _ in self._all]
+        self._last_ends = list(accumulate((end for _, end, _ in self._all), max))
+
+    def has(self, start_ms: float, end_ms: float) -> bool:
+        """Whether anything touches a time, its ends included."""
+        count = bisect_right(self._starts, end_ms)
+        return count > 0 and self._last_ends[count - 1] >= start_ms
+
+    def touching(self, start_ms: float, end_ms: float = inf) -> list[Item]:
+        """Return what touches a time, its ends included, the latest start first."""
+        found = []
+        for place in range(bisect_right(self._starts, end_ms) - 1, -1, -1):
+            if self._last_ends[place] < start_ms:
+                break
+            if self._all[place][1] >= start_ms:
+                found.append(self._all[place][2])
+        return found

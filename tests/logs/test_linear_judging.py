@@ -1,0 +1,98 @@
+"""The work of the judge grows with the logs, and not with their square: counted in bytecodes, not in seconds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from benchmarks.hot_paths import bytecodes
+from eosctl.logs.incidents.judge import judge_logs
+from eosctl.logs.scan import scan_paths
+from eosctl.model.log_event import LogEvent, SourceSummary
+
+FIXTURES: Final = Path(__file__).parents[1] / "fixtures" / "logs"
+KEPT: Final = 6
+"""How many events of one file and category a scenario keeps: the repeated ones make the count slow, not different."""
+PAUSE_MS: Final = 1_800_000
+IDS: Final = frozenset({"transactional_id", "producer_id", "group", "application_id", "client_id", "member_client"})
+
+
+def scenarios() -> Iterator[tuple[Sequence[LogEvent], Sequence[SourceSummary]]]:
+    for folder in sorted(one for one in FIXTURES.iterdir() if one.is_dir()):
+        scan = scan_paths([folder])
+        count: Counter[tuple[str, str]] = Counter()
+        kept = []
+        for event in scan.events:
+            count[event.file, event.category] += 1
+            if count[event.file, event.category] <= KEPT:
+                kept.append(event)
+        yield kept, scan.sources
+
+
+def repeated(copy_count: int, *, with_other_ids: bool) -> tuple[list[LogEvent], list[SourceSummary]]:
+    """Return what all scenarios tell, time and again in the same files: of the same clients, or of others."""
+    events, sources, start_ms = [], [], 0
+    for told, files in scenarios():
+        times = [event.time_ms for event in told if event.time_ms is not None]
+        span_ms = max(times) - min(times) + PAUSE_MS
+        for number in range(copy_count):
+            by_ms = start_ms + number * span_ms - min(times)
+            for event in told:
+                other = {name: f"{value}{number}" for name, value in event.fields.items() if name in IDS}
+                fields = {**event.fields, **other} if with_other_ids else event.fields
+                time_ms = None if event.time_ms is None else event.time_ms + by_ms
+                events.append(event._replace(time_ms=time_ms, offset=event.offset + number * 10**8, fields=fields))
+        end_ms = start_ms + span_ms * copy_count
+        sources += [source._replace(first_ms=start_ms, last_ms=end_ms - PAUSE_MS) for source in files]
+        start_ms = end_ms + PAUSE_MS
+    return events, sources
+
+
+@pytest.mark.parametrize("with_other_ids", [False, True], ids=["same clients", "other clients"])
+def test_logs_of_twice_the_time_are_twice_as_much_work(*, with_other_ids: bool) -> None:
+    def work(copy_count: int) -> int:
+        events, sources = repeated(copy_count, with_other_ids=with_other_ids)
+        kinds = {one.kind for one in judge_logs(events, sources).incidents}
+        assert {"coordinator_failover", "hanging_transaction", "not_enough_replicas", "producer_fenced"} <= kinds
+        return bytecodes(lambda: judge_logs(events, sources))
+
+    assert work(4) < 2.1 * work(2)
+
+
+def coordinator_log(refusal_count: int) -> str:
+    """Return a broker's log: each second a producer is initialised, and refused with the epoch before."""
+    lines = []
+    for number in range(refusal_count):
+        minute, second = divmod(number, 60)
+        stamp = f"[2026-11-26 {10 + minute // 60}:{minute % 60:02d}:{second:02d}"
+        lines.append(
+            f"{stamp},000] INFO [TransactionCoordinator id=1] Initialized transactionalId t-{number} with producerId "
+            f"{1000 + number} and producer epoch 5 on partition __transaction_state-{number % 50} "
+            "(kafka.coordinator.transaction.TransactionCoordinator)"
+        )
+        lines.append(
+            f"{stamp},500] ERROR [ReplicaManager broker=1] Error processing append operation on partition orders-0 "
+            "(kafka.server.ReplicaManager)"
+        )
+        lines.append(
+            "org.apache.kafka.common.errors.InvalidProducerEpochException: Epoch of producer "
+            f"{1000 + number} at offset {number} in orders-0 is 4, which is smaller than the last seen epoch 5"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def test_twice_as_many_refused_batches_are_twice_as_much_work(tmp_path: Path) -> None:
+    def work(count: int) -> int:
+        path = tmp_path / str(count) / "server.log"
+        path.parent.mkdir()
+        path.write_text(coordinator_log(count))
+        scan = scan_paths([path])
+        writers = [one for one in judge_logs(scan.events, scan.sources).incidents if one.root_cause == "zombie-writer"]
+        assert [one.subject["transactional.id"] for one in writers] == [f"t-{number}" for number in range(count)]
+        return bytecodes(lambda: judge_logs(scan.events, scan.sources))
+
+    assert work(200) < 2.1 * work(100)

@@ -70,8 +70,8 @@ def container_environment(
             if isinstance(member, Leaf) and member.text and "=" in member.text:
                 key, _, text = member.text.partition("=")
                 pairs.append((key, Leaf(text, member.line)))
-            elif isinstance(member, Branch) and (key := member.text("name") or ""):
-                value = member.get("value")
+            elif isinstance(member, Branch) and (key := member.text("name") or member.text("Name") or ""):
+                value = member.get("value") or member.get("Value")  # CloudFormation has capitals
                 if isinstance(value, Leaf):
                     pairs.append((key, value))
     lines = [leaf for command in commands if command is not None for _, leaf in flatten(command)]

@@ -34,7 +34,12 @@ _OF_OTHERS: Final = frozenset({"processing_guarantee"})
 _SINGLE_WORDS: Final = {"Acks": "acks"}
 _ENUMERATIONS: Final = {
     "acks": {"none": "0", "leader": "1", "all": "all"},
-    "isolation.level": {"readuncommitted": "read_uncommitted", "readcommitted": "read_committed"},
+    "isolation.level": {
+        "readuncommitted": "read_uncommitted",
+        "readcommitted": "read_committed",
+        "0": "read_uncommitted",
+        "1": "read_committed",
+    },
     "security.protocol": {"saslplaintext": "sasl_plaintext", "saslssl": "sasl_ssl"},
     "partition.assignment.strategy": {"roundrobin": "roundrobin", "cooperativesticky": "cooperative-sticky"},
 }

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Place, Role, Value
+from eosctl.settings.process_counts import COUNT, process_counts
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
-COUNT: Final = "replicas"
 ONE_PER_NODE: Final = "one per node"
 _CONTROLLERS: Final[Mapping[str, tuple[str, ...]]] = {
     "Deployment": ("spec", "replicas"),
@@ -39,9 +39,7 @@ _REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
     "secretRef": ("Secret", "name"),
     "secretKeyRef": ("Secret", "name"),
 }
-# Keys of charts, of Nomad's groups, and of ECS: how many processes run with what stands in the same mapping.
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::[^}]*)?\}")
-_COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 
 
 class Workload(NamedTuple):
@@ -83,13 +81,13 @@ def counted_around(sources: Iterable[Source], document: Node, file: str) -> list
     found = list(sources)
     if not any(source.role is not Role.TOPIC and source.instances is None for source in found):
         return found
-    counts = sorted(_counts(document, file), key=lambda one: one[1] - one[0])
+    counts = sorted(process_counts(document, file), key=lambda one: one.last - one.first)
     if not counts:
         return found
 
     def around(source: Source) -> Source:
-        count = next((c for first, last, c in counts if first <= source.place.line <= last), None)
-        is_counted = source.instances is not None or source.role is Role.TOPIC
+        count = next((one.processes for one in counts if one.first <= source.place.line <= one.last), None)
+        is_counted = source.instances is not None or source.role is Role.TOPIC or bool(source.part_of)
         return source if count is None or is_counted else replace(source, instances=count)
 
     return [around(source) for source in found]
@@ -277,34 +275,3 @@ def _files_of(service: Branch, file: str, shared: Mapping[str, str]) -> Iterator
 
 def _path(file: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
-
-
-def _counts(node: Node, file: str) -> Iterator[tuple[int, int, Value]]:
-    """Yield first line, last line, and count of each mapping that has one."""
-    if isinstance(node, Row):
-        for member in node.nodes:
-            yield from _counts(member, file)
-    if not isinstance(node, Branch):
-        return
-    leaves = ((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf))
-    own = next((value_of(key, leaf, file, COUNT) for key, leaf in leaves if _is_count(key, leaf)), None)
-    scaling = node.branch("autoscaling")
-    if scaling is not None and (scaling.text("enabled") or "").lower() == "true":
-        limit = scaling.get("maxReplicas")
-        own = value_of("maxReplicas", limit, file, COUNT) if isinstance(limit, Leaf) else own
-    if own is not None:
-        yield node.line, _last_line(node), own
-    for _, child in node.entries:
-        if not isinstance(child, Leaf):
-            yield from _counts(child, file)
-
-
-def _is_count(key: str, leaf: Leaf) -> bool:
-    return key in _COUNTS and (leaf.text or "").isdecimal()
-
-
-def _last_line(node: Node) -> int:
-    if isinstance(node, Leaf):
-        return node.line + (node.text or "").count("\n")
-    children = node.nodes if isinstance(node, Row) else tuple(child for _, child in node.entries)
-    return max((_last_line(child) for child in children), default=node.line)

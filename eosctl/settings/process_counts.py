@@ -1,0 +1,100 @@
+"""How many processes run with what stands in a mapping: charts, Nomad, ECS, CloudFormation, and tasks of Ansible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Value
+from eosctl.settings.sources import value_of
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+COUNT: Final = "replicas"
+_COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
+_LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
+_RANGE: Final = re.compile(r"range\(\s*(?:(\d{1,6})\s*,\s*)?(\d{1,6})\s*\)")
+_SEQUENCE: Final = re.compile(r"\bcount=(\d{1,6})")
+
+
+class Counted(NamedTuple):
+    """Lines of a file whose settings a number of processes has."""
+
+    first: int
+    last: int
+    processes: Value
+
+
+def process_counts(node: Node, file: str) -> Iterator[Counted]:
+    """Yield the lines of each mapping that has a count, with the count."""
+    if isinstance(node, Row):
+        for member in node.nodes:
+            yield from process_counts(member, file)
+    if not isinstance(node, Branch):
+        return
+    count = _own_count(node, file)
+    if count is not None:
+        yield Counted(node.line, _last_line(node), count)
+    resources = node.branch("Resources")
+    if resources is not None:
+        yield from _cloud_formation(resources, node.branch("Parameters"), file)
+    for _, child in node.entries:
+        if not isinstance(child, Leaf):
+            yield from process_counts(child, file)
+
+
+def _own_count(node: Branch, file: str) -> Value | None:
+    scaling = node.branch("autoscaling")
+    if scaling is not None and (scaling.text("enabled") or "").lower() == "true":
+        limit = scaling.get("maxReplicas")
+        if isinstance(limit, Leaf):
+            return value_of("maxReplicas", limit, file, COUNT)
+    leaves = ((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf))
+    own = next((value_of(key, leaf, file, COUNT) for key, leaf in leaves if _is_count(key, leaf)), None)
+    return own or _loop(node, file)
+
+
+def _is_count(key: str, leaf: Leaf) -> bool:
+    return key in _COUNTS and (leaf.text or "").isdecimal()
+
+
+def _loop(node: Branch, file: str) -> Value | None:
+    """Return how often a task of Ansible runs by its own list, range, or sequence."""
+    for key in _LOOPS:
+        found = node.get(key)
+        if isinstance(found, Row):
+            return value_of(key, Leaf(str(len(found.nodes)), found.line), file, COUNT)
+        if isinstance(found, Leaf):
+            text = found.text or ""
+            if (match := _RANGE.search(text)) is not None:
+                return value_of(key, Leaf(str(int(match[2]) - int(match[1] or 0)), found.line), file, COUNT)
+            if (match := _SEQUENCE.search(text)) is not None:
+                return value_of(key, Leaf(match[1], found.line), file, COUNT)
+    return None
+
+
+def _cloud_formation(resources: Branch, parameters: Branch | None, file: str) -> Iterator[Counted]:
+    """Yield the lines of each task definition of ECS, with the count of the service that runs it."""
+    for _, service in resources.entries:
+        if not isinstance(service, Branch) or service.text("Type") != "AWS::ECS::Service":
+            continue
+        task = resources.branch(_named(service.get("Properties", "TaskDefinition")))
+        count = service.get("Properties", "DesiredCount")
+        if isinstance(count, Branch) or (isinstance(count, Leaf) and not (count.text or "").isdecimal()):
+            count = None if parameters is None else parameters.get(_named(count), "Default")
+        if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
+            yield Counted(task.line, _last_line(task), value_of("DesiredCount", count, file, COUNT))
+
+
+def _named(node: Node | None) -> str:
+    """Return the resource or parameter that a reference names, in either of its two spellings."""
+    if isinstance(node, Branch):
+        return node.text("Ref") or ""
+    return node.text or "" if isinstance(node, Leaf) else ""
+
+
+def _last_line(node: Node) -> int:
+    if isinstance(node, Leaf):
+        return node.line + (node.text or "").count("\n")
+    children = node.nodes if isinstance(node, Row) else tuple(child for _, child in node.entries)
+    return max((_last_line(child) for child in children), default=node.line)

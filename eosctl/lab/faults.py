@@ -65,10 +65,10 @@ def current_kind(kind: str) -> str:
     return str(RENAMED.get(kind, kind))
 
 
-def kinds_asked(asked: str, kinds: Collection[str]) -> frozenset[str]:
+def matching_kinds(asked: str, kinds: Collection[str]) -> frozenset[str]:
     """Return the kinds that a name matches: the kind itself, or else its fault with any prefix.
 
-    >>> kinds_asked("cut", ("cut", "links:cut")), kinds_asked("isolate-broker", ("links:cut",))
+    >>> matching_kinds("cut", ("cut", "links:cut")), matching_kinds("isolate-broker", ("links:cut",))
     (frozenset({'cut'}), frozenset({'links:cut'}))
     """
     wanted = current_kind(asked)

@@ -80,7 +80,7 @@ class Recorder:
         """Return all events, unpacked; use `packed` for long runs."""
         return self.packed.unpack()
 
-    def tell(self, event: Event) -> None:
+    def record(self, event: Event) -> None:
         """Add an event."""
         self.packed.append(event)
         if self._coverage is not None:
@@ -114,28 +114,28 @@ class RecordedProducer(TransactionalProducer):
 
     async def init_transactions(self, *, keep_identity: bool = False) -> ProducerIdentity:
         """Initialize as `TransactionalProducer` does, and record it."""
-        tell, now_ms = self._recorder.tell, self._recorder.now_ms
-        tell(InitInvoked(now_ms(), self.actor, self.transactional_id))
+        record, now_ms = self._recorder.record, self._recorder.now_ms
+        record(InitInvoked(now_ms(), self.actor, self.transactional_id))
         identity = await super().init_transactions(keep_identity=keep_identity)
-        tell(Identified(now_ms(), self.actor, *identity))
+        record(Identified(now_ms(), self.actor, *identity))
         return identity
 
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
         """Send a value in the current transaction, padded with blanks to a size."""
-        tell, now_ms = self._recorder.tell, self._recorder.now_ms
-        tell(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
+        record, now_ms = self._recorder.record, self._recorder.now_ms
+        record(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
         offset = await self.send(partition, [OutgoingRecord(None, value.encode().ljust(size_bytes))])
-        tell(Sent(now_ms(), self.actor, partition, value, offset))
+        record(Sent(now_ms(), self.actor, partition, value, offset))
 
     async def send_position(self, group_id: str, partition: TopicPartition, offset: int) -> None:
         """Commit a group's offset in the current transaction."""
         event = OffsetsSent(self._recorder.now_ms(), self.actor, self.transaction, group_id, partition, offset)
-        self._recorder.tell(event)
+        self._recorder.record(event)
         await self.send_offsets(GroupIdentity(group_id), {partition: OffsetToCommit(offset)})
 
     async def end(self, *, committed: bool) -> ProducerIdentity:
         """End the transaction as `TransactionalProducer` does, and record it."""
-        self._recorder.tell(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
+        self._recorder.record(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
         return await super().end(committed=committed)
 
     async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
@@ -150,7 +150,7 @@ class RecordedProducer(TransactionalProducer):
             if not await self.survives():
                 fate = None
         outcome = Outcome.UNKNOWN if fate is None else _OUTCOMES[fate]
-        self._recorder.tell(Ended(self._recorder.now_ms(), self.actor, name, outcome))
+        self._recorder.record(Ended(self._recorder.now_ms(), self.actor, name, outcome))
         return fate
 
     async def survives(self) -> bool:
@@ -268,7 +268,7 @@ async def read_offset(
     Like Kafka, a broker that has lost the group's partition without being notified responds from memory. If only the
     brokers can be queried, a response is valid if all of them named its sender as leader before and after it.
     """
-    recorder.tell(OffsetAsked(recorder.now_ms(), actor, group_id, partition))
+    recorder.record(OffsetAsked(recorder.now_ms(), actor, group_id, partition))
     before = await recorder.view(client, group_id) if recorder.view is not None else None
     offset = (await committed_offsets(client, group_id, [partition]))[partition]
     answered_by = await client.node_id(group_coordinator(group_id))
@@ -276,7 +276,7 @@ async def read_offset(
     if recorder.view is not None:
         agreed = before is not None and before[0] == answered_by and before == await recorder.view(client, group_id)
         is_stale = is_stale or not agreed
-    recorder.tell(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset, is_stale))
+    recorder.record(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset, is_stale))
     return offset, is_stale
 
 
@@ -311,7 +311,7 @@ async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequ
         reader = Reader(client, IsolationLevel.READ_COMMITTED, {partition: start})
         found = (await reader.drain(client.config.timeout_ms)).get(partition, [])
         tell_records(recorder, actor, partition, found)
-        recorder.tell(Drained(recorder.now_ms(), actor, partition))
+        recorder.record(Drained(recorder.now_ms(), actor, partition))
 
 
 def text_of(record: Record) -> str:
@@ -322,4 +322,4 @@ def text_of(record: Record) -> str:
 def tell_records(recorder: Recorder, actor: str, partition: TopicPartition, records: Sequence[Record]) -> None:
     """Record the values that a read_committed consumer received."""
     for record in records:
-        recorder.tell(Polled(recorder.now_ms(), actor, partition, record.offset, text_of(record)))
+        recorder.record(Polled(recorder.now_ms(), actor, partition, record.offset, text_of(record)))

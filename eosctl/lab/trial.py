@@ -296,7 +296,7 @@ class _Stage:
         while left := open_ends(simulation, (_INPUTS, _OUTPUTS)):
             if loop.time() > deadline:
                 for partition, (stable, end) in left.items():
-                    self.recorder.tell(Undrained(_virtual_ms(), "auditor", partition, stable, end))
+                    self.recorder.record(Undrained(_virtual_ms(), "auditor", partition, stable, end))
                 return
             await asyncio.sleep(_OBSERVE_S)
 
@@ -329,7 +329,7 @@ class _Stage:
             for partition, replica in broker.replicas.partitions.items():
                 if partition.topic in (_INPUTS, _OUTPUTS):
                     log = replica.log
-                    self.recorder.tell(
+                    self.recorder.record(
                         ReplicaSeen(
                             _virtual_ms(),
                             partition,
@@ -350,7 +350,7 @@ class _Stage:
             for partition, replica in broker.replicas.partitions.items():
                 for header, _ in replica.log.batches():
                     if header.base_offset < replica.log.high_watermark:
-                        self.recorder.tell(
+                        self.recorder.record(
                             BatchSeen(_virtual_ms(), partition, broker.node_id, header.base_offset, header.crc)
                         )
 

@@ -93,7 +93,7 @@ def _play_own(
                 else real_kafka(script.cluster, Path(directory), random.Random(callbacks.now_ms()), callbacks.now_ms)
             )
             async with own as place:
-                return await play_script(script, place, seed=seed, tell=lambda step: tell(str(step)))
+                return await play_script(script, place, seed=seed, on_step=lambda step: tell(str(step)))
 
         return run_virtual(run(), seed) if engine is EngineChoice.SANDBOX else asyncio.run(run())
 
@@ -104,7 +104,7 @@ def _play_live(script: Script, name: str, seed: int, tell: Callable[[str], None]
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
     require_fit(script, sandbox.spec)
     place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
-    return asyncio.run(play_script(script, place, seed=seed, tell=lambda step: tell(str(step)), is_fresh=False))
+    return asyncio.run(play_script(script, place, seed=seed, on_step=lambda step: tell(str(step)), is_fresh=False))
 
 
 def _scenario_item(script: Script) -> ScenarioItem:

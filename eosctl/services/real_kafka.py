@@ -52,7 +52,7 @@ def start_real_kafka(
     release = resolve_release(request.kafka)
     if not is_cached(release) and (source := source_of_jars(environment)):
         callbacks.remark(f"Fetching the jars of Apache Kafka {release.version} {source}; this is done once.")
-    prepare_runtime(release, told=callbacks.progress)
+    prepare_runtime(release, progress=callbacks.progress)
     callbacks.progress("")
     left = manage.find(request.name)
     if left is not None and not left.running:

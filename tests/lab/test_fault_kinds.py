@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from eosctl.lab.faults import current_kind, kinds_asked, word_of
+from eosctl.lab.faults import current_kind, matching_kinds, word_of
 from eosctl.lab.verify.links import LINK_RANGES
 from eosctl.lab.verify.nemesis import process_ranges, sandbox_ranges
 from eosctl.lab.verify.proxied import proxy_ranges
@@ -41,7 +41,7 @@ def test_help_lists_every_word(command: tuple[str, ...]) -> None:
 )
 def test_a_name_stands_for_its_kinds(asked: str, found: set[str]) -> None:
     kinds = {"kill", "controllers:kill", "cut", "links:cut", "proxy:cut", "proxy:duplicate"}
-    assert kinds_asked(asked, kinds | {"links:late-end-txn", "proxy:late-end-txn"}) == found
+    assert matching_kinds(asked, kinds | {"links:late-end-txn", "proxy:late-end-txn"}) == found
 
 
 def test_recorded_runs_keep_their_meaning() -> None:

@@ -16,10 +16,10 @@ from eosctl.lab.apache.releases import KafkaRelease
 from eosctl.lab.apache.repository import SETTING, Repository, download, parse_repository
 from eosctl.lab.engine import EngineError, MissingTool
 
-Told = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
-def nobody(_: str) -> None:
+def ignore_progress(_: str) -> None:
     """Ignore progress."""
 
 
@@ -29,7 +29,7 @@ def default_cache_dir(environment: Mapping[str, str]) -> Path:
     return Path(cache_home) / "eosctl" / "kafka"
 
 
-def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Told = nobody) -> Path:
+def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, progress: Progress = ignore_progress) -> Path:
     """Return the directory with every jar of a release; fetch missing ones.
 
     They come from the user's repository (`EOSCTL_MAVEN_REPOSITORY`), else from Maven. They must match the committed
@@ -38,7 +38,7 @@ def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Tol
     Args:
         release: The release to run.
         cache_dir: Where resolved releases are kept; by default the user's cache directory.
-        told: Receives the progress.
+        progress: Receives the progress.
 
     Raises:
         UsageError: The setting is not an address.
@@ -49,10 +49,10 @@ def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Tol
     locked = read_lock(release)
     with _exclusive(cache_dir / f"{release.version}.guard"):
         if not target.is_dir():
-            _resolve(release, target, locked, told)
+            _resolve(release, target, locked, progress)
         elif differences(target, locked):
             shutil.rmtree(target)
-            _resolve(release, target, locked, told)
+            _resolve(release, target, locked, progress)
     return target
 
 
@@ -97,14 +97,14 @@ def _repository(environment: Mapping[str, str]) -> Repository | None:
     return parse_repository(setting) if setting.strip() else None
 
 
-def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str], told: Told) -> None:
+def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str], progress: Progress) -> None:
     """Fill a temporary directory, and move it into place only if it contains the locked jars."""
     repository, maven = _repository(os.environ), shutil.which("mvn")
     with tempfile.TemporaryDirectory(prefix=f"{release.version}-", dir=target.parent) as scratch:
         if repository is not None:
             jars = Path(scratch) / "jars"
             jars.mkdir()
-            download(repository, _read_places(release), jars, told)
+            download(repository, _read_places(release), jars, progress)
         elif maven is not None:
             jars = resolve_by_maven(maven, release, Path(scratch))
         else:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from eosctl.lab.apache.jars import Told, nobody, resolve_jars
+from eosctl.lab.apache.jars import Progress, ignore_progress, resolve_jars
 from eosctl.lab.apache.releases import KafkaRelease
 from eosctl.lab.engine import EngineError, MissingTool
 
@@ -45,13 +45,15 @@ class Runtime(NamedTuple):
         return [str(self.java), heap, *options, "-cp", f"{self.jars}/*", main_class, *args]
 
 
-def prepare_runtime(release: KafkaRelease, cache_dir: Path | None = None, told: Told = nobody) -> Runtime:
+def prepare_runtime(
+    release: KafkaRelease, cache_dir: Path | None = None, progress: Progress = ignore_progress
+) -> Runtime:
     """Find Java and the jars of a release; fetch jars that are not cached.
 
     Raises:
         EngineError: Java is missing or too old, or the jars cannot be fetched.
     """
-    return Runtime(find_java(release), resolve_jars(release, cache_dir, told), release)
+    return Runtime(find_java(release), resolve_jars(release, cache_dir, progress), release)
 
 
 def find_java(release: KafkaRelease) -> Path:

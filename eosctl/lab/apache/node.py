@@ -131,13 +131,13 @@ class KafkaNode:
                 self.state = BrokerState.STOPPED
                 raise EngineError(
                     f"Kafka node {self.address.node_id} ended (exit status {self._process.exit_code}) while starting.",
-                    self._last_words(),
+                    self._last_error_line(),
                     f"Its logs are in {self.files.log_dir}.",
                 )
             if time.monotonic() > deadline:
                 raise EngineError(
                     f"Kafka node {self.address.node_id} did not serve in time.",
-                    self._last_words(),
+                    self._last_error_line(),
                     f"Its logs are in {self.files.log_dir}.",
                 )
             if given_up.wait(POLL_INTERVAL_S):
@@ -175,13 +175,13 @@ class KafkaNode:
             self._process.send(signal.SIGCONT)
             self.state = BrokerState.RUNNING
 
-    def _last_words(self) -> str:
+    def _last_error_line(self) -> str:
         """Return the last line with an error, from the server's log or the JVM's own output."""
         for path in (self.files.log_dir / "server.log", self.files.output):
             lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
-            telling = [line for line in lines if "ERROR" in line or "FATAL" in line or "Exception" in line]
-            if telling:
-                return telling[-1].strip()
+            naming = [line for line in lines if "ERROR" in line or "FATAL" in line or "Exception" in line]
+            if naming:
+                return naming[-1].strip()
         return ""
 
 

@@ -76,14 +76,16 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def download(repository: Repository, locked: Mapping[str, str], directory: Path, told: Callable[[str], None]) -> None:
+def download(
+    repository: Repository, locked: Mapping[str, str], directory: Path, progress: Callable[[str], None]
+) -> None:
     """Fetch jars concurrently, and discard those that do not match their checksum.
 
     Args:
         repository: The source.
         locked: SHA-256 (hex) by path in a Maven repository.
         directory: Receives each jar, named after the last part of its path.
-        told: Receives the progress.
+        progress: Receives the progress.
 
     Raises:
         EngineError: The repository does not respond, lacks a jar, or has a different one.
@@ -98,7 +100,7 @@ def download(repository: Repository, locked: Mapping[str, str], directory: Path,
         try:
             for count, job in enumerate(as_completed(jobs), 1):
                 size_bytes += job.result()
-                told(f"{count} of {len(jobs)} jars, {size_bytes / (1 << 20):.0f} MiB")
+                progress(f"{count} of {len(jobs)} jars, {size_bytes / (1 << 20):.0f} MiB")
         finally:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -37,7 +37,7 @@ def collect_dependencies(history: History) -> Dependencies:
     origins: dict[str, SendInvoked] = {}
     visible: dict[TopicPartition, dict[int, Polled]] = defaultdict(dict)
     given: dict[tuple[str, TopicPartition], list[Polled]] = defaultdict(list)
-    sights: list[tuple[TransactionRead, list[Polled]]] = []
+    observations: list[tuple[TransactionRead, list[Polled]]] = []
     for event in history:
         match event:
             case SendInvoked() if event.transaction:
@@ -46,12 +46,14 @@ def collect_dependencies(history: History) -> Dependencies:
                 visible[event.partition].setdefault(event.offset, event)
                 given[event.actor, event.partition].append(event)
             case TransactionRead():
-                sights.append((event, given.pop((event.actor, event.partition), [])))
+                observations.append((event, given.pop((event.actor, event.partition), [])))
             case _:
                 pass
     order = {partition: [seen[offset] for offset in sorted(seen)] for partition, seen in visible.items()}
     return Dependencies(
-        _graph(_overwrites(order, origins)), _graph(_reads(sights, origins)), _graph(_misses(sights, order, origins))
+        _graph(_overwrites(order, origins)),
+        _graph(_reads(observations, origins)),
+        _graph(_misses(observations, order, origins)),
     )
 
 
@@ -67,31 +69,31 @@ def _overwrites(order: Mapping[TopicPartition, list[Polled]], origins: Mapping[s
 
 
 def _reads(
-    sights: Iterable[tuple[TransactionRead, list[Polled]]], origins: Mapping[str, SendInvoked]
+    observations: Iterable[tuple[TransactionRead, list[Polled]]], origins: Mapping[str, SendInvoked]
 ) -> Iterator[Edge]:
-    for sight, given in sights:
+    for observation, given in observations:
         for read in given:
             origin = origins.get(read.value)
-            if origin is not None and sight.start <= read.offset < sight.end:
-                yield origin.transaction, sight.transaction, (origin, read, sight)
+            if origin is not None and observation.start <= read.offset < observation.end:
+                yield origin.transaction, observation.transaction, (origin, read, observation)
 
 
 def _misses(
-    sights: Iterable[tuple[TransactionRead, list[Polled]]],
+    observations: Iterable[tuple[TransactionRead, list[Polled]]],
     order: Mapping[TopicPartition, list[Polled]],
     origins: Mapping[str, SendInvoked],
 ) -> Iterator[Edge]:
-    by_end = sorted((sight for sight, _ in sights), key=lambda sight: sight.end)
+    by_end = sorted((observation for observation, _ in observations), key=lambda observation: observation.end)
     places = dict.fromkeys(order, 0)
-    for sight in by_end:
-        values = order.get(sight.partition, [])
-        at = places.get(sight.partition, 0)
-        while at < len(values) and values[at].offset < sight.end:
+    for observation in by_end:
+        values = order.get(observation.partition, [])
+        at = places.get(observation.partition, 0)
+        while at < len(values) and values[at].offset < observation.end:
             at += 1
-        places[sight.partition] = at
+        places[observation.partition] = at
         origin = origins.get(values[at].value) if at < len(values) else None
         if origin is not None:
-            yield sight.transaction, origin.transaction, (sight, origin, values[at])
+            yield observation.transaction, origin.transaction, (observation, origin, values[at])
 
 
 def _graph(edges: Iterable[Edge]) -> Graph:

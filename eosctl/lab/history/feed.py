@@ -188,14 +188,14 @@ def _check_counts(feed: Feed, expected: Expected) -> Iterator[Flaw]:
 def _check_order(feed: Feed) -> Iterator[Flaw]:
     inputs = {fed.number: fed for fed in feed.fed if fed.outcome is not Outcome.ABORTED}
     last: dict[tuple[TopicPartition, int], SeenRecord] = {}
-    told: set[int] = set()
+    reported: set[int] = set()
     for seen in feed.seen:
         fed = inputs.get(seen.number)
-        if fed is None or not seen.is_intact or seen.number in told:
+        if fed is None or not seen.is_intact or seen.number in reported:
             continue
         before = last.get((seen.partition, fed.key))
         if before is not None and before.number > seen.number:
-            told.add(seen.number)
+            reported.add(seen.number)
             subject = f"key {fed.key}: input {seen.number} at {_place(seen)} after input {before.number}"
             yield Flaw(Fault.REORDERED, subject, (fed, inputs[before.number], before, seen))
         else:

@@ -61,14 +61,14 @@ def check_in_parts(history: History, *, short: int = _SHORT) -> Checked:
     cycles: list[CycleCounts] = []
     for part in _route(history, ties):
         events = part.unpack()
-        for told, checker in zip(found, CHECKERS, strict=True):
+        for anomalies, checker in zip(found, CHECKERS, strict=True):
             if checker is not check_owners:
-                told += checker(events)
+                anomalies += checker(events)
         if (counts := _count(events)) is not None:
             cycles.append(counts)
     found[CHECKERS.index(check_owners)] += check_owners(ties.identities)
     total = CycleCounts(*map(sum, zip(*cycles, strict=True))) if cycles else None
-    return Checked(tuple(anomaly for told in found for anomaly in told), total)
+    return Checked(tuple(anomaly for anomalies in found for anomaly in anomalies), total)
 
 
 def split(history: History) -> Iterator[PackedHistory]:
@@ -107,7 +107,7 @@ class _Ties:
         self._parents: dict[str, str] = {}
         self._known: set[tuple[str, str]] = set()
         for event in history:
-            self._see(event)
+            self._add(event)
 
     def root(self, name: str) -> str:
         """Return the representative of a name's set."""
@@ -119,7 +119,7 @@ class _Ties:
     def _tie(self, one: str, other: str) -> None:
         self._parents[self.root(one)] = self.root(other)
 
-    def _see(self, event: Event) -> None:
+    def _add(self, event: Event) -> None:
         kind = type(event)
         if kind in _OF_BOTH:
             pair = (event.actor, event.partition.topic)  # type: ignore[union-attr]
@@ -131,9 +131,9 @@ class _Ties:
             if isinstance(event, Identified):
                 self.identities.append(event)
         if kind in _OF_TRANSACTIONS:
-            self._see_transaction(event.actor, event.transaction)  # type: ignore[union-attr]
+            self._add_transaction(event.actor, event.transaction)  # type: ignore[union-attr]
 
-    def _see_transaction(self, actor: str, transaction: str) -> None:
+    def _add_transaction(self, actor: str, transaction: str) -> None:
         owner, _, _ = transaction.rpartition("/")
         if owner == actor or not transaction:
             return  # Named after its actor, so its set is known.

@@ -39,14 +39,14 @@ def check_epochs(history: History) -> Iterator[Anomaly]:
 def check_owners(history: History) -> Iterator[Anomaly]:
     """Yield producer ids of two transactional ids."""
     owner: dict[int, Identified] = {}
-    told: set[tuple[int, str]] = set()
+    reported: set[tuple[int, str]] = set()
     for event in history:
         if not isinstance(event, Identified):
             continue
         first = owner.setdefault(event.producer_id, event)
         key = (event.producer_id, event.transactional_id)
-        if first.transactional_id != event.transactional_id and key not in told:
-            told.add(key)
+        if first.transactional_id != event.transactional_id and key not in reported:
+            reported.add(key)
             subject = f"{event.producer_id} of {first.transactional_id} and {event.transactional_id}"
             yield Anomaly(Kind.SHARED_PRODUCER_ID, subject, (first, event))
 

@@ -69,7 +69,7 @@ def check_duplicates(history: History) -> Iterator[Anomaly]:
     """Yield facts that are visible at two positions of a topic."""
     origins = {event.value: event for event in history if isinstance(event, SendInvoked)}
     places: dict[tuple[str, str], Polled] = {}
-    told: set[tuple[str, TopicPartition, int]] = set()
+    reported: set[tuple[str, TopicPartition, int]] = set()
     for event in history:
         if not isinstance(event, Polled):
             continue
@@ -78,8 +78,8 @@ def check_duplicates(history: History) -> Iterator[Anomaly]:
         # The output of a pipeline is not a duplicate of its input in another topic.
         first = places.setdefault((event.partition.topic, fact), event)
         here = (fact, event.partition, event.offset)
-        if (first.partition, first.offset) != (event.partition, event.offset) and here not in told:
-            told.add(here)
+        if (first.partition, first.offset) != (event.partition, event.offset) and here not in reported:
+            reported.add(here)
             tried_again = [origins[read.value] for read in (first, event) if read.value != fact]
             witness = in_order(*tried_again, first, event)
             yield Anomaly(Kind.DUPLICATE, f"{fact} at {_place(first)} and {_place(event)}", witness)
@@ -99,7 +99,7 @@ def check_losses(history: History) -> Iterator[Anomaly]:
         for value, origin in origins.items()
         if origin.transaction and value in seen
     }
-    told: set[str] = set()
+    reported: set[str] = set()
     for event in history:
         if not isinstance(event, Sent) or event.partition not in drained or event.value in seen:
             continue
@@ -111,9 +111,9 @@ def check_losses(history: History) -> Iterator[Anomaly]:
             continue
         end = ends.get(origin.transaction)
         outcome = end.outcome if end is not None else Outcome.UNKNOWN
-        if origin.transaction in told or outcome is Outcome.ABORTED:
+        if origin.transaction in reported or outcome is Outcome.ABORTED:
             continue
-        told.add(origin.transaction)
+        reported.add(origin.transaction)
         if origin.transaction in shown:
             visible, read = shown[origin.transaction]
             subject = f"{origin.transaction}: {visible.value} is visible, {event.value} is not"

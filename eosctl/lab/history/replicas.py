@@ -37,20 +37,20 @@ def check_bounds(history: History) -> Iterator[Anomaly]:
 def check_leaders(history: History) -> Iterator[Anomaly]:
     """Yield leaders outside of their own ISR, and two leaders of one epoch."""
     leaders: dict[tuple[TopicPartition, int], ReplicaSeen] = {}
-    told: set[tuple[TopicPartition, int, int]] = set()
+    reported: set[tuple[TopicPartition, int, int]] = set()
     for event in history:
         if not isinstance(event, ReplicaSeen) or not event.is_leader:
             continue
         key = (event.partition, event.leader_epoch, event.broker_id)
         first = leaders.setdefault(key[:2], event)
         place = f"{event.partition}, leader epoch {event.leader_epoch}"
-        if key in told:
+        if key in reported:
             continue
         if first.broker_id != event.broker_id:
-            told.add(key)
+            reported.add(key)
             yield Anomaly(Kind.BROKEN_ISR, f"{place}: brokers {first.broker_id} and {event.broker_id}", (first, event))
         elif event.broker_id not in event.isr:
-            told.add(key)
+            reported.add(key)
             yield Anomaly(Kind.BROKEN_ISR, f"{place}: broker {event.broker_id} leads, in sync {event.isr}", (event,))
 
 
@@ -61,7 +61,7 @@ def check_completeness(history: History) -> Iterator[Anomaly]:
     """
     highest: dict[TopicPartition, ReplicaSeen] = {}
     owed: dict[tuple[TopicPartition, int], ReplicaSeen] = {}  # By the replicas in sync with that leader.
-    told: set[tuple[TopicPartition, int]] = set()
+    reported: set[tuple[TopicPartition, int]] = set()
     for event in history:
         if not isinstance(event, ReplicaSeen):
             continue
@@ -70,8 +70,8 @@ def check_completeness(history: History) -> Iterator[Anomaly]:
         if event.is_leader and (former is None or end >= former.high_watermark):
             led = highest.get(event.partition)
             former = led if led is not None and led.leader_epoch < event.leader_epoch else None
-        if former is not None and end < former.high_watermark and place not in told:
-            told.add(place)
+        if former is not None and end < former.high_watermark and place not in reported:
+            reported.add(place)
             where = f"{event.partition} on broker {event.broker_id}"
             subject = f"{where} ends at {end}, broker {former.broker_id} had {former.high_watermark} replicated"
             yield Anomaly(Kind.INCOMPLETE_REPLICA, subject, (former, event))

@@ -56,7 +56,7 @@ class _Killed(BaseException):
     """The process of the run was killed."""
 
 
-class _Botched(EosctlError):  # noqa: N818
+class _UnexpectedEnd(EosctlError):  # noqa: N818
     """The run did not match the expectations."""
 
 
@@ -112,8 +112,8 @@ async def rehearse_at(
     run = _Rehearsal(_with_patience(book, story), story, scene, directory, set() if interrupted else None)
     ending, failure = Ending(Outcome.FAILED, "", ""), ""
     try:
-        await run.look_only()
-        ending = await run.to_the_end()
+        await run.run_read_only()
+        ending = await run.run_to_end()
         _hold_to(story, ending, run.survived)
         await _hold_cluster_to(story, scene)
     except EosctlError as error:
@@ -137,7 +137,7 @@ class _Rehearsal:
         defaults = {name: spec.default for name, spec in book.inputs.items() if spec.default is not None}
         self._inputs: dict[str, Value] = {**defaults, **story.inputs}
 
-    async def look_only(self) -> None:
+    async def run_read_only(self) -> None:
         """Run dry, with a read-only client, which must be possible in any state."""
         place = self._scene.place
         async with connect(
@@ -148,13 +148,13 @@ class _Rehearsal:
             position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
             ending = await Run(self.book, scene, position, cluster_id).walk()
             if ending.acted:
-                raise _Botched(
+                raise _UnexpectedEnd(
                     "The dry run changed something.",
                     "A probe of the runbook sent a request that is not among those that only read.",
                     "Make what changes the cluster an action: only those wait for --yes.",
                 )
 
-    async def to_the_end(self) -> Ending:
+    async def run_to_end(self) -> Ending:
         scene = self._scene
         cluster_id = (await scene.collect(frozenset())).cluster_id
         journal = _Watched(self.path, scene)
@@ -266,27 +266,27 @@ def _hold_to(story: Story, ending: Ending, survived: set[tuple[str, str]] | None
         done = {Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL} if ending.acted else {Outcome.VERIFIED}
         as_well = ending.outcome is Outcome.NO_ACTION or (expected.outcome in _WELL and ending.outcome in done)
         if ending.outcome is not expected.outcome and not as_well:
-            raise _Botched(
+            raise _UnexpectedEnd(
                 f"Interrupted, it ended {ending.outcome.value} at {ending.step}.",
                 ending.message,
                 "Let the step before look whether its action is done already, as a run may go on after it.",
             )
         return
     if (ending.outcome, ending.step) != (expected.outcome, expected.step):
-        raise _Botched(
+        raise _UnexpectedEnd(
             f"It ended {ending.outcome.value} at {ending.step} and not {expected.outcome.value} at {expected.step}.",
             ending.message,
             "Mend the way through the runbook, or the story's `ends:`.",
         )
     if expected.says not in ending.message:
-        raise _Botched(
+        raise _UnexpectedEnd(
             f"Its last words lack {expected.says!r}.", ending.message, "Mend the words, or the story's `says:`."
         )
 
 
 async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
     if scene.people and scene.in_order:
-        raise _Botched(
+        raise _UnexpectedEnd(
             f"The run never came to {scene.people[0].at}, where people had something to do.",
             "It took another way, or ended before.",
             "Mend the runbook's way there, or take this turn out of the story's `people:`.",
@@ -305,7 +305,7 @@ async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
         if gap.kind.value not in story.leaves
     ]
     if findings or gaps:
-        raise _Botched(
+        raise _UnexpectedEnd(
             "It ended as told, but the cluster is not well.",
             " ".join([*findings, *gaps]),
             "Let the runbook mend this too; what it cannot be there for, the story names under `leaves:`.",

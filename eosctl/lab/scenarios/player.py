@@ -18,7 +18,7 @@ from eosctl.lab.scenarios.steps.play import Expectation, Play, Step
 from eosctl.lab.scenarios.steps.registry import BoundStep, bind
 from eosctl.wire.error_codes import ErrorCode
 
-Tell = Callable[[Step], None]
+OnStep = Callable[[Step], None]
 
 
 class Verdict(NamedTuple):
@@ -42,12 +42,12 @@ class Verdict(NamedTuple):
         return all(expectation.holds for expectation in self.expectations)
 
 
-def _tell_nobody(step: Step) -> None:
+def _ignore_step(step: Step) -> None:
     return None
 
 
 async def play_script(
-    script: Script, place: Place, *, seed: int = 0, tell: Tell = _tell_nobody, is_fresh: bool = True
+    script: Script, place: Place, *, seed: int = 0, on_step: OnStep = _ignore_step, is_fresh: bool = True
 ) -> Verdict:
     """Run a scenario on a matching cluster.
 
@@ -55,7 +55,7 @@ async def play_script(
         script: The scenario.
         place: The cluster.
         seed: Seed of the clients' random choices.
-        tell: Called with every completed step.
+        on_step: Called with every completed step.
         is_fresh: Whether the cluster was created for the scenario. Otherwise, checks with findings before the scenario
             need not be silent at its end.
 
@@ -68,7 +68,7 @@ async def play_script(
         before = await firing_checks(place, chance)
         silent = tuple(each for each in silent if check_id_of(each) not in before)
     return await _play(
-        script.name, script.steps, place, chance, tell, Findings(fire=script.findings.fire, silent=silent)
+        script.name, script.steps, place, chance, on_step, Findings(fire=script.findings.fire, silent=silent)
     )
 
 
@@ -85,7 +85,7 @@ async def play_steps(script: Script, place: Place, chance: random.Random, names:
         EosctlError: A step failed, or an expectation was not met.
     """
     steps = [{key: _renamed(value, names) for key, value in words.items()} for words in script.steps]
-    verdict = await _play(script.name, steps, place, chance, _tell_nobody, Findings())
+    verdict = await _play(script.name, steps, place, chance, _ignore_step, Findings())
     if wrong := next((one for one in verdict.expectations if not one.holds), None):
         raise EosctlError(
             f"The scenario {script.name} did not go as expected on {place.name}.",
@@ -103,7 +103,7 @@ async def _play(
     script_steps: Sequence[StepWords],
     place: Place,
     chance: random.Random,
-    tell: Tell,
+    on_step: OnStep,
     findings: Findings,
 ) -> Verdict:
     steps: list[Step] = []
@@ -113,7 +113,7 @@ async def _play(
         for words in script_steps:
             step = await _do(play, bind(words))
             steps.append(step)
-            tell(step)
+            on_step(step)
         await judge(play, findings.fire, findings.silent)
     return Verdict(name, place.name, tuple(steps), tuple(play.expectations))
 
@@ -125,7 +125,7 @@ async def _do(play: Play, step: BoundStep) -> Step:
         seen = answer or "accepted"
         expected = seen if seen in step.refused else " or ".join(sorted(step.refused))
         play.expect(f"{step.actor}: {step} is refused with", expected, seen)
-    elif step.is_sight:
+    elif step.is_assertion:
         found = play.expectations[known:]
         answer = "; ".join(f"{one.seen}" + ("" if one.holds else f", not {one.expected}") for one in found)
     return Step(step.actor, str(step), answer)

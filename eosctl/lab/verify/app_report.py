@@ -89,8 +89,8 @@ def _headline(verdict: Verdict, input_count: int, counts: Mapping[str, int], rea
         case Verdict.CLEAN:
             return f"every one of {input_count:,} inputs has its outputs exactly once; this is evidence, not proof"
         case Verdict.ANOMALIES:
-            told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-            return f"{told} of {input_count:,} inputs: this application is not exactly-once"
+            totals = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+            return f"{totals} of {input_count:,} inputs: this application is not exactly-once"
         case Verdict.UNDECIDED:
             return f"{input_count:,} inputs decide nothing: {reasons[0]}"
 

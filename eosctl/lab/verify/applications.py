@@ -147,7 +147,7 @@ async def _live(
                 continue
             if abandoned:
                 # No commit was requested, and the next owner of the id aborts the open transaction.
-                scene.recorder.tell(Ended(scene.recorder.now_ms(), actor, abandoned, Outcome.ABORTED))
+                scene.recorder.record(Ended(scene.recorder.now_ms(), actor, abandoned, Outcome.ABORTED))
                 abandoned = ""
             number = 0
             while not scene.is_over():
@@ -192,7 +192,7 @@ async def _read_and_append(
             start, positions[place] = positions[place], reader.positions[place]
             tell_records(scene.recorder, producer.actor, place, found)
             now_ms = scene.recorder.now_ms()
-            scene.recorder.tell(TransactionRead(now_ms, producer.actor, name, place, start, positions[place]))
+            scene.recorder.record(TransactionRead(now_ms, producer.actor, name, place, start, positions[place]))
         await _send_all(scene, producer, values)
 
     return await _attempt(producer, name, work, aborts=chance.random() < _ABORT_SHARE)
@@ -278,12 +278,12 @@ async def _write_plainly(
                     producer_epoch=identity[1],
                     base_sequence=sequence,
                 )
-                recorder.tell(SendInvoked(recorder.now_ms(), name, "", place, value))
+                recorder.record(SendInvoked(recorder.now_ms(), name, "", place, value))
                 offset = await produce(client, place, batch, transactional_id=None, bounds=_PRODUCE)
             except EosctlError:
                 identity = None
                 continue
-            recorder.tell(Sent(recorder.now_ms(), name, place, value, offset))
+            recorder.record(Sent(recorder.now_ms(), name, place, value, offset))
             sequences[place] = sequence + 1
 
 

@@ -192,7 +192,7 @@ class Canary:
         self._lives += 1
         actor = f"{plan.run}.{self._lives}"
         for event in self._identity:
-            recorder.tell(event)
+            recorder.record(event)
         async with self._connect() as client:
             producer = RecordedProducer(
                 client,
@@ -211,7 +211,7 @@ class Canary:
                 numbers.is_up = fate is not None and fate is not Fate.UNKNOWN
                 if fate is Fate.COMMITTED:
                     numbers.last_commit_ms = self._now_ms()
-                    numbers.is_up = await self._see(client, recorder, f"{actor}/{number}")
+                    numbers.is_up = await self._wait_visible(client, recorder, f"{actor}/{number}")
                 if fate is None:
                     break
                 await _pause(stop, 1 / plan.rate_per_s)
@@ -231,7 +231,7 @@ class Canary:
 
         return await producer.attempt(name, work, aborts=number % _ABORT_EVERY == _ABORT_EVERY - 1)
 
-    async def _see(self, client: Client, recorder: Recorder, name: str) -> bool:
+    async def _wait_visible(self, client: Client, recorder: Recorder, name: str) -> bool:
         """Read until a committed transaction is visible, and record the duration; return False if it never is."""
         asked_ms = next(
             event.at_ms
@@ -267,12 +267,12 @@ class Canary:
                 stable = await list_offset(client, place, LATEST, IsolationLevel.READ_COMMITTED)
                 await self._read(client, recorder)
                 if self._elapsed_ms() > deadline_ms:
-                    recorder.tell(Undrained(recorder.now_ms(), "canary reader", place, stable, end))
+                    recorder.record(Undrained(recorder.now_ms(), "canary reader", place, stable, end))
                     break
                 if self._positions[place] < end:
                     await asyncio.sleep(_POLL_S)
             else:
-                recorder.tell(Drained(recorder.now_ms(), "canary reader", place))
+                recorder.record(Drained(recorder.now_ms(), "canary reader", place))
 
 
 def _last_identity(history: History) -> tuple[Event, ...]:

@@ -192,7 +192,7 @@ class _Course:
             self.unsettled.append(f"{what} took longer than {self.scene.plan.settle_ms // 1000} s")
 
     async def _disturb(self) -> None:
-        nemesis, tell, now_ms = self.disturbance.nemesis, self.scene.recorder.tell, self.scene.recorder.now_ms
+        nemesis, record, now_ms = self.disturbance.nemesis, self.scene.recorder.record, self.scene.recorder.now_ms
         if nemesis is None:
             return
         async for fault in self._faults(now_ms()):
@@ -202,7 +202,7 @@ class _Course:
             number = len(self.made)
             target = str(fault.target) if fault.target else "all"
             # Record it before, since the fault may take effect before the response.
-            tell(FaultBegan(now_ms(), number, fault.kind, target))
+            record(FaultBegan(now_ms(), number, fault.kind, target))
             try:
                 await nemesis.begin(fault)
                 await self.scene.pause(fault.duration_ms)
@@ -210,7 +210,7 @@ class _Course:
             except EosctlError as error:
                 self.refused.append(f"{fault}: {error.what}")
                 await self.heal()
-            tell(FaultEnded(now_ms(), number, fault.kind, target))
+            record(FaultEnded(now_ms(), number, fault.kind, target))
 
     async def _faults(self, began_ms: int) -> AsyncIterator[PlannedFault]:
         """Yield each fault at its time."""
@@ -287,9 +287,9 @@ class _Course:
             found = await _until_done(lambda: reader.poll(max_wait_ms=100))
             tell_records(recorder, "auditor", place, found.get(place, ()))
         if stable == end:
-            recorder.tell(Drained(recorder.now_ms(), "auditor", place))
+            recorder.record(Drained(recorder.now_ms(), "auditor", place))
         else:
-            recorder.tell(Undrained(recorder.now_ms(), "auditor", place, stable, end))
+            recorder.record(Undrained(recorder.now_ms(), "auditor", place, stable, end))
 
 
 async def _until_done(ask: Callable[[], Awaitable[T]]) -> T:

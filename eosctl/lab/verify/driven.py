@@ -55,8 +55,8 @@ class DrivenProducer:
 
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
         """Send a value in the current transaction, padded with blanks to a size."""
-        tell, now_ms = self._recorder.tell, self._recorder.now_ms
-        tell(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
+        record, now_ms = self._recorder.record, self._recorder.now_ms
+        record(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
         answer = await self._driver.ask(
             self.actor,
             "append",
@@ -64,7 +64,7 @@ class DrivenProducer:
             partition=partition.partition,
             value=value.ljust(size_bytes),
         )
-        tell(Sent(now_ms(), self.actor, partition, value, answer["offset"]))
+        record(Sent(now_ms(), self.actor, partition, value, answer["offset"]))
 
     async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
         """Run work in a transaction and record the outcome; return None if this producer cannot continue."""
@@ -74,7 +74,7 @@ class DrivenProducer:
         except DriverFailure:
             fate = None
         outcome = Outcome.UNKNOWN if fate is None else _OUTCOMES[fate]
-        self._recorder.tell(Ended(self._recorder.now_ms(), self.actor, name, outcome))
+        self._recorder.record(Ended(self._recorder.now_ms(), self.actor, name, outcome))
         return fate
 
     async def _transaction(self, work: Step, *, aborts: bool) -> Fate:
@@ -89,7 +89,7 @@ class DrivenProducer:
         return await self._end(committed=False)
 
     async def _end(self, *, committed: bool) -> Fate:
-        self._recorder.tell(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
+        self._recorder.record(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
         answer = await self._until_done("commit" if committed else "abort")
         return Fate.COMMITTED if committed and not answer.get("aborted") else Fate.ABORTED
 
@@ -152,9 +152,9 @@ class DrivenMember(DrivenProducer):
 
     async def send_positions(self, positions: Mapping[TopicPartition, int]) -> None:
         """Commit the group's offsets in the current transaction, or pass them to a client that does so at its end."""
-        tell, now_ms = self._recorder.tell, self._recorder.now_ms
+        record, now_ms = self._recorder.record, self._recorder.now_ms
         for place, offset in positions.items():
-            tell(OffsetsSent(now_ms(), self.actor, self.transaction, self._group, place, offset))
+            record(OffsetsSent(now_ms(), self.actor, self.transaction, self._group, place, offset))
         offsets = [[place.partition, offset] for place, offset in positions.items()]
         await self._driver.ask(self.actor, "offsets", offsets=offsets)
 
@@ -180,5 +180,5 @@ async def follow_driven(
             continue
         for partition, offset, value in answer.get("records") or ():
             place = partitions[partition]
-            recorder.tell(Polled(recorder.now_ms(), actor, place, offset, value.rstrip(" ")))
+            recorder.record(Polled(recorder.now_ms(), actor, place, offset, value.rstrip(" ")))
     driver.drop(actor)

@@ -24,7 +24,7 @@ from eosctl.client.outcome import Failure
 from eosctl.client.ports import WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
-from eosctl.lab.faults import kinds_asked
+from eosctl.lab.faults import matching_kinds
 from eosctl.lab.history.coverage import Coverage
 from eosctl.lab.history.events import History
 from eosctl.lab.proxy.proxy import FaultProxy
@@ -213,7 +213,7 @@ def _chosen(ranges: Sequence[FaultRange], kinds: Sequence[str]) -> Sequence[Faul
     known = sorted({one.kind for one in ranges})
     chosen: set[str] = set()
     for asked in kinds:
-        found = kinds_asked(asked, known)
+        found = matching_kinds(asked, known)
         if not found:
             raise UsageError(
                 f"--fault {asked!r} cannot be made here.",

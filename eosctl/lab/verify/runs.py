@@ -94,7 +94,7 @@ def load_run(name: str) -> tuple[RunRecord, History]:
     try:
         record = msgspec.json.decode((folder / _RECORD).read_bytes(), type=RunRecord)
         with (folder / _HISTORY).open(encoding="utf-8") as lines:
-            return _in_words_of_today(record), PackedHistory(decode_events(lines))
+            return _with_current_names(record), PackedHistory(decode_events(lines))
     except (FileNotFoundError, NotADirectoryError) as error:
         there = sorted(path.name for path in runs_folder().glob("*") if (path / _RECORD).is_file())
         known = f"There are: {', '.join(there[-5:])}." if there else f"{runs_folder()} holds none."
@@ -109,7 +109,7 @@ def load_run(name: str) -> tuple[RunRecord, History]:
         ) from error
 
 
-def _in_words_of_today(record: RunRecord) -> RunRecord:
+def _with_current_names(record: RunRecord) -> RunRecord:
     faults = tuple(fault._replace(kind=current_kind(fault.kind)) for fault in record.faults)
     kinds = tuple(dict.fromkeys(map(current_kind, record.fault_kinds)))
     return msgspec.structs.replace(record, faults=faults, fault_kinds=kinds)

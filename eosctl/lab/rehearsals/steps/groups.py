@@ -39,7 +39,7 @@ async def join(place: Place, *, group: str, member: str = "one") -> None:
     """Start a member that joins a group, and stays until it leaves or the rehearsal ends."""
     joined = asyncio.Event()
 
-    async def live() -> None:
+    async def run() -> None:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(
                 connect(place.config, connector=place.connector, chance=place.chance)
@@ -48,7 +48,7 @@ async def join(place: Place, *, group: str, member: str = "one") -> None:
             joined.set()
             await found.live()
 
-    place.in_background(live())
+    place.in_background(run())
     await joined.wait()
     await place.members[member].joined.wait()
 
@@ -61,7 +61,7 @@ async def leave(place: Place, *, member: str = "one") -> None:
 async def keep_rejoining(place: Place, *, group: str, every_ms: int = 1_000) -> None:
     """Make a member leave and rejoin its group until the rehearsal ends, with a rebalance each time."""
 
-    async def restless() -> None:
+    async def run() -> None:
         while True:
             async with connect(place.config, connector=place.connector, chance=place.chance) as client:
                 member = GroupMember(client, group)
@@ -74,7 +74,7 @@ async def keep_rejoining(place: Place, *, group: str, every_ms: int = 1_000) -> 
                     living.cancel()
                     await asyncio.gather(living, return_exceptions=True)
 
-    place.in_background(restless())
+    place.in_background(run())
 
 
 async def forget_group(place: Place, *, group: str) -> None:

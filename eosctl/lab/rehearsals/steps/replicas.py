@@ -49,7 +49,7 @@ async def move(place: Place, *, topic: str, source: int, target: int) -> None:
 async def die_in_sync(place: Place, *, broker: int) -> None:
     """Kill a broker and the controller once all replicas are in sync, so that no other leader is elected."""
 
-    async def lie_in_wait() -> None:
+    async def watch() -> None:
         while True:
             await asyncio.sleep(POLL_S)
             topics = (await place.client.refresh_metadata()).topics
@@ -58,7 +58,7 @@ async def die_in_sync(place: Place, *, broker: int) -> None:
                 await kill_broker(place, broker=broker)
                 return
 
-    place.in_background(lie_in_wait())
+    place.in_background(watch())
 
 
 async def _is_loading(place: Place, broker_id: int) -> bool:

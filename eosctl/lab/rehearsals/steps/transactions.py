@@ -137,24 +137,24 @@ async def take_over(place: Place, *, id: str = "payment-service", topic: str = "
 async def keep_taking_over(place: Place, *, id: str = "payment-service", every_ms: int = 1_000) -> None:
     """Let two instances with one id fence each other until the rehearsal ends."""
 
-    async def fight() -> None:
+    async def run() -> None:
         while True:
             await take_over(place, id=id)
             await asyncio.sleep(every_ms / 1000)
 
-    place.in_background(fight())
+    place.in_background(run())
 
 
 async def keep_timing_out(place: Place, *, id: str, timeout_ms: int = 1_000) -> None:
     """Open transactions that time out, one after the other, until the rehearsal ends."""
 
-    async def dawdle() -> None:
+    async def run() -> None:
         for round_ in itertools.count():
             await begin(place, id=id, timeout_ms=timeout_ms, records=1 + round_ % 2)
             await wait_until_ended(place.client, id)
             place.producers.pop(id)
 
-    place.in_background(dawdle())
+    place.in_background(run())
 
 
 async def stop_background(place: Place) -> None:

@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from eosctl.errors import UsageError, unknown_name
-from eosctl.lab.scenarios.steps import clients, faults, groups, sights
+from eosctl.lab.scenarios.steps import assertions, clients, faults, groups
 from eosctl.lab.scenarios.steps.judging import require_known
 from eosctl.lab.steps import Doing, bind_arguments, steps_of
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
 
-STEPS: Final = steps_of(clients, faults, groups, sights)
-SIGHTS: Final = frozenset(name for name, doing in STEPS.items() if doing.__module__ == sights.__name__)
+STEPS: Final = steps_of(clients, faults, groups, assertions)
+ASSERTIONS: Final = frozenset(name for name, doing in STEPS.items() if doing.__module__ == assertions.__name__)
 
 
 class BoundStep(NamedTuple):
@@ -34,14 +34,14 @@ class BoundStep(NamedTuple):
     refused: frozenset[str]
 
     @property
-    def is_sight(self) -> bool:
+    def is_assertion(self) -> bool:
         """Return whether it is an assertion."""
-        return self.name in SIGHTS
+        return self.name in ASSERTIONS
 
     @property
     def actor(self) -> str:
         """Return who performs the step."""
-        if self.is_sight:
+        if self.is_assertion:
             return "reader"
         if "by" in self.arguments or self.name == "producer":
             return str(self.arguments.get("by") or self.arguments["name"])

@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 
 from eosctl.client.access import BEARER, librdkafka_settings
 
-Ask = Mapping[str, Any]
+Request = Mapping[str, Any]
 
 _ASK_S: Final = 5.0
 _TAKE_COUNT: Final = 20
@@ -65,14 +65,14 @@ class Actor:
     """A producer, a producer with a group member, or a consumer of one partition."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        self.asks: SimpleQueue[Ask | None] = SimpleQueue()
-        self._settings = {**settings, "error_cb": self._hear}
-        self._said = ""
+        self.asks: SimpleQueue[Request | None] = SimpleQueue()
+        self._settings = {**settings, "error_cb": self._collect_messages}
+        self._messages = ""
         self._producer: Any = None
         self._consumer: Any = None
         self._topic = ""
         self._taken: dict[int, int] = {}
-        self._ops: Mapping[str, Callable[[Ask], dict[str, Any] | None]] = {
+        self._ops: Mapping[str, Callable[[Request], dict[str, Any] | None]] = {
             "open": self._open,
             "begin": lambda _: self._producer.begin_transaction(),
             "append": self._append,
@@ -83,7 +83,7 @@ class Actor:
             "read": self._read,
         }
 
-    def act(self, ask: Ask) -> dict[str, Any]:
+    def act(self, ask: Request) -> dict[str, Any]:
         """Execute a request.
 
         Raises:
@@ -95,10 +95,10 @@ class Actor:
         """Return an error's message with the client's messages since it started, since a timeout alone has no cause."""
         if self._producer is not None:
             self._producer.poll(0)  # Serve the pending callbacks.
-        return f"{str(error) or repr(error)}{self._said}"
+        return f"{str(error) or repr(error)}{self._messages}"
 
-    def _hear(self, error: KafkaError) -> None:
-        self._said = f" ({error.str()})"
+    def _collect_messages(self, error: KafkaError) -> None:
+        self._messages = f" ({error.str()})"
 
     def close(self) -> None:
         """Leave the group; discard the producer without a request, like a process that dies."""
@@ -106,7 +106,7 @@ class Actor:
             self._consumer.close()
         self._producer = None
 
-    def _open(self, ask: Ask) -> None:
+    def _open(self, ask: Request) -> None:
         if self._producer is None:
             settings = {
                 **self._settings,
@@ -131,31 +131,31 @@ class Actor:
             )
             self._consumer.subscribe([self._topic])
 
-    def _append(self, ask: Ask) -> dict[str, Any]:
-        told: list[tuple[Any, int]] = []
+    def _append(self, ask: Request) -> dict[str, Any]:
+        delivered: list[tuple[Any, int]] = []
         value = ask["value"].encode()
         self._producer.produce(
             ask["topic"],
             value,
             partition=ask["partition"],
-            on_delivery=lambda error, message: told.append((error, message.offset())),
+            on_delivery=lambda error, message: delivered.append((error, message.offset())),
         )
-        while not told:  # Limited by message.timeout.ms.
+        while not delivered:  # Limited by message.timeout.ms.
             self._producer.poll(_ASK_S)
-        error, offset = told[0]
+        error, offset = delivered[0]
         if error is not None:
             raise NotDelivered(error)
         return {"offset": offset}
 
-    def _send_offsets(self, ask: Ask) -> None:
+    def _send_offsets(self, ask: Request) -> None:
         offsets = [TopicPartition(self._topic, partition, offset) for partition, offset in ask["offsets"]]
         self._producer.send_offsets_to_transaction(offsets, self._consumer.consumer_group_metadata(), _ASK_S)
 
-    def _commit(self, _: Ask) -> None:
+    def _commit(self, _: Request) -> None:
         self._producer.commit_transaction(_ASK_S)
         self._taken = {}
 
-    def _abort(self, _: Ask) -> None:
+    def _abort(self, _: Request) -> None:
         self._producer.abort_transaction(_ASK_S)
         if self._consumer is not None:
             for place in self._consumer.assignment():
@@ -163,19 +163,19 @@ class Actor:
                     self._consumer.seek(TopicPartition(self._topic, place.partition, self._taken[place.partition]))
         self._taken = {}
 
-    def _take(self, ask: Ask) -> dict[str, Any]:
+    def _take(self, ask: Request) -> dict[str, Any]:
         records = self._poll(_TAKE_COUNT, ask)
         for partition, offset, _ in records:
             self._taken.setdefault(partition, offset)
         return {"records": records}
 
-    def _read(self, ask: Ask) -> dict[str, Any]:
+    def _read(self, ask: Request) -> dict[str, Any]:
         if self._consumer is None:
             self._consumer = self._consume({"group.id": "eosctl-reads-without-group"})
             self._consumer.assign([TopicPartition(ask["topic"], index, 0) for index in range(ask["count"])])
         return {"records": self._poll(_READ_COUNT, ask)}
 
-    def _poll(self, count: int, ask: Ask) -> list[tuple[int, int, str]]:
+    def _poll(self, count: int, ask: Request) -> list[tuple[int, int, str]]:
         messages = self._consumer.consume(count, ask["wait_ms"] / 1_000)
         return [(one.partition(), one.offset(), one.value().decode()) for one in messages if one.error() is None]
 
@@ -204,7 +204,7 @@ def main() -> None:
     """Respond to requests until the input ends."""
     writing = threading.Lock()
 
-    def tell(answer: dict[str, Any]) -> None:
+    def respond(answer: dict[str, Any]) -> None:
         with writing:
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
@@ -220,7 +220,7 @@ def main() -> None:
             continue
         if name not in actors:
             actors[name] = Actor(settings)
-            threading.Thread(target=_live, args=(actors[name], tell), daemon=True).start()
+            threading.Thread(target=_live, args=(actors[name], respond), daemon=True).start()
         actors[name].asks.put(ask)
     os._exit(0)  # The clients' threads would wait for brokers.
 

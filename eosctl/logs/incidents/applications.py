@@ -55,7 +55,7 @@ def find_slow_processing(story: LogStory) -> Iterator[Incident]:
 
 def _dropped_out(story: LogStory) -> Iterator[Incident]:
     """Yield the members that learn that they are out of their groups, where their logs begin behind the reason."""
-    names = _StreamsNames(story)
+    names = StreamsNames(story)
     learned = [event for event in story.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
     learned += [
         event
@@ -125,7 +125,7 @@ def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
 
 def find_failed_streams(story: LogStory) -> Iterator[Incident]:
     """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
-    names = _StreamsNames(story)
+    names = StreamsNames(story)
     failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
     for events in by_key(_parted(story, failures)).values():
         for episode in episodes(events, FAILURE_SPREAD_MS):
@@ -195,7 +195,7 @@ def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
 def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
     """Yield applications that ended without a word and were started again."""
     starts = [event for event in story.client_events("CLIENT_START") if event.fields.get("transactional_id")]
-    names = _StreamsNames(story)
+    names = StreamsNames(story)
     wiped = [event for event in story.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
     for events in by_key((story.log_of(event), event) for event in wiped).values():
         for episode in episodes(events, AROUND_MS):
@@ -308,7 +308,7 @@ def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
     return [group[0] for group in by_key((event.file, event) for event in events).values()]
 
 
-class _StreamsNames:
+class StreamsNames:
     """The Streams applications that logs are of, by the names of their clients and threads."""
 
     def __init__(self, story: LogStory) -> None:

@@ -89,7 +89,7 @@ def _joined(
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield faults with their echoes: records of the same program and time that only repeat it."""
     of_log: dict[str, _Faults] = defaultdict(_Faults)
-    # Causes first; among echoes, the one that the catalogue rates worst leads.
+    # Causes first; among echoes, the one that the catalogue rates worst leads. What has no name of its own is last.
     ranked = sorted(
         faults,
         key=lambda events: (
@@ -100,8 +100,11 @@ def _joined(
         ),
     )
     for events in ranked:
-        is_echo = known[events[0].category].is_echo and events[0].application not in story.servers()
-        of_log[story.log_of(events[0])].add(events, is_echo=is_echo)
+        is_client = events[0].application not in story.servers()
+        is_echo = is_client and known[events[0].category].is_echo
+        # A client repeats without a name what its library says with one.
+        is_nameless = is_client and not _name(story, events[0])
+        of_log[story.log_of(events[0])].add(events, is_echo=is_echo, is_nameless=is_nameless)
     yield from (events for told in of_log.values() for events in told.all)
 
 
@@ -113,10 +116,17 @@ class _Faults:
         self._spans: list[tuple[int, int]] = []
         self._at: dict[int, list[int]] = defaultdict(list)
 
-    def add(self, events: Sequence[LogEvent], *, is_echo: bool) -> None:
-        """Add records as a fault of their own, or as an echo to the first fault near them."""
+    def add(self, events: Sequence[LogEvent], *, is_echo: bool, is_nameless: bool) -> None:
+        """Add records as a fault of their own, or to the first fault near them.
+
+        Args:
+            events: Records of one category, in order of time.
+            is_echo: Whether they follow from a fault of any category.
+            is_nameless: Whether they may repeat a fault of their own category.
+        """
         begin, end = time_of(events[0]), time_of(events[-1])
-        home = next(self._near(begin, end), None) if is_echo else None
+        near = self._near(begin, end) if is_echo or is_nameless else ()
+        home = next((one for one in near if is_echo or self.all[one][0].category == events[0].category), None)
         if home is None:
             home = len(self.all)
             self.all.append([])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.logs.incidents.applications import streams_application
+from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 
@@ -18,6 +18,7 @@ SAME_MOMENT_MS: Final = 5_000
 
 def find_corruption_loops(story: LogStory) -> Iterator[Incident]:
     """Yield the times in which the tasks of an application were corrupted at least three times, with the interval."""
+    names = StreamsNames(story)
     for events in by_key((story.log_of(event), event) for event in story.client_events("TASK_CORRUPTED")).values():
         for episode in episodes(events, GAP_MS):
             moments = [part[0] for part in episodes(episode, SAME_MOMENT_MS)]
@@ -25,7 +26,7 @@ def find_corruption_loops(story: LogStory) -> Iterator[Incident]:
                 continue
             first, last = moments[0], moments[-1]
             interval_s = (time_of(last) - time_of(first)) / 1000 / (len(moments) - 1)
-            application = streams_application(story, episode)
+            application = names.of(episode)
             tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
             yield incident(
                 "task_corrupted",

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.server_loggers import is_of_server
 
 _OF_KAFKA: Final = ("kafka.", "org.apache.kafka.", "o.a.k.", "o.a.kafka.", "o.apache.kafka.", "state.change.logger")
 _OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})

@@ -46,6 +46,12 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
         yield event._replace(fields={**event.fields, **whole}) if whole else event
 
 
+def _partition_of(event: LogEvent) -> dict[str, str]:
+    """Return the partition of a record that gives its topic and its number separately."""
+    topic, number = event.fields.get("topic"), event.fields.get("partition_index")
+    return {"partition": f"{topic}-{number}"} if topic and number and not event.fields.get("partition") else {}
+
+
 class _Names:
     """Names with one beginning, by their lengths: a message is not searched for each of them."""
 

@@ -12,7 +12,6 @@ from eosctl.logs.incidents.clocks import on_one_clock
 from eosctl.logs.incidents.guests import part_guests, part_servers
 from eosctl.logs.incidents.index import EventIndex, Writer, within
 from eosctl.logs.incidents.inits import Inits, InitsOfLogs
-from eosctl.logs.incidents.loggers import is_of_server
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.names import complete_names
 from eosctl.logs.incidents.voices import Voices

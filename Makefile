@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-lowest test-compiled dist audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
+.PHONY: help environment demo test test-lowest test-compiled dist audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book absorb logs-matrix diagnosis-matrix differential
 
 # Four workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 4
@@ -51,6 +51,9 @@ test-kafka: environment ## The verdicts and bytes against real Apache Kafka (nee
 
 mutate-checks: environment ## Invert every comparison of every check; a case must notice each.
 	$(RUN) -m scripts.mutate_checks
+
+absorb: environment ## The facts of a release out of its jars, and what needs judgment: make absorb KAFKA=4.4.0 (Java 17, Maven).
+	$(RUN) -m scripts.absorb $(KAFKA)
 
 transcripts: environment ## The recorded answers of real brokers against the sandbox, by area.
 	$(RUN) scripts/transcripts.py

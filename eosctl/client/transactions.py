@@ -214,7 +214,7 @@ async def commit_offsets_in_txn(
         group.generation_id,
         group.member_id,
         group.group_instance_id,
-        [TxnOffsetCommitRequestTopic(topic, partitions) for topic, partitions in by_topic.items()],
+        [TxnOffsetCommitRequestTopic(topic, partitions=partitions) for topic, partitions in by_topic.items()],
     )
     await _send(
         client,

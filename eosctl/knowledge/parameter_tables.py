@@ -1,4 +1,4 @@
-"""Load the tables of settings that are shipped (``settings/*.json``, made by ``scripts/parameter_tables``)."""
+"""Load the tables of settings that are shipped (``settings/*.json``): ``make absorb`` and scripts write them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ COMPONENTS: Final = (
     "mirror-maker",
     "librdkafka",
 )
+ONLY_EXPLAINED: Final = ("group", "admin")
+"""Components of Kafka that no configuration file is read as."""
 PYTHON_CLIENTS: Final = ("kafka-python", "aiokafka")
 """Whose tables hold keyword arguments, under the names that Kafka has for them."""
 FRAMEWORKS: Final = ("spring", "flink")
@@ -35,7 +37,7 @@ _JAVA_CLIENTS: Final = ("producer", "consumer")
 def load_tables() -> Mapping[str, ParameterTable]:
     """Return every table by component; read once."""
     folder = resources.files("eosctl.knowledge") / "settings"
-    names = (*COMPONENTS, *PYTHON_CLIENTS, *FRAMEWORKS)
+    names = (*COMPONENTS, *ONLY_EXPLAINED, *PYTHON_CLIENTS, *FRAMEWORKS)
     raw = {name: msgspec.json.decode((folder / f"{name}.json").read_bytes()) for name in names}
     tables = {name: _table(name, raw[name]) for name in names}
     tables["librdkafka"] = _with_java_names(tables["librdkafka"], tables)
@@ -81,7 +83,13 @@ def _table(component: str, raw: dict[str, Any]) -> ParameterTable:
 
 def _parameter(name: str, body: dict[str, Any]) -> Parameter:
     spans = tuple(
-        Span(parse_release(s["since"]), s["default"], s.get("bounds", ""), s.get("required", False))
+        Span(
+            parse_release(s["since"]),
+            s["default"],
+            s.get("bounds", ""),
+            s.get("required", False),
+            s.get("absent", False),
+        )
         for s in body["spans"]
     )
     removed = body.get("removed")

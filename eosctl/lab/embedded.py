@@ -10,6 +10,7 @@ from typing import Final
 
 from eosctl.lab.engine import BrokerHandle, BrokerState, Capability, EngineError, UnsupportedFault
 from eosctl.model.client_config import Endpoint
+from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process.spec import SandboxSpec
 
@@ -23,13 +24,13 @@ class EmbeddedConfig:
     """The configuration of an embedded cluster.
 
     Attributes:
-        emulate: The emulated release, `3.9` or `4.3`.
+        emulate: The emulated release, e.g. `3.9`.
         broker_count: Number of brokers; the controller is a separate node.
         transaction_version: Level of the feature `transaction.version`; None for the release's default.
         settings: Broker settings by Kafka's names.
     """
 
-    emulate: str = "4.3"
+    emulate: str = NEWEST
     broker_count: int = 1
     transaction_version: int | None = None
     settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

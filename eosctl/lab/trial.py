@@ -26,6 +26,7 @@ from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow
 from eosctl.lab.schedule import LATE, DrawnKind, Schedule, draw_schedule
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import VirtualDeadlock, VirtualStall, run_virtual
+from eosctl.model.emulation import NEWEST
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.engine import FaultEngine
@@ -72,7 +73,7 @@ class TrialPlan(NamedTuple):
     """
 
     kinds: tuple[DrawnKind, ...] = tuple(DrawnKind)
-    emulate: str = "4.3"
+    emulate: str = NEWEST
     transaction_version: int | None = None
     broker_count: int = 3
     transaction_count: int = 6

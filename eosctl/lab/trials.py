@@ -56,7 +56,7 @@ def remedies(plan: TrialPlan) -> tuple[Remedy, ...]:
         for name, on in bugs_of(plan).items()
         if on
     ]
-    if plan.dialect not in (None, TV2) and plan.emulate == "4.3" and plan.transaction_version in (None, 2):
+    if plan.dialect not in (None, TV2) and plan.emulate != "3.9" and plan.transaction_version in (None, 2):
         found.append(Remedy("--clients tv2", plan._replace(dialect=TV2)))
     return tuple(found)
 

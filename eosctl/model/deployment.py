@@ -160,7 +160,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     given: Mapping[str, Value] = msgspec.field(default_factory=dict)
     framework: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     defaults: Mapping[str, str | None] = msgspec.field(default_factory=dict)
-    release: Release = (4, 3)
+    release: Release = (4, 4)
     client: Client = Client.JAVA
     inside: Role | None = None
     forced: frozenset[str] = frozenset()

@@ -11,12 +11,16 @@ Release = tuple[int, int]
 
 
 class Span(msgspec.Struct, frozen=True):
-    """What holds from one release on, until the next span. `bounds` is the declaring program's own notation."""
+    """What holds from one release on, until the next span.
+
+    `bounds` is the declaring program's own notation; `absent` means that these releases lack the setting.
+    """
 
     since: Release
     default: str | None
     bounds: str = ""
     required: bool = False
+    absent: bool = False
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -42,7 +46,8 @@ class Parameter(msgspec.Struct, frozen=True):
         """Return what holds in a release; None if the setting is not there yet, or no longer."""
         if self.removed is not None and release >= self.removed:
             return None
-        return next((span for span in reversed(self.spans) if span.since <= release), None)
+        span = next((span for span in reversed(self.spans) if span.since <= release), None)
+        return None if span is None or span.absent else span
 
 
 class ParameterTable(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from eosctl.errors import EosctlError, UsageError
+from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.clock import AdjustableClock, advance
 from eosctl.sandbox.core import ClusterCore, ClusterShape
@@ -303,7 +304,7 @@ class EmbeddedCluster:
         brokers: int = 1,
         controllers: int = 1,
         config: Mapping[str, str] | None = None,
-        emulate: str = "4.3",
+        emulate: str = NEWEST,
         transaction_version: int | None = None,
         fast: bool = True,
         data_dir: Path | None = None,

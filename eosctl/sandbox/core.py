@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from eosctl.model.emulation import NEWEST
 from eosctl.model.secret import Secret
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.error_counts import ErrorCounts
@@ -30,7 +31,7 @@ class ClusterShape(NamedTuple):
     """The size and the settings of a cluster."""
 
     broker_count: int = 1
-    emulation: Emulation = Emulation("4.3")
+    emulation: Emulation = Emulation(NEWEST)
     transaction_version: int | None = None
     settings: Mapping[str, str] = {}
     fast: bool = False

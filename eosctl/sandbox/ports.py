@@ -279,13 +279,18 @@ class BrokerConfig(Protocol):
 class Emulation(NamedTuple):
     """The Kafka release that this broker emulates."""
 
-    release: str  # `3.9` or `4.3`
+    release: str  # One of `model.emulation.RELEASES`.
     unstable_api_versions: bool = False
 
     @property
     def is_3_9(self) -> bool:
         """Return whether the classic group coordinator and the rules before 4.0 apply."""
         return self.release == "3.9"
+
+    @property
+    def is_before_4_4(self) -> bool:
+        """Whether requests and messages that came with 4.4 are missing."""
+        return self.release in ("3.9", "4.3")
 
 
 Partitions = Sequence[TopicPartition]

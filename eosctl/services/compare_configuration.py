@@ -66,7 +66,9 @@ def explain_setting(name: str) -> ExplainedSetting:
         parameter = table.declared(own) if is_springs else table.parameters.get(name)
         if parameter is None:
             continue
-        spans = tuple(SpanItem(release_text(span.since), span.default, span.bounds) for span in parameter.spans)
+        spans = tuple(
+            SpanItem(release_text(span.since), span.default, span.bounds) for span in parameter.spans if not span.absent
+        )
         removed = "" if parameter.removed is None else release_text(parameter.removed)
         effect = load_setting_effects().get(parameter.name, "")
         update = explain_update(component, name)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import UsageError
+from eosctl.model.emulation import FULL_RELEASE, NEWEST, RELEASES
 from eosctl.model.sandbox import SandboxItem
 from eosctl.sandbox.faults.bugs import find_bug, parse_switch
 from eosctl.sandbox.process import manage, paths
@@ -21,8 +22,7 @@ from eosctl.services.real_kafka import RealKafkaRequest, start_real_kafka, stop_
 from eosctl.services.sandbox_access import client_file_of
 
 DEFAULT_NAME: Final = "default"
-DEFAULT_RELEASE: Final = "4.3.1"
-RELEASES: Final = ("3.9", "4.3")
+DEFAULT_RELEASE: Final = FULL_RELEASE[NEWEST]
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -53,7 +53,7 @@ class OwnFeatures(NamedTuple):
     controllers: int = 1
     log_dirs: int = 1
     racks: tuple[str, ...] = ()
-    emulate: str = "4.3"
+    emulate: str = NEWEST
     fast: bool = False
     metrics_port: int | None = None
     bugs: tuple[str, ...] = ()
@@ -197,7 +197,11 @@ def check_release(emulate: str) -> None:
         UsageError: The release is not known.
     """
     if emulate not in RELEASES:
-        raise UsageError(f"--emulate {emulate!r} is not known.", "The sandbox behaves as 3.9 or as 4.3.", "Choose one.")
+        raise UsageError(
+            f"--emulate {emulate!r} is not known.",
+            f"The sandbox behaves as {', '.join(RELEASES[:-1])}, or {NEWEST}.",
+            "Choose one.",
+        )
 
 
 def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, str], ...]) -> SandboxSpec:

@@ -14,6 +14,7 @@ from eosctl.lab.history.events import Event
 from eosctl.lab.schedule import find_plan
 from eosctl.lab.trial import Trial, TrialPlan, run_trial
 from eosctl.lab.trials import bugs_of, fault_counts, find_remedies, minimise
+from eosctl.model.emulation import NEWEST
 from eosctl.model.fault_simulation import FailedSeed, FaultSimulation, SeedAnomaly
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandboxes import check_release, parse_bugs, parse_setting
@@ -45,7 +46,7 @@ class SimulationRequest(NamedTuple):
     seed_count: int = 100
     first_seed: int = 0
     plan: str = "all"
-    emulate: str = "4.3"
+    emulate: str = NEWEST
     transaction_version: int | None = None
     clients: str | None = None
     bugs: tuple[str, ...] = ()
@@ -157,7 +158,7 @@ def _trial_plan(request: SimulationRequest) -> TrialPlan:
         raise UsageError(f"--clients {clients!r} is not known.", "Clients speak tv1 or tv2.", "Choose one.")
     if emulate == "3.9" and (clients == "tv2" or request.transaction_version == 2):
         raise UsageError(
-            "Kafka 3.9 has no transaction version 2.", "KIP-890 came with 4.0.", "Use --emulate 4.3 for it."
+            "Kafka 3.9 has no transaction version 2.", "KIP-890 came with 4.0.", f"Use --emulate {NEWEST} for it."
         )
     dialect = None if clients is None else _DIALECTS[clients]
     plan = TrialPlan(find_plan(request.plan), emulate, request.transaction_version, dialect=dialect)

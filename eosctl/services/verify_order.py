@@ -11,6 +11,7 @@ from eosctl.errors import UsageError
 from eosctl.lab.verify.plan import ClientKind, VerifyPlan, Workload
 from eosctl.lab.verify.play import NemesisKind, Order
 from eosctl.lab.verify.targets import EngineOrder
+from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.faults.bugs import parse_switch
 from eosctl.sandbox.faults.kinds import WORDS
 
@@ -85,7 +86,7 @@ class OwnCluster(NamedTuple):
 
     engine: str
     brokers: int = 3
-    emulate: str = "4.3"
+    emulate: str = NEWEST
     transaction_version: int | None = None
     bugs: tuple[str, ...] = ()
 

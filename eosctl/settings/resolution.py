@@ -20,7 +20,6 @@ from eosctl.settings.flink_jobs import FLINK_SOURCE
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_names import spring_settings
 
-NEWEST: Final[Release] = (4, 3)
 UNKNOWN: Final = Releases()
 _OF_BROKERS: Final = (Role.BROKER, Role.TOPIC)
 _INT_MAX: Final = "2147483647"
@@ -80,9 +79,9 @@ def _release_of(source: Source, releases: Releases) -> tuple[Release | None, Rel
     if source.client in PYTHON_CLIENTS:
         return None, load_tables()[source.client.value].last
     if source.client not in (None, *TABULATED):
-        return None, NEWEST
+        return None, load_tables()["broker"].last
     own = releases.kafka if source.role in _OF_BROKERS else releases.clients or releases.kafka
-    return own or _named_release(source.version), NEWEST
+    return own or _named_release(source.version), load_tables()["broker"].last
 
 
 def _named_release(text: str) -> Release | None:

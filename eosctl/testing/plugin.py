@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eosctl.testing.sandbox_thread import SandboxThread
 
 MARKER = (
-    "eos_cluster(brokers=1, emulate='4.3', transaction_version=None, config=None, fast=True, sasl=(), tls=False, "
+    "eos_cluster(brokers=1, emulate='4.4', transaction_version=None, config=None, fast=True, sasl=(), tls=False, "
     "users=('admin',)): "
     "shape of the cluster that the fixture of the same name starts"
 )

@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from eosctl.model.emulation import NEWEST
+
 if TYPE_CHECKING:
     from eosctl.sandbox.cluster import EmbeddedCluster
 
@@ -24,7 +26,7 @@ class SandboxThread:
     Args:
         brokers: How many brokers; one broker is its own controller.
         config: Broker settings under Kafka's names.
-        emulate: The release to behave as: `"3.9"` or `"4.3"`.
+        emulate: The release to behave as: `"3.9"`, `"4.3"`, or `"4.4"`.
         transaction_version: Finalized level of the feature `transaction.version`; the release's default when None.
         fast: Short timeouts, so that failover takes tenths of a second.
         data_dir: Where the brokers keep their files; a temporary directory when None, which is removed.
@@ -40,7 +42,7 @@ class SandboxThread:
         *,
         brokers: int = 1,
         config: Mapping[str, str] | None = None,
-        emulate: str = "4.3",
+        emulate: str = NEWEST,
         transaction_version: int | None = None,
         fast: bool = True,
         data_dir: Path | None = None,

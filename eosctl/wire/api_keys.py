@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ApiKey(IntEnum):
-    """An API of Kafka 3.9 or 4.3 (`org.apache.kafka.common.protocol.ApiKeys`).
+    """An API of Kafka 3.9 to 4.4 (`org.apache.kafka.common.protocol.ApiKeys`).
 
     APIs without a message table are listed so that ApiVersions responses of other brokers can be read.
     """
@@ -104,3 +104,5 @@ class ApiKey(IntEnum):
     DESCRIBE_SHARE_GROUP_OFFSETS = 90
     ALTER_SHARE_GROUP_OFFSETS = 91
     DELETE_SHARE_GROUP_OFFSETS = 92
+    STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE = 93
+    UNREGISTER_CONTROLLER = 94

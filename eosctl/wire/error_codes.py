@@ -1,6 +1,6 @@
 """Kafka's error codes, their meaning, and whether a client may retry them.
 
-Codes and retriability are those of `org.apache.kafka.common.protocol.Errors` in Kafka 4.3.
+Codes and retriability are those of `org.apache.kafka.common.protocol.Errors` in Kafka 4.4.
 """
 
 from __future__ import annotations
@@ -163,6 +163,9 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131, "The epoch of the topology is invalid."
     STREAMS_TOPOLOGY_FENCED = 132, "The epoch of the topology is outdated."
     SHARE_SESSION_LIMIT_REACHED = 133, "The broker has as many share sessions as it may have.", True
+    GROUP_DELETION_FAILED = 134, "The group was not deleted; the error message has the reason."
+    STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135, "The broker's plugin did not store the topology's description."
+    CONTROLLER_ID_NOT_REGISTERED = 136, "No controller is registered with this id."
 
 
 #: The code of nearly every response. A module constant avoids the cost of an enum attribute lookup.

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from scripts.parameter_tables.__main__ import Declared, _history, _release, _write
+from scripts.parameter_tables.history import Declared, fold, release_numbers, write_table
 
 METADATA: Final = "META-INF/spring-configuration-metadata.json"
 CHOICES: Final = {
@@ -41,14 +41,16 @@ def main(arguments: list[str]) -> int:
 
 def _table(component: str, software: str, releases: list[tuple[str, Iterator[Declared]]]) -> None:
     """Fold the releases, of which the last of each minor number counts."""
-    by_label = {f"{_release(text)[0]}.{_release(text)[1]}": list(found) for text, found in sorted(releases)}
-    labels = sorted(by_label, key=_release)
+    by_label = {
+        f"{release_numbers(text)[0]}.{release_numbers(text)[1]}": list(found) for text, found in sorted(releases)
+    }
+    labels = sorted(by_label, key=release_numbers)
     seen: dict[str, list[tuple[str, Declared]]] = {}
     for label in labels:
         for declared in by_label[label]:
             seen.setdefault(declared.name, []).append((label, declared))
-    settings = {name: _history(found, labels, name) for name, found in sorted(seen.items())}
-    _write(component, {"software": software, "first": labels[0], "last": labels[-1], "settings": settings})
+    settings = {name: fold(found, labels) for name, found in sorted(seen.items())}
+    write_table(component, {"software": software, "first": labels[0], "last": labels[-1], "settings": settings})
 
 
 def _spring(jar: Path) -> Iterator[Declared]:

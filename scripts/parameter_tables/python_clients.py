@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.settings.spellings import setting_meant
-from scripts.parameter_tables.__main__ import Declared, _history, _write
+from scripts.parameter_tables.history import Declared, fold, write_table
 
 CLASSES: Final = {
     "kafka-python": {"producer": "kafka/producer/kafka.py", "consumer": "kafka/consumer/group.py"},
@@ -50,11 +50,11 @@ def main(arguments: list[str]) -> int:
                         owners.setdefault(declared.name, set()).add(role)
             for name, declared in found.items():
                 seen.setdefault(name, []).append((label, declared))
-        settings = {name: _history(history, labels, name) for name, history in sorted(seen.items())}
+        settings = {name: fold(history, labels) for name, history in sorted(seen.items())}
         for name, roles in owners.items():
             if len(roles) == 1:
                 settings[name]["only"] = roles.pop()
-        _write(client, {"software": client, "first": labels[0], "last": labels[-1], "settings": settings})
+        write_table(client, {"software": client, "first": labels[0], "last": labels[-1], "settings": settings})
     return 0
 
 

@@ -42,6 +42,9 @@ def setting_entries() -> Iterator[Entry]:
 def _history(parameter: Parameter) -> str:
     parts: list[str] = []
     for index, span in enumerate(parameter.spans):
+        if span.absent:
+            parts.append(f"absent in {release_text(span.since)}")
+            continue
         default = "no default" if span.default is None else f"default {span.default[:_LONGEST_DEFAULT] or 'empty'}"
         since = f" since {release_text(span.since)}" if index else ""
         parts.append(f"{default}{since}{f', {span.bounds}' if span.bounds else ''}")

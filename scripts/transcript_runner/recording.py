@@ -24,7 +24,9 @@ KINDS = {
 }
 #: Ids that a broker makes up: a UUID, or one in base 64.
 GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}|^[\w-]{22}$")
-ANYTHING = frozenset({"host", "port", "clusterId", "brokers", "nodeEndpoints", "endpoints", "controllerId", "nodeId"})
+ANYTHING = frozenset(
+    {"host", "port", "clusterId", "brokers", "nodeEndpoints", "endpoints", "controllerId", "nodeId"}
+) | {"finalizedFeaturesEpoch"}
 LEFT_OUT = frozenset({"throttleTimeMs"})
 
 

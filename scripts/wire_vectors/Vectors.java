@@ -16,7 +16,6 @@ import org.apache.kafka.common.protocol.types.Field;
 import org.apache.kafka.common.protocol.types.Schema;
 import org.apache.kafka.common.protocol.types.TaggedFields;
 import org.apache.kafka.common.record.internal.MemoryRecords;
-import org.apache.kafka.common.utils.AppInfoParser;
 
 /**
  * Prints messages as Kafka's own classes serialise them: for each version of each class one with every field set, and
@@ -51,7 +50,7 @@ public final class Vectors {
                     bytes.get(wire);
                     JsonNode json = (JsonNode) toJson.invoke(null, message, version);
                     System.out.printf("{\"kafka\":\"%s\",\"class\":\"%s\",\"version\":%d,\"hex\":\"%s\",\"json\":%s}%n",
-                        AppInfoParser.getVersion(), name, version, HexFormat.of().formatHex(wire), json);
+                        release(), name, version, HexFormat.of().formatHex(wire), json);
                 }
             }
         }
@@ -131,5 +130,14 @@ public final class Vectors {
             made.append(LETTERS.charAt(chance.nextInt(LETTERS.length())));
         }
         return made.toString();
+    }
+
+    /** The release of the jar; the class that knows it moves from release to release. */
+    private static String release() throws java.io.IOException {
+        java.util.Properties facts = new java.util.Properties();
+        try (java.io.InputStream file = Vectors.class.getResourceAsStream("/kafka/kafka-version.properties")) {
+            facts.load(file);
+        }
+        return facts.getProperty("version");
     }
 }

@@ -85,6 +85,13 @@ def apache_4_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngin
 
 
 @pytest.fixture(scope="session")
+def apache_4_4(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+    """Run one broker of Kafka 4.4.0 (transaction.version 2, its default)."""
+    with running("4.4.0", tmp_path_factory.mktemp("apache-4.4")) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
 def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
     """Run three brokers of Kafka 4.3.1, for tests that stop some of them; each test leaves all running."""
     with running("4.3.1", tmp_path_factory.mktemp("apache-cluster"), node_count=3) as engine:

@@ -16,9 +16,9 @@ from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.rehearsals.place import HERE, OTHER, Place, Places
 from eosctl.lab.rehearsals.rehearse import Performance, rehearse_at
-from eosctl.lab.rehearsals.steps.cluster import NEWEST
 from eosctl.lab.rehearsals.story import StepWords, Story, rehearsals
 from eosctl.model.client_config import ClientConfig
+from eosctl.model.emulation import FULL_RELEASE
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
 from tests.apache.conftest import FULL_DISK, running
@@ -85,7 +85,7 @@ def test_a_story_goes_as_told(name: str, title: str, tmp_path: Path) -> None:
         clusters = {
             role: stack.enter_context(
                 running(
-                    NEWEST[shape.release],
+                    FULL_RELEASE[shape.release],
                     tmp_path / role,
                     shape.settings,
                     node_count=shape.brokers,

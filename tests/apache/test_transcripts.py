@@ -16,7 +16,7 @@ RECORDED = Path(__file__).resolve().parents[1] / "fixtures" / "transcripts"
 TIMES = 4
 
 
-@pytest.mark.parametrize(("version", "target"), [("3.9.2", TARGETS[0]), ("4.3.1", TARGETS[2])])
+@pytest.mark.parametrize(("version", "target"), [("3.9.2", TARGETS[0]), ("4.3.1", TARGETS[2]), ("4.4.0", TARGETS[3])])
 def test_a_real_broker_answers_as_recorded(
     version: str,
     target: Target,

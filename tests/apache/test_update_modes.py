@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from confluent_kafka.admin import AdminClient, ConfigResource
 
-from eosctl.knowledge.update_modes import explain_update
+from eosctl.knowledge.parameter_tables import parse_release
+from eosctl.knowledge.update_modes import READ_ONLY, load_update_modes
 from eosctl.lab.apache.engine import ApacheEngine
 
 PATIENCE_S = 60
@@ -21,5 +22,6 @@ def test_real_brokers_agree(apache: ApacheEngine) -> None:
 
 
 def _is_dynamic(name: str, release: str) -> bool:
-    said = explain_update("broker", name)
-    return said.startswith("without a restart") and ("(" not in said or f"({release};" in said)
+    spans = load_update_modes().settings.get(name, {})
+    modes = [mode for since, mode in spans.items() if parse_release(since) <= parse_release(release)]
+    return bool(modes) and modes[-1] != READ_ONLY

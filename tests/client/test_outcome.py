@@ -84,7 +84,7 @@ def test_codes_of_a_newer_broker_are_an_unknown_error() -> None:
 def test_errors_are_found_at_any_depth_and_causes_before_their_collateral() -> None:
     def answer(*codes: int) -> TxnOffsetCommitResponse:
         partitions = [TxnOffsetCommitResponsePartition(index, code) for index, code in enumerate(codes)]
-        return TxnOffsetCommitResponse(topics=[TxnOffsetCommitResponseTopic("t", partitions)])
+        return TxnOffsetCommitResponse(topics=[TxnOffsetCommitResponseTopic("t", partitions=partitions)])
 
     assert any_error(answer()) is ErrorCode.NONE
     assert any_error(answer(0, 0)) is ErrorCode.NONE

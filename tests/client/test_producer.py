@@ -68,7 +68,7 @@ def added(*codes: int) -> AddPartitionsToTxnResponse:
 
 def offsets_committed(error_code: int = 0) -> TxnOffsetCommitResponse:
     partitions = [TxnOffsetCommitResponsePartition(0, error_code)]
-    return TxnOffsetCommitResponse(topics=[TxnOffsetCommitResponseTopic("orders", partitions)])
+    return TxnOffsetCommitResponse(topics=[TxnOffsetCommitResponseTopic("orders", partitions=partitions)])
 
 
 class Coordinated(ScriptedBroker):

@@ -74,7 +74,7 @@ def test_the_release_decides(tmp_path: Path) -> None:
         (
             "--kafka-version",
             "99.1",
-            "Kafka 99.1 is later than every release that eosctl knows: defaults are those of 4.3.",
+            "Kafka 99.1 is later than every release that eosctl knows: defaults are those of 4.4.",
         ),
         (
             "--kafka-version",
@@ -83,7 +83,7 @@ def test_the_release_decides(tmp_path: Path) -> None:
         ),
         ("--kafka-version", "2.7", None),
         ("--kafka-version", "4.3.1", None),
-        ("--client-version", "4.4", "Kafka 4.4 is later than every release"),
+        ("--client-version", "4.9", "Kafka 4.9 is later than every release"),
         ("--librdkafka-version", "99.1", "librdkafka 99.1 is later than every release"),
         ("--librdkafka-version", "0.11", "librdkafka 0.11 is earlier than every release"),
         ("--librdkafka-version", "1.9", None),
@@ -143,7 +143,7 @@ def test_every_format_names_the_finding(application: Path, output: str) -> None:
     assert "app.properties" in done.out
 
 
-READ_AS = "Kafka Streams application (application.id), Kafka 4.3 (assumed)"
+READ_AS = "Kafka Streams application (application.id), Kafka 4.4 (assumed)"
 
 
 @pytest.mark.parametrize("output", ["table", "wide", "tsv", "markdown", "github", "sarif"])
@@ -154,7 +154,7 @@ def test_every_format_names_what_a_file_was_read_as(application: Path, output: s
 def test_json_and_metrics_name_what_a_file_was_read_as(application: Path) -> None:
     (one,) = eosctl("config", "lint", application, "-o", "json").json["read_as"]
     assert (one["file"], one["role"], one["recognized_by"]) == (str(application), "streams", "application.id")
-    assert (one["software"], one["release"], one["is_release_assumed"]) == ("Kafka", "4.3", True)
+    assert (one["software"], one["release"], one["is_release_assumed"]) == ("Kafka", "4.4", True)
     named = eosctl("config", "lint", application, "--kafka-version", "3.9", "-o", "prometheus").out
     assert 'eosctl_lint_read_as{role="streams",release="Kafka 3.9",assumed="false"} 1\n' in named
 

@@ -109,7 +109,7 @@ def test_a_data_directory_that_cannot_be_written(own_home: Path) -> None:
     ("options", "words"),
     [
         (["--config", "novalue"], "KEY=VALUE"),
-        (["--emulate", "2.8"], "3.9 or as 4.3"),
+        (["--emulate", "2.8"], "3.9, 4.3, or 4.4"),
         (["--name", "../escape"], "cannot be the name"),
         (["--brokers", "0"], "--brokers"),
     ],

@@ -42,7 +42,7 @@ def test_a_schedule_that_breaks_a_promise_is_shown_with_its_proof_and_its_replay
     assert "none: it fails without any" in done.out
     assert "goes well" not in done.out  # without a known bug it fails, too
     assert "Polled actor" in done.out
-    assert "eosctl sandbox simulate --plan none --emulate 4.3 --first-seed 2 --seeds 1" in done.out
+    assert "eosctl sandbox simulate --plan none --emulate 4.4 --first-seed 2 --seeds 1" in done.out
     machine = eosctl(*SIMULATE, "--first-seed", "2", "--plan", "none", "-o", "json")
     assert machine.code == 3
     jsonschema.validate(machine.json, SCHEMA)

@@ -116,7 +116,7 @@ def test_kafka_python_lists_transactions_and_what_can_be_configured(
         assert "Ongoing" in str(described)
         writer.commit()
     assert kafka_python.list_partition_reassignments() == {}
-    if cluster.status()["emulate"] == "4.3":
+    if cluster.status()["emulate"] != "3.9":
         assert topic in str(kafka_python.list_config_resources())
 
 

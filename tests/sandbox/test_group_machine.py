@@ -266,7 +266,9 @@ class Groups(RuleBasedStateMachine):
                 ApiKey.ADD_OFFSETS_TO_TXN, 3, AddOffsetsToTxnRequest(name, *identity, GROUP), lambda a: a.error_code
             )
             assert added.error_code == ErrorCode.NONE
-        topic = TxnOffsetCommitRequestTopic("orders", [TxnOffsetCommitRequestPartition(partition, value.offset)])
+        topic = TxnOffsetCommitRequestTopic(
+            "orders", partitions=[TxnOffsetCommitRequestPartition(partition, value.offset)]
+        )
         request = TxnOffsetCommitRequest(name, GROUP, *identity, topics=[topic])
         answer = self.until_served(
             ApiKey.TXN_OFFSET_COMMIT, 5 if self.implicit else 3, request, lambda a: a.topics[0].partitions[0].error_code

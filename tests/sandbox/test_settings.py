@@ -11,10 +11,12 @@ from eosctl.sandbox.faults.order import parse_order
 from eosctl.sandbox.profile import node_settings
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, setting_table
 from eosctl.sandbox.user_settings import check_user_settings
-from scripts.parameter_tables.__main__ import MACHINE_DEPENDENT
+from scripts.parameter_tables.history import MACHINE_DEPENDENT
 
 
-@pytest.mark.parametrize(("release", "broker_count", "topic_count"), [("3.9", 329, 36), ("4.3", 360, 34)])
+@pytest.mark.parametrize(
+    ("release", "broker_count", "topic_count"), [("3.9", 329, 36), ("4.3", 360, 34), ("4.4", 379, 38)]
+)
 def test_tables_hold_every_setting_of_the_release(release: str, broker_count: int, topic_count: int) -> None:
     table = setting_table(release)
     assert (len(table.broker), len(table.topic)) == (broker_count, topic_count)
@@ -120,7 +122,7 @@ def test_other_names_are_no_nodes(word: str) -> None:
         parse_order(["kill", f"node={word}"])
 
 
-@pytest.mark.parametrize("release", ["3.9", "4.3"])
+@pytest.mark.parametrize("release", ["3.9", "4.3", "4.4"])
 @pytest.mark.parametrize("scope", ["broker", "topic"])
 def test_the_tables_of_knowledge_have_the_same_facts(release: str, scope: str) -> None:
     """The sandbox cannot import knowledge: the two tables are held to each other, setting by setting."""

@@ -60,6 +60,7 @@ def test_names_bind_once_and_kinds_differ() -> None:
         ("3.9-tv0", Emulation("3.9")),
         ("4.3-tv2", Emulation("4.3")),
         ("4.3-tv2-unstable", Emulation("4.3", unstable_api_versions=True)),
+        ("4.4-tv2", Emulation("4.4")),
     ],
 )
 def test_announced_versions_are_the_recorded_ones(name: str, emulation: Emulation) -> None:

@@ -14,7 +14,8 @@ RECORDED = json.loads((FIXTURES / "errors.json").read_text())
 
 
 def test_codes_names_and_retriability_are_those_of_kafka() -> None:
-    ours = {(int(code), code.name, code.retriable) for code in ErrorCode}
+    last = max(row["code"] for row in RECORDED)  # tests/knowledge/test_absorbed.py holds what came after 4.3
+    ours = {(int(code), code.name, code.retriable) for code in ErrorCode if code <= last}
     assert ours == {(row["code"], row["name"], row["retriable"]) for row in RECORDED}
 
 

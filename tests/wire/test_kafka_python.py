@@ -44,7 +44,8 @@ ABSENT = {
     "DescribeShareGroupOffsets", "EndQuorumEpoch", "ExpireDelegationToken", "FetchSnapshot",
     "InitializeShareGroupState", "ReadShareGroupState", "ReadShareGroupStateSummary", "RemoveRaftVoter",
     "RenewDelegationToken", "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe", "ShareGroupHeartbeat",
-    "StreamsGroupDescribe", "StreamsGroupHeartbeat", "UnregisterBroker", "Vote", "WriteShareGroupState",
+    "StreamsGroupDescribe", "StreamsGroupHeartbeat", "StreamsGroupTopologyDescriptionUpdate", "UnregisterBroker",
+    "UnregisterController", "Vote", "WriteShareGroupState",
 }  # fmt: skip
 SHARED = {key: api for key, api in APIS.items() if api.request.name in CLASSES}
 

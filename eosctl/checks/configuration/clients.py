@@ -93,9 +93,9 @@ def exactly_once_streams(deployment: Deployment) -> tuple[Component, ...]:
 def never_asks_for_two_phase_commit(producer: Component) -> bool:
     """Tell whether a producer accepts transaction.two.phase.commit.enable and never sends it.
 
-    The Java clients 4.1 to 4.3 do: no class of theirs calls ``InitProducerIdRequestData.setEnable2Pc``.
+    The Java clients 4.1 to 4.4 do: no class of theirs calls ``InitProducerIdRequestData.setEnable2Pc``.
     """
-    return producer.client is Client.JAVA and (4, 1) <= producer.release <= (4, 3)
+    return producer.client is Client.JAVA and (4, 1) <= producer.release <= (4, 4)
 
 
 def broker_limits(deployment: Deployment, name: str) -> tuple[tuple[Component, Value, int], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eosctl.analysis.release import release_floor
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Place, Role, Value
 from eosctl.model.setting import SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
@@ -22,7 +23,7 @@ def broker_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
             for s in broker.settings
             if s.source is not SettingSource.DEFAULT and not s.sensitive
         }
-        release = release_floor(broker) or (4, 3)
+        release = release_floor(broker) or load_tables()["broker"].last
         components.append(Component(Role.BROKER, name, place, name, given, {}, defaults, release))
     return tuple(components)
 

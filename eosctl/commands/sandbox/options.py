@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from eosctl.model.emulation import CHOICES
+
 Name = Annotated[str, typer.Option("--name", help="Name of the sandbox.")]
-Emulate = Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="Release to emulate.")]
+Emulate = Annotated[str, typer.Option("--emulate", metavar=CHOICES, help="Release to emulate.")]
 TransactionVersion = Annotated[
     int | None, typer.Option("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
 ]

@@ -13,6 +13,7 @@ from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, TransactionVersion
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
+from eosctl.model.emulation import NEWEST
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.sandbox.simulations import render_simulations
 from eosctl.services.simulate_faults import REPLICAS, TRANSACTIONS, SimulationRequest, simulate_faults
@@ -28,7 +29,7 @@ def simulate(
             "--plan", help="Kinds of faults: all, crashes, network, nodes, clients, late-offsets, clocks, or none."
         ),
     ] = "all",
-    emulate: Emulate = "4.3",
+    emulate: Emulate = NEWEST,
     transaction_version: TransactionVersion = None,
     clients: Annotated[
         str | None,

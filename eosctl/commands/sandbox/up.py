@@ -13,6 +13,7 @@ from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions, parse_duration_ms
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, Name, TransactionVersion
 from eosctl.commands.session import perform
+from eosctl.model.emulation import NEWEST
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.sandbox.listing import render_sandboxes, render_started
 from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice, OwnFeatures, SandboxRequest, start_sandbox
@@ -34,7 +35,7 @@ class OwnOptions(NamedTuple):
     rack: Annotated[
         list[str] | None, typer.Option("--rack", help="Rack; repeatable, assigned to the brokers in turn.")
     ] = None
-    emulate: Emulate = "4.3"
+    emulate: Emulate = NEWEST
     fast: Annotated[bool, typer.Option("--fast", help="Use short timeouts: failover in tenths of a second.")] = False
     metrics_port: Annotated[
         int | None,
@@ -96,7 +97,7 @@ def start(
         _real_kafka(
             "--kafka",
             metavar="VERSION",
-            help="Release for --engine apache: 4.3.1 (the default) or 3.9.2.",
+            help="Release for --engine apache, 3.3 to 4.4, e.g. 3.9.2; 4.4.0 by default.",
         ),
     ] = None,
     *,

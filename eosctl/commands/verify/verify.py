@@ -17,6 +17,7 @@ from eosctl.commands.session import perform
 from eosctl.commands.verify.options import FAULTS, OwnedCluster
 from eosctl.commands.verify.result import write_run
 from eosctl.errors import UsageError
+from eosctl.model.emulation import CHOICES, NEWEST
 from eosctl.services.verify_deployment import VerifyRequest, verify
 from eosctl.services.verify_order import FAULT_KINDS, Faults, OwnCluster, Work
 
@@ -39,9 +40,7 @@ def verify_run(
         ),
     ] = None,
     brokers: Annotated[int, _cluster("--brokers", min=1, max=16, help="Number of brokers.")] = 3,
-    emulate: Annotated[
-        str, _cluster("--emulate", metavar="3.9|4.3", help="Release that the sandbox emulates.")
-    ] = "4.3",
+    emulate: Annotated[str, _cluster("--emulate", metavar=CHOICES, help="Release that the sandbox emulates.")] = NEWEST,
     transaction_version: Annotated[
         int | None, _cluster("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
     ] = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
 
@@ -38,33 +38,41 @@ class KafkaRelease(NamedTuple):
         return resources.files(__package__) / "jars" / f"{self.version}.lock"
 
 
-# kafka-tools 3.9 includes slf4j-reload4j; 4.x leaves the choice of a logging backend to its user.
-RELEASES = {
+def _kafka_3(version: str) -> KafkaRelease:
+    """Describe a 3.x release, whose kafka-tools brings slf4j-reload4j along."""
+    return KafkaRelease(version, "log4j", "log4j.configuration", (), 11)
+
+
+def _kafka_4(version: str, log4j: str) -> KafkaRelease:
+    """Describe a 4.x release, whose users choose the logging backend; ``log4j`` is the version of Log4j."""
+    group = "org.apache.logging.log4j"
+    extra = (f"{group}:log4j-slf4j-impl:{log4j}", f"{group}:log4j-1.2-api:{log4j}")
+    return KafkaRelease(version, "log4j2", "log4j2.configurationFile", extra, 17)
+
+
+RELEASES: Final = {
     release.version: release
     for release in (
-        KafkaRelease("3.9.2", "log4j", "log4j.configuration", (), 11),
-        KafkaRelease(
-            "4.3.1",
-            "log4j2",
-            "log4j2.configurationFile",
-            (
-                "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
-                "org.apache.logging.log4j:log4j-1.2-api:2.25.4",
-            ),
-            17,
-        ),
+        *map(_kafka_3, ("3.3.2", "3.4.1", "3.5.2", "3.6.2", "3.7.2", "3.8.1", "3.9.2")),
+        _kafka_4("4.0.2", "2.24.3"),
+        _kafka_4("4.1.2", "2.25.3"),
+        _kafka_4("4.2.2", "2.25.3"),
+        _kafka_4("4.3.1", "2.25.4"),
+        _kafka_4("4.4.0", "2.25.5"),
     )
 }
+"""By version, the oldest first: the last patch of each branch with KRaft for production (3.3) and later."""
 
 
 def resolve_release(version: str) -> KafkaRelease:
-    """Return the release of this version.
+    """Return the release of this version; ``4.4`` is the last patch of that branch.
 
     Raises:
         UsageError: The lab does not support this version.
     """
+    by_branch = {release.rpartition(".")[0]: release for release in RELEASES}
     try:
-        return RELEASES[version]
+        return RELEASES[by_branch.get(version, version)]
     except KeyError:
         raise UsageError(
             f"Apache Kafka {version} is not a release that the lab can run.",

@@ -45,7 +45,7 @@ class Shape(_Part, frozen=True, kw_only=True):
     """A cluster; `settings` are the brokers', by Kafka's names."""
 
     brokers: Annotated[int, msgspec.Meta(ge=1, le=9)] = 1
-    release: Literal["3.9", "4.3"] = "4.3"
+    release: Literal["3.9", "4.3", "4.4"] = "4.3"
     transaction_version: int | None = None
     log_dirs: Annotated[int, msgspec.Meta(ge=1, le=4)] = 1
     settings: dict[str, str] = {}

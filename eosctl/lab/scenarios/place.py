@@ -16,6 +16,7 @@ from eosctl.lab.engine import Engine, UnsupportedFault
 from eosctl.lab.scenarios.script import ClusterWords
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.client_config import ClientConfig
+from eosctl.model.emulation import FULL_RELEASE
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.bugs import parse_switch
 from eosctl.sandbox.faults.engine import FaultEngine
@@ -192,7 +193,7 @@ async def real_kafka(
     """
     if cluster.brokers not in (1, 3):
         raise UsageError(f"Real Kafka is run with 1 or 3 nodes, not {cluster.brokers}.", "", "Play it on the sandbox.")
-    version = {"3.9": "3.9.2", "4.3": "4.3.1"}[cluster.release]
+    version = FULL_RELEASE[cluster.release]
     settings = {
         **_FEW_PARTITIONS,
         "group.initial.rebalance.delay.ms": "0",

@@ -18,7 +18,7 @@ class ClusterWords(_Part, frozen=True, kw_only=True):
     """The cluster of the scenario; `settings` are the brokers', `bugs` as in `sandbox up --bug`."""
 
     brokers: Annotated[int, msgspec.Meta(ge=1, le=5)] = 1
-    release: Literal["3.9", "4.3"] = "4.3"
+    release: Literal["3.9", "4.3", "4.4"] = "4.3"
     transaction_version: int | None = None
     settings: dict[str, str] = {}
     bugs: tuple[str, ...] = ()

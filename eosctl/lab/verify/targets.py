@@ -32,6 +32,8 @@ from eosctl.lab.verify.nemesis import (
 )
 from eosctl.lab.verify.plan import ClientKind, FaultRange
 from eosctl.model.client_config import ClientConfig, Endpoint
+from eosctl.model.emulation import NEWEST
+from eosctl.model.emulation import RELEASES as EMULATED
 from eosctl.sandbox.process import manage
 from eosctl.settings.client_resolution import resolve_client
 
@@ -55,7 +57,7 @@ class EngineOrder:
 
     engine: str = "embedded"
     brokers: int = 3
-    emulate: str = "4.3"
+    emulate: str = NEWEST
     transaction_version: int | None = None
     bugs: tuple[tuple[str, bool], ...] = ()
 
@@ -109,8 +111,9 @@ async def own_cluster(order: EngineOrder, chance: random.Random) -> AsyncIterato
 
 def _engine(order: EngineOrder, directory: Path, chance: random.Random) -> Engine:
     if order.engine == "embedded":
-        if order.emulate not in ("3.9", "4.3"):
-            raise UsageError(f"--emulate {order.emulate!r} is not known.", "It is 3.9 or 4.3.", "Choose one.")
+        if order.emulate not in EMULATED:
+            known = f"It is {', '.join(EMULATED[:-1])}, or {NEWEST}."
+            raise UsageError(f"--emulate {order.emulate!r} is not known.", known, "Choose one.")
         config = EmbeddedConfig(order.emulate, order.brokers, order.transaction_version, _SETTINGS)
         return EmbeddedEngine(config, directory)
     if order.engine not in RELEASES:

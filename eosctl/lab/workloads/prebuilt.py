@@ -152,7 +152,9 @@ def _request(api_key: ApiKey, content: RequestContent, identity: ProducerIdentit
         case ApiKey.ADD_OFFSETS_TO_TXN:
             return AddOffsetsToTxnRequest(*identity, content.group_id)
         case ApiKey.TXN_OFFSET_COMMIT:
-            offsets = [TxnOffsetCommitRequestTopic(topic, [TxnOffsetCommitRequestPartition(partitions[0], 1)])]
+            offsets = [
+                TxnOffsetCommitRequestTopic(topic, partitions=[TxnOffsetCommitRequestPartition(partitions[0], 1)])
+            ]
             return TxnOffsetCommitRequest(
                 identity.transactional_id,
                 content.group_id,
@@ -180,7 +182,7 @@ def _answer(api_key: ApiKey, topic: str, partitions: tuple[int, ...], error: int
             return AddOffsetsToTxnResponse(0, error)
         case ApiKey.TXN_OFFSET_COMMIT:
             committed = [TxnOffsetCommitResponsePartition(partitions[0], error)]
-            return TxnOffsetCommitResponse(0, [TxnOffsetCommitResponseTopic(topic, committed)])
+            return TxnOffsetCommitResponse(0, [TxnOffsetCommitResponseTopic(topic, partitions=committed)])
         case _:
             return EndTxnResponse(0, error)
 

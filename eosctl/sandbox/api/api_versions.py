@@ -1,7 +1,8 @@
-r"""ApiVersions (key 18, versions 0 to 4): the APIs of this broker (KIP-511, KIP-584).
+r"""ApiVersions (key 18, versions 0 to 4, and 5 on 4.4): the APIs of this broker (KIP-511, KIP-584, KIP-1242).
 
 - An unsupported version is answered in version 0 with UNSUPPORTED_VERSION and the versions of this API only.
 - From version 3, the client's name and version must match `[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?`.
+- From version 5, a client may name the cluster and the node that it expects; another one gets REBOOTSTRAP_REQUIRED.
 - Up to version 3, supported features with a minimum of 0 are omitted (KAFKA-17011).
 """
 
@@ -24,21 +25,25 @@ from eosctl.wire.messages.api_versions import (
     SupportedFeatureKey,
 )
 
-MAX_VERSION = 4
+ANY_NODE = -1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: ApiVersionsRequest) -> None:
     """Return APIs, supported features, and finalized features."""
     version = context.api_version
-    if not 0 <= version <= MAX_VERSION:
-        own = ApiVersion(ApiKey.API_VERSIONS, 0, MAX_VERSION)
+    served = client_versions(ApiKey.API_VERSIONS, broker.emulation)
+    if version not in served:
+        own = ApiVersion(ApiKey.API_VERSIONS, served.start, served.stop - 1)
         context.reply(ApiVersionsResponse(ErrorCode.UNSUPPORTED_VERSION, [own]))
         return
     if version >= 3 and not (
         _SOFTWARE.fullmatch(request.client_software_name) and _SOFTWARE.fullmatch(request.client_software_version)
     ):
         context.reply(ApiVersionsResponse(ErrorCode.INVALID_REQUEST))
+        return
+    if error := _wrong_node(broker, request):
+        context.reply(ApiVersionsResponse(error))
         return
     supported = [
         SupportedFeatureKey(name, levels.minimum, levels.maximum)
@@ -51,6 +56,17 @@ def handle(broker: BrokerServices, context: RequestContext, request: ApiVersions
             0, announced_apis(broker.emulation), 0, supported, broker.metadata.features_offset, finalized
         )
     )
+
+
+def _wrong_node(broker: BrokerServices, request: ApiVersionsRequest) -> ErrorCode:
+    """Return the error of a client that expects another cluster or node; a client names both, or neither."""
+    if request.cluster_id is None and request.node_id == ANY_NODE:
+        return ErrorCode.NONE
+    if not request.cluster_id or request.node_id < 0:
+        return ErrorCode.INVALID_REQUEST
+    if (request.cluster_id, request.node_id) != (broker.cluster_id, broker.node_id):
+        return ErrorCode.REBOOTSTRAP_REQUIRED
+    return ErrorCode.NONE
 
 
 @cache

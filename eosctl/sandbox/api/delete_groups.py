@@ -1,4 +1,4 @@
-"""DeleteGroups (key 42, versions 0 to 2; KIP-229).
+"""DeleteGroups (key 42, versions 0 to 2, and 3 on 4.4; KIP-229).
 
 - Deletes an empty group with its offsets; otherwise NON_EMPTY_GROUP (68), or GROUP_ID_NOT_FOUND (69).
 - 3.9 responds before its tombstones are replicated, 4.3 after.

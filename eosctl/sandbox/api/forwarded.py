@@ -38,6 +38,7 @@ from eosctl.wire.messages import (
     incremental_alter_configs,
     list_partition_reassignments,
     unregister_broker,
+    unregister_controller,
     update_features,
 )
 from eosctl.wire.uuid import ZERO_UUID
@@ -133,6 +134,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     ApiKey.ALTER_CLIENT_QUOTAS: _forward,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _forward,
     ApiKey.UNREGISTER_BROKER: _forward,
+    ApiKey.UNREGISTER_CONTROLLER: _forward,
 }
 
 
@@ -285,5 +287,8 @@ GUARDS: Final[Mapping[int, Guard]] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: needs_cluster(AclOperation.ALTER, _refuse_scram),
     ApiKey.UNREGISTER_BROKER: needs_cluster(
         AclOperation.ALTER, lambda _: unregister_broker.UnregisterBrokerResponse(0, DENIED, TEXT)
+    ),
+    ApiKey.UNREGISTER_CONTROLLER: needs_cluster(
+        AclOperation.ALTER, lambda _: unregister_controller.UnregisterControllerResponse(0, DENIED, TEXT)
     ),
 }

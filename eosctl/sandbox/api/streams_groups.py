@@ -3,6 +3,7 @@
 - With `streams.version` 0, every request gets UNSUPPORTED_VERSION.
 - From 1 on, invalid heartbeats get Kafka's errors; leaving or describing a group finds none. Joining gets
   UNSUPPORTED_VERSION.
+- From 4.4 on, a topology is described to a plugin of the broker, which the sandbox lacks.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ from eosctl.wire.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     StreamsGroupHeartbeatResponse,
 )
+from eosctl.wire.messages.streams_group_topology_description_update import (
+    StreamsGroupTopologyDescriptionUpdateRequest,
+    StreamsGroupTopologyDescriptionUpdateResponse,
+)
 
 FEATURE = "streams.version"
 JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
@@ -44,6 +49,8 @@ def _heartbeat(broker: BrokerServices, context: RequestContext, request: Streams
             error, text = ErrorCode.STREAMS_INVALID_TOPOLOGY, problem
         elif request.member_epoch != JOIN_EPOCH:
             error, text = absence(broker, request.group_id, "streams")
+            if request.member_epoch > JOIN_EPOCH and not broker.emulation.is_before_4_4 and text:
+                text = text.replace("Group ", "Streams group ", 1)
     context.reply(StreamsGroupHeartbeatResponse(error_code=error, error_message=text, status=()))
 
 
@@ -102,7 +109,15 @@ def _describe(broker: BrokerServices, context: RequestContext, request: StreamsG
     context.reply(StreamsGroupDescribeResponse(0, groups))
 
 
+def _update_topology(
+    broker: BrokerServices, context: RequestContext, request: StreamsGroupTopologyDescriptionUpdateRequest
+) -> None:
+    text = "The broker has no streams group topology description plugin configured."
+    context.reply(StreamsGroupTopologyDescriptionUpdateResponse(0, OFF, text))
+
+
 HANDLERS: Mapping[int, Handler] = {
+    ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: _update_topology,
     ApiKey.STREAMS_GROUP_HEARTBEAT: _heartbeat,
     ApiKey.STREAMS_GROUP_DESCRIBE: _describe,
 }

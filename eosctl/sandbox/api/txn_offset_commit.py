@@ -1,15 +1,17 @@
-"""TxnOffsetCommit (key 28, versions 0 to 5; 3.9 serves 0 to 4; KIP-98, KIP-447, KIP-890).
+"""TxnOffsetCommit (key 28, versions 0 to 6; 3.9 serves 0 to 4, 4.3 to 5; KIP-98, KIP-447, KIP-890, KIP-1319).
 
 - The group's partition must belong to the transaction: version 5 adds it, lower versions verify it. Failures are
   TRANSACTION_ABORTABLE (120), or INVALID_TXN_STATE (48) below version 4.
 - From version 3, member and generation are checked if the producer sends them.
 - The offsets become visible when the transaction's marker is written to the group's partition.
 - Below version 2, COORDINATOR_LOAD_IN_PROGRESS (14) becomes COORDINATOR_NOT_AVAILABLE (15).
+- Version 6 names topics by id: UNKNOWN_TOPIC_ID (100) for an unknown one, whatever else is wrong. It separates
+  GROUP_ID_NOT_FOUND (69) and STALE_MEMBER_EPOCH (113) from ILLEGAL_GENERATION (22).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -30,26 +32,22 @@ from eosctl.wire.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from eosctl.wire.uuid import ZERO_UUID
 
 _LOADING_VERSION = 2
 _ABORTABLE_VERSION = 4
 _ADDING_VERSION = 5
+_TOPIC_ID_VERSION = 6
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: TxnOffsetCommitRequest) -> None:
     """Commit offsets of a group within a transaction."""
-    now_ms, version = broker.runtime.now_ms(), context.api_version
-    offsets = {}
-    for topic in request.topics:
-        for entry in topic.partitions:
-            partition = TopicPartition(topic.name, entry.partition_index)
-            if partition_exists(broker.metadata, partition):
-                offsets[partition] = CommittedOffset(
-                    entry.committed_offset, entry.committed_leader_epoch, entry.committed_metadata or "", now_ms
-                )
+    version = context.api_version
+    topics = [_named(broker, version, topic) for topic in request.topics]
+    offsets = _known_offsets(broker, topics)
 
     def reply(errors: Mapping[TopicPartition, ErrorCode]) -> None:
-        context.reply(_response(request, errors, version))
+        context.reply(_response(topics, errors, version))
 
     shard = find_named_shard(broker.groups, request.group_id)
     if isinstance(shard, ErrorCode):
@@ -68,10 +66,41 @@ def handle(broker: BrokerServices, context: RequestContext, request: TxnOffsetCo
         )
 
 
+def _named(broker: BrokerServices, version: int, topic: TxnOffsetCommitRequestTopic) -> TxnOffsetCommitRequestTopic:
+    """Return a topic with its name; empty where no topic has the id."""
+    if version < _TOPIC_ID_VERSION:
+        return topic
+    return replace(topic, name=broker.metadata.topic_name(topic.topic_id) or "")
+
+
+def _known_offsets(
+    broker: BrokerServices, topics: Sequence[TxnOffsetCommitRequestTopic]
+) -> dict[TopicPartition, CommittedOffset]:
+    now_ms = broker.runtime.now_ms()
+    known = {}
+    for topic in topics:
+        # Up to 4.3 the topic's id is written with plain commits only.
+        has_id = not broker.emulation.is_before_4_4
+        topic_id = (broker.metadata.topic_id(topic.name) if has_id and topic.name else None) or ZERO_UUID
+        for entry in topic.partitions:
+            partition = TopicPartition(topic.name, entry.partition_index)
+            if topic.name and partition_exists(broker.metadata, partition):
+                known[partition] = CommittedOffset(
+                    entry.committed_offset,
+                    entry.committed_leader_epoch,
+                    entry.committed_metadata or "",
+                    now_ms,
+                    topic_id=topic_id,
+                )
+    return known
+
+
 def _response(
-    request: TxnOffsetCommitRequest, errors: Mapping[TopicPartition, ErrorCode], version: int
+    topics: Sequence[TxnOffsetCommitRequestTopic], errors: Mapping[TopicPartition, ErrorCode], version: int
 ) -> TxnOffsetCommitResponse:
     def code(topic: str, index: int) -> ErrorCode:
+        if version >= _TOPIC_ID_VERSION and not topic:
+            return ErrorCode.UNKNOWN_TOPIC_ID
         error = errors.get(TopicPartition(topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and version < _LOADING_VERSION:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -81,12 +110,13 @@ def _response(
         topics=[
             TxnOffsetCommitResponseTopic(
                 topic.name,
+                topic.topic_id,
                 [
                     TxnOffsetCommitResponsePartition(entry.partition_index, code(topic.name, entry.partition_index))
                     for entry in topic.partitions
                 ],
             )
-            for topic in request.topics
+            for topic in topics
         ]
     )
 
@@ -104,10 +134,16 @@ def guard(access: Access, request: TxnOffsetCommitRequest) -> None:
         error = ErrorCode.GROUP_AUTHORIZATION_FAILED
     else:
         error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.READ, topic.name))
+        allowed, denied = access.part(
+            request.topics,
+            lambda topic: access.may_topic(
+                AclOperation.READ, access.topic_name(topic.name, topic.topic_id, _TOPIC_ID_VERSION)
+            ),
+        )
     refused = [
         TxnOffsetCommitResponseTopic(
             topic.name,
+            topic.topic_id,
             [TxnOffsetCommitResponsePartition(one.partition_index, error) for one in topic.partitions],
         )
         for topic in denied

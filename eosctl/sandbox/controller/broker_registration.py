@@ -20,6 +20,7 @@ from eosctl.wire.messages.internal.metadata.register_broker_record import (
 )
 from eosctl.wire.messages.internal.metadata.unregister_broker_record import UnregisterBrokerRecord
 from eosctl.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+from eosctl.wire.messages.unregister_controller import UnregisterControllerRequest, UnregisterControllerResponse
 
 FENCE = 1
 UNFENCE = -1
@@ -195,3 +196,18 @@ def unregister_broker(controller: Controller, context: RequestContext, request: 
     controller.heartbeats.forget(broker.broker_id)
     records = [*left, UnregisterBrokerRecord(broker.broker_id, broker.broker_epoch)]
     controller.write(records, lambda: context.reply(UnregisterBrokerResponse(0, ErrorCode.NONE, None)))
+
+
+def unregister_controller(
+    controller: Controller, context: RequestContext, request: UnregisterControllerRequest
+) -> None:
+    """Refuse what Kafka refuses; a voter of the sandbox runs, or registers again as soon as it does."""
+    if request.controller_id == controller.node_id:
+        error, text = ErrorCode.INVALID_REQUEST, "Controller cannot unregister itself while it is active."
+    elif request.controller_id not in controller.voters:
+        error = ErrorCode.CONTROLLER_ID_NOT_REGISTERED
+        text = f"Controller ID {request.controller_id} is not currently registered."
+    else:
+        context.reply(UnregisterControllerResponse(0, ErrorCode.NONE, None))
+        return
+    context.reply(UnregisterControllerResponse(0, error, text))

@@ -45,6 +45,15 @@ FEATURES: dict[str, dict[str, FeatureRange]] = {
         "streams.version": FeatureRange(0, 1, 1),
         "transaction.version": FeatureRange(0, 2, 2),
     },
+    "4.4": {
+        "eligible.leader.replicas.version": FeatureRange(0, 1, 1),
+        "group.version": FeatureRange(0, 1, 1),
+        "kraft.version": FeatureRange(0, 1, 0),
+        "metadata.version": FeatureRange(7, 33, 33),
+        "share.version": FeatureRange(0, 2, 2),
+        "streams.version": FeatureRange(0, 1, 1),
+        "transaction.version": FeatureRange(0, 2, 2),
+    },
 }
 
 

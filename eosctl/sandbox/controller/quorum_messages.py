@@ -9,7 +9,7 @@ from eosctl.wire.messages import begin_quorum_epoch as begin
 from eosctl.wire.messages import end_quorum_epoch as end
 from eosctl.wire.messages import vote
 
-VOTE_VERSIONS = {"3.9": 1, "4.3": 2}
+VOTE_VERSIONS = {"3.9": 1, "4.3": 2, "4.4": 2}
 BEGIN_VERSION = 1
 END_VERSION = 1
 

@@ -58,5 +58,6 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
     ApiKey.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
     ApiKey.UNREGISTER_BROKER: broker_registration.unregister_broker,
+    ApiKey.UNREGISTER_CONTROLLER: broker_registration.unregister_controller,
     ApiKey.UPDATE_FEATURES: features.update_features,
 }

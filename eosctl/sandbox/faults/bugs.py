@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError, unknown_name
+from eosctl.model.emulation import RELEASES
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.coordinator.group.coordinator import materialize_immediately
 from eosctl.sandbox.faults.kinds import Moment
@@ -61,7 +62,7 @@ def _switch_truncation(broker: Broker, on: bool) -> None:
 BUGS: Final = (
     KnownBug(
         "high-watermark-truncation",
-        ("3.9", "4.3"),
+        RELEASES,
         False,
         "new followers cut their logs at the high watermark that they know of, as before 0.11 (KIP-101)",
         _switch_truncation,
@@ -75,7 +76,7 @@ BUGS: Final = (
     ),
     KnownBug(
         "kafka-20734",
-        ("4.3",),
+        ("4.3", "4.4"),
         True,
         "the marker of a partition without a leader is skipped, and the transaction hangs there",
         _switch_20734,

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.model.emulation import FULL_RELEASE
 from eosctl.sandbox.logging.event_log import EventLog
 
-SIGNALS: Final = "org.apache.kafka.common.utils.LoggingSignalHandler"
 BROKER_SERVER: Final = "kafka.server.BrokerServer"
 CONTROLLER_SERVER: Final = "kafka.server.ControllerServer"
 RAFT_SERVER: Final = "kafka.server.KafkaRaftServer"
-APP_INFO: Final = "org.apache.kafka.common.utils.AppInfoParser"
-FULL_RELEASE: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
-"""The patch releases that the sandbox emulates."""
 
 
 class NodeEvents:
@@ -25,10 +22,13 @@ class NodeEvents:
         self._release = FULL_RELEASE.get(release, release)
         package = "kafka.server" if release == "3.9" else "org.apache.kafka.server"
         self._lifecycle = f"{package}.BrokerLifecycleManager"
+        utils = "org.apache.kafka.common.utils" + ("" if release in ("3.9", "4.3") else ".internals")
+        self._signals = f"{utils}.LoggingSignalHandler"
+        self._app_info = f"{utils}.AppInfoParser"
 
     def starting(self, *, is_broker: bool, is_controller: bool) -> None:
         """Log that the process starts."""
-        self._log.write(SIGNALS, "Registered signal handlers for TERM, INT, HUP")
+        self._log.write(self._signals, "Registered signal handlers for TERM, INT, HUP")
         if is_controller:
             self._log.write(CONTROLLER_SERVER, f"[ControllerServer id={self._node_id}] Starting controller")
         if is_broker:
@@ -71,12 +71,12 @@ class NodeEvents:
         if self._is_ending:
             return
         self._is_ending = True
-        self._log.write(SIGNALS, "Terminating process due to signal SIGTERM")
+        self._log.write(self._signals, "Terminating process due to signal SIGTERM")
         if is_broker:
             self._broker("Transition from STARTED to SHUTTING_DOWN")
 
     def _started(self) -> None:
-        self._log.write(APP_INFO, f"Kafka version: {self._release}")
+        self._log.write(self._app_info, f"Kafka version: {self._release}")
         self._log.write(RAFT_SERVER, f"[KafkaRaftServer nodeId={self._node_id}] Kafka Server started")
 
     def _broker(self, text: str) -> None:

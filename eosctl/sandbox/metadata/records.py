@@ -18,6 +18,12 @@ from eosctl.wire.records.record import Record
 
 #: metadata.version of the last release with the records of 3.9 (MetadataVersion.IBP_3_9_IV0).
 METADATA_3_9 = 21
+_SINCE_4_3: dict[str, int] = {
+    "RegisterBrokerRecord": 4,
+    "BrokerRegistrationChangeRecord": 3,
+    "PartitionRecord": 2,
+    "PartitionChangeRecord": 2,
+}
 #: Record versions other than 0, by the first release that writes them (MetadataVersion).
 _VERSIONS: dict[str, dict[str, int]] = {
     "3.9": {
@@ -26,12 +32,8 @@ _VERSIONS: dict[str, dict[str, int]] = {
         "PartitionRecord": 1,
         "PartitionChangeRecord": 1,
     },
-    "4.3": {
-        "RegisterBrokerRecord": 4,
-        "BrokerRegistrationChangeRecord": 3,
-        "PartitionRecord": 2,
-        "PartitionChangeRecord": 2,
-    },
+    "4.3": _SINCE_4_3,
+    "4.4": _SINCE_4_3,
 }
 _CONTROL_KEY = struct.Struct(">hh")
 MAX_BATCH_RECORDS = 10_000  # Kafka limits the records of an atomic append in the same way.

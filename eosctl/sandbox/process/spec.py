@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
 
 
@@ -24,7 +25,7 @@ class SandboxSpec:
     name: str
     data_dir: str
     brokers: int = 1
-    emulate: str = "4.3"
+    emulate: str = NEWEST
     transaction_version: int | None = None
     port_base: int | None = None
     settings: tuple[tuple[str, str], ...] = ()

@@ -13,6 +13,8 @@ class ApiVersionsRequest(Request["ApiVersionsResponse"], frozen=True, gc=False):
 
     client_software_name: str = ""
     client_software_version: str = ""
+    cluster_id: str | None = None
+    node_id: int = -1
 
 
 class ApiVersion(Struct, frozen=True, gc=False):

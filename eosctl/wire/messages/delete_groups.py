@@ -19,6 +19,7 @@ class DeletableGroupResult(Struct, frozen=True, gc=False):
 
     group_id: str = ""
     error_code: int = 0
+    error_message: str | None = None
 
 
 class DeleteGroupsResponse(Struct, frozen=True, gc=False):

@@ -13,6 +13,7 @@ class StreamsGroupDescribeRequest(Request["StreamsGroupDescribeResponse"], froze
 
     group_ids: Sequence[str] = ()
     include_authorized_operations: bool = False
+    include_topology_description: bool = False
 
 
 class KeyValue(Struct, frozen=True, gc=False):
@@ -98,6 +99,38 @@ class Member(Struct, frozen=True, gc=False):
     is_classic: bool = False
 
 
+class TopologyDescriptionNode(Struct, frozen=True, gc=False):
+    """TopologyDescriptionNode of StreamsGroupDescribe."""
+
+    name: str = ""
+    node_type: int = 0
+    source_topics: Sequence[str] = ()
+    sink_topic: str | None = None
+    stores: Sequence[str] = ()
+    successors: Sequence[str] = ()
+
+
+class TopologyDescriptionSubtopology(Struct, frozen=True, gc=False):
+    """TopologyDescriptionSubtopology of StreamsGroupDescribe."""
+
+    subtopology_id: str = ""
+    nodes: Sequence[TopologyDescriptionNode] = ()
+
+
+class TopologyDescriptionGlobalStore(Struct, frozen=True, gc=False):
+    """TopologyDescriptionGlobalStore of StreamsGroupDescribe."""
+
+    source: TopologyDescriptionNode = TopologyDescriptionNode()
+    processor: TopologyDescriptionNode = TopologyDescriptionNode()
+
+
+class TopologyDescription(Struct, frozen=True, gc=False):
+    """TopologyDescription of StreamsGroupDescribe."""
+
+    subtopologies: Sequence[TopologyDescriptionSubtopology] = ()
+    global_stores: Sequence[TopologyDescriptionGlobalStore] = ()
+
+
 class DescribedGroup(Struct, frozen=True, gc=False):
     """DescribedGroup of StreamsGroupDescribe."""
 
@@ -110,6 +143,9 @@ class DescribedGroup(Struct, frozen=True, gc=False):
     topology: Topology | None = None
     members: Sequence[Member] = ()
     authorized_operations: int = -2147483648
+    topology_description: TopologyDescription | None = None
+    topology_description_status: int = 0
+    assignor_name: str | None = None
 
 
 class StreamsGroupDescribeResponse(Struct, frozen=True, gc=False):

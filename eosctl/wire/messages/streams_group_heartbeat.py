@@ -128,9 +128,11 @@ class StreamsGroupHeartbeatResponse(Struct, frozen=True, gc=False):
     heartbeat_interval_ms: int = 0
     acceptable_recovery_lag: int = 0
     task_offset_interval_ms: int = 0
+    acceptable_recovery_lag_long: int = -1
     status: Sequence[Status] | None = ()
     active_tasks: Sequence[TaskIds] | None = None
     standby_tasks: Sequence[TaskIds] | None = None
     warmup_tasks: Sequence[TaskIds] | None = None
+    topology_description_required: bool = False
     endpoint_information_epoch: int = 0
     partitions_by_user_endpoint: Sequence[EndpointToPartitions] | None = None

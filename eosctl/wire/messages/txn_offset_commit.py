@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from eosctl.wire.request import Request
+from eosctl.wire.uuid import ZERO_UUID
 
 
 class TxnOffsetCommitRequestPartition(Struct, frozen=True, gc=False):
@@ -21,6 +22,7 @@ class TxnOffsetCommitRequestTopic(Struct, frozen=True, gc=False):
     """TxnOffsetCommitRequestTopic of TxnOffsetCommit."""
 
     name: str = ""
+    topic_id: bytes = ZERO_UUID
     partitions: Sequence[TxnOffsetCommitRequestPartition] = ()
 
 
@@ -48,6 +50,7 @@ class TxnOffsetCommitResponseTopic(Struct, frozen=True, gc=False):
     """TxnOffsetCommitResponseTopic of TxnOffsetCommit."""
 
     name: str = ""
+    topic_id: bytes = ZERO_UUID
     partitions: Sequence[TxnOffsetCommitResponsePartition] = ()
 
 

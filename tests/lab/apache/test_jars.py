@@ -124,7 +124,7 @@ def test_the_cache_follows_the_base_directory_specification(environment: dict[st
 
 
 def test_an_unknown_release_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"(?s)2\.8\.0 is not.*3\.9\.2, 4\.3\.1"):
+    with pytest.raises(UsageError, match=r"(?s)2\.8\.0 is not.*4\.3\.1, 4\.4\.0"):
         resolve_release("2.8.0")
 
 

@@ -149,7 +149,7 @@ def test_a_cluster_of_its_own_is_disturbed_without_asking() -> None:
     )
     assert done.code == 0, done.err
     (item,) = done.json["items"]
-    assert item["cluster"] == "a sandbox of its own: 3 brokers as 4.3"
+    assert item["cluster"] == "a sandbox of its own: 3 brokers as 4.4"
     assert item["fault_count"] > 0
     assert item["refused_faults"] == []
 

@@ -270,7 +270,7 @@ class Broker:
         self.groups.marker_written(partition.partition, producer_id, producer_epoch, committed)
 
 
-@pytest.fixture(params=["3.9", "4.3"])
+@pytest.fixture(params=["3.9", "4.3", "4.4"])
 def broker(request: pytest.FixtureRequest) -> Broker:
     return Broker(request.param)
 

@@ -54,7 +54,7 @@ def txn_request(offset: int, producer_id: int = 9, partition: int = 0, **fields:
         fields.pop("generation_id", -1),
         fields.pop("member_id", ""),
         fields.pop("group_instance_id", None),
-        [TxnOffsetCommitRequestTopic(fields.pop("topic", "orders"), [entry])],
+        [TxnOffsetCommitRequestTopic(fields.pop("topic", "orders"), partitions=[entry])],
     )
 
 

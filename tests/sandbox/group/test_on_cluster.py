@@ -124,7 +124,7 @@ async def pend_an_offset(cluster: Cluster, offset: int) -> tuple[int, int]:
     identity = (producer.producer_id, producer.producer_epoch)
     added = await ask(AddOffsetsToTxnRequest("app", *identity, "g"), 3, "app", 1, own)
     assert added.error_code == ErrorCode.NONE
-    topics = [TxnOffsetCommitRequestTopic("orders", [TxnOffsetCommitRequestPartition(0, offset)])]
+    topics = [TxnOffsetCommitRequestTopic("orders", partitions=[TxnOffsetCommitRequestPartition(0, offset)])]
     committed = await ask(
         TxnOffsetCommitRequest("app", "g", *identity, topics=topics),
         3,

@@ -67,7 +67,9 @@ def apply(broker: Any, operation: tuple[Any, ...]) -> None:
             topics = [OffsetCommitRequestTopic("orders", partitions=entry)]
             broker.ask(7, OffsetCommitRequest(group_id, topics=topics))
         case ("pend", group_id, partition, offset, producer_id):
-            pending = [TxnOffsetCommitRequestTopic("orders", [TxnOffsetCommitRequestPartition(partition, offset)])]
+            pending = [
+                TxnOffsetCommitRequestTopic("orders", partitions=[TxnOffsetCommitRequestPartition(partition, offset)])
+            ]
             broker.ask(3, TxnOffsetCommitRequest("app", group_id, producer_id, 0, topics=pending))
         case ("end", group_id, producer_id, committed):
             broker.end_transaction(group_id, producer_id, committed)

@@ -150,7 +150,7 @@ def transaction_probes() -> Iterator[Probe]:
             0,
             topics=[
                 txn_offset_commit.TxnOffsetCommitRequestTopic(
-                    t, [txn_offset_commit.TxnOffsetCommitRequestPartition(7, 0)]
+                    t, partitions=[txn_offset_commit.TxnOffsetCommitRequestPartition(7, 0)]
                 )
                 for t in both
             ],

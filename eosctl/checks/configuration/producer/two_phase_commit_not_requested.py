@@ -24,7 +24,7 @@ def two_phase_commit_not_requested(case: Case) -> Iterator[Problem]:
     """Find producers that rely on a two-phase commit that their client never asks the broker for.
 
     What it checks:
-        transaction.two.phase.commit.enable=true of a transactional Java producer of 4.1 to 4.3. These releases have
+        transaction.two.phase.commit.enable=true of a transactional Java producer of 4.1 to 4.4. These releases have
         the setting, but InitProducerId goes out without it, and they have no prepareTransaction. With a
         transaction.timeout.ms beside it they do not start at all (EOS-CFG-019).
 

@@ -28,14 +28,14 @@ def two_phase_commit_with_timeout(case: Case) -> Iterator[Problem]:
         later).
 
     Why it matters for exactly-once:
-        A prepared transaction must not time out by itself; the producer throws a ConfigException. Up to 4.3 it would
+        A prepared transaction must not time out by itself; the producer throws a ConfigException. Up to 4.4 it would
         have one even without the setting: these clients never ask for two-phase commit (EOS-CFG-145).
 
     Example:
         An existing transactional producer that is switched to two-phase commit and keeps its timeout.
 
     Fix:
-        Up to 4.3 remove transaction.two.phase.commit.enable, and keep a timeout longer than the other half of the
+        Up to 4.4 remove transaction.two.phase.commit.enable, and keep a timeout longer than the other half of the
         commit can take. Later, remove transaction.timeout.ms.
 
     Verify:

@@ -13,6 +13,7 @@ from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import ConfigFileError
 from eosctl.lab.engine import BrokerState
 from eosctl.lab.rehearsals.place import Place
+from eosctl.model.emulation import FULL_RELEASE
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.wire.api_keys import ApiKey
@@ -26,7 +27,6 @@ from eosctl.wire.messages.incremental_alter_configs import (
 
 SHUTDOWN_TIMEOUT_S: Final = 10
 POLL_S: Final = 0.1
-NEWEST: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
 _TOPIC: Final = 2
 _BROKER: Final = 4
 _SET: Final = 0
@@ -74,7 +74,7 @@ async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
     if place.engine is not None:
         if node in place.engine.data_dirs():  # A controller is upgraded with the broker of its node.
             await place.engine.stop(node)
-            await place.engine.install(node, NEWEST[release])
+            await place.engine.install(node, FULL_RELEASE[release])
             await place.engine.restart(node)
         return
     core = place.inside.core

@@ -14,6 +14,8 @@ from eosctl.wire.error_codes import ErrorCode
 Group = ClassicGroup | ConsumerGroup
 MEMBER_EPOCH_VERSION = 9
 """First version of OffsetCommit and OffsetFetch with member epochs (KIP-848)."""
+TRANSACTIONAL_MEMBER_EPOCH_VERSION = 6
+"""First version of TxnOffsetCommit with them (KIP-1319)."""
 
 
 class Committer(NamedTuple):
@@ -54,9 +56,12 @@ def validate_transactional_commit(
 
     3.9 creates the group before it checks the generation, so an unknown group gets UNKNOWN_MEMBER_ID.
     """
+    speaks_of_epochs = committer.api_version >= TRANSACTIONAL_MEMBER_EPOCH_VERSION
     if group is None:
         if committer.generation_id < 0:
             return ErrorCode.NONE
+        if speaks_of_epochs:
+            return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.UNKNOWN_MEMBER_ID if is_3_9 else ErrorCode.ILLEGAL_GENERATION
     if _is_unfenced(committer):
         return ErrorCode.NONE
@@ -64,7 +69,9 @@ def validate_transactional_commit(
         if committer.generation_id < 0 and group.is_empty:
             return ErrorCode.NONE
         error = _validate_epoch_of_commit(group.members.get(committer.member_id), committer, partitions)
-        return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
+        if error is ErrorCode.STALE_MEMBER_EPOCH and not speaks_of_epochs:
+            return ErrorCode.ILLEGAL_GENERATION
+        return error
     return _validate_classic(group, committer)
 
 

@@ -7,14 +7,19 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
 
-/** Prints what one Kafka release declares of its settings: component, name, type, default, bounds, internal. */
-public final class Dump {
+/**
+ * Prints what one Kafka release declares of its settings, one a line: component, name, type, default, bounds, internal,
+ * importance, and detail: how a broker setting is updated, or the broker settings that give a topic setting its default.
+ */
+public final class Settings {
     private static final String[][] COMPONENTS = {
         {"producer", "org.apache.kafka.clients.producer.ProducerConfig"},
         {"consumer", "org.apache.kafka.clients.consumer.ConsumerConfig"},
+        {"admin", "org.apache.kafka.clients.admin.AdminClientConfig"},
         {"streams", "org.apache.kafka.streams.StreamsConfig"},
         {"broker", "kafka.server.KafkaConfig", "kafka.server.KafkaConfig$"},
         {"topic", "org.apache.kafka.storage.internals.log.LogConfig", "kafka.log.LogConfig", "kafka.log.LogConfig$"},
+        {"group", "org.apache.kafka.coordinator.group.GroupConfig"},
         {"connect-worker", "org.apache.kafka.connect.runtime.distributed.DistributedConfig"},
         {"source-connector", "org.apache.kafka.connect.runtime.SourceConnectorConfig"},
         {"sink-connector", "org.apache.kafka.connect.runtime.SinkConnectorConfig"},
@@ -29,7 +34,17 @@ public final class Dump {
         "org.apache.kafka.connect.mirror.MirrorMakerConfig",
     };
 
+    private static final String[] UPDATE_MODES = {
+        "org.apache.kafka.server.config.DynamicBrokerConfig", "kafka.server.DynamicBrokerConfig$"
+    };
+    private static final String SYNONYMS = "org.apache.kafka.server.config.ServerTopicConfigSynonyms";
+
+    private static Map<?, ?> updateModes = Map.of();
+    private static Map<?, ?> topicSynonyms = Map.of();
+
     public static void main(String[] arguments) throws Exception {
+        updateModes = updateModes();
+        topicSynonyms = topicSynonyms();
         for (String[] component : COMPONENTS) {
             ConfigDef found = find(component);
             if (found == null) {
@@ -38,6 +53,9 @@ public final class Dump {
             }
             for (Map.Entry<String, ConfigDef.ConfigKey> entry : found.configKeys().entrySet()) {
                 print(component[0], entry.getValue());
+            }
+            if (component[0].equals("broker")) {
+                printOnlyDynamic(found);
             }
         }
         Map<String, ConfigDef.ConfigKey> mirrorMaker = new java.util.TreeMap<>();
@@ -56,7 +74,63 @@ public final class Dump {
             component, key.name, key.type.toString(),
             key.hasDefault() ? (fallback == null ? "null" : "=" + oneLine(fallback.toString())) : "required",
             key.validator == null ? "" : oneLine(key.validator.toString()),
-            internal(key) ? "internal" : ""));
+            internal(key) ? "internal" : "",
+            key.importance.name().toLowerCase(java.util.Locale.ROOT),
+            detail(component, key.name)));
+    }
+
+    /** Settings that no file can hold, which brokers take while they run: throttles of replication. */
+    private static void printOnlyDynamic(ConfigDef broker) {
+        for (Map.Entry<?, ?> entry : updateModes.entrySet()) {
+            if (!broker.configKeys().containsKey(String.valueOf(entry.getKey()))) {
+                System.out.println("dynamic-broker\t" + entry.getKey() + "\tLONG\tnull\t\t\t\t" + entry.getValue());
+            }
+        }
+    }
+
+    private static String detail(String component, String name) {
+        if (component.equals("broker")) {
+            return String.valueOf(updateModes.containsKey(name) ? updateModes.get(name) : "read-only");
+        }
+        List<String> names = new ArrayList<>();
+        if (component.equals("topic") && topicSynonyms.get(name) instanceof List<?> synonyms) {
+            for (Object synonym : synonyms) {
+                try {
+                    Method accessor = synonym.getClass().getMethod("name");
+                    accessor.setAccessible(true);
+                    names.add(String.valueOf(accessor.invoke(synonym)));
+                } catch (ReflectiveOperationException other) {
+                    throw new IllegalStateException(other);
+                }
+            }
+        }
+        return String.join(",", names);
+    }
+
+    /** Which broker settings change without a restart: per-broker or cluster-wide; by name. */
+    private static Map<?, ?> updateModes() {
+        for (String place : UPDATE_MODES) {
+            try {
+                Class<?> type = Class.forName(place);
+                Object scala = place.endsWith("$") ? type.getField("MODULE$").get(null) : null;
+                Object found = type.getMethod("dynamicConfigUpdateModes").invoke(scala);
+                if (found instanceof Map<?, ?> modes) {
+                    return modes;
+                }
+            } catch (ReflectiveOperationException | LinkageError elsewhere) {
+                continue;
+            }
+        }
+        System.err.println("none: update modes");
+        return Map.of();
+    }
+
+    private static Map<?, ?> topicSynonyms() {
+        try {
+            return (Map<?, ?>) Class.forName(SYNONYMS).getField("ALL_TOPIC_CONFIG_SYNONYMS").get(null);
+        } catch (ReflectiveOperationException | LinkageError absentInOldReleases) {
+            return Map.of();
+        }
     }
 
     private static boolean internal(ConfigDef.ConfigKey key) {

@@ -15,8 +15,9 @@ from eosctl.actions.protocol import Cluster
 from eosctl.analysis.applications import losing_is_for_good
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.partitions import require_partition
-from eosctl.errors import PlanRefused, UsageError
+from eosctl.errors import EosctlError, PlanRefused, UsageError
 from eosctl.findings.bootstrap import target_words
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
@@ -129,9 +130,12 @@ def choose(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: T
 
     Raises:
         UsageError: The topic, partition, or transaction is unknown, or several transactions match.
+        EosctlError: The partition's leader did not answer.
     """
     require_partition(snapshot, target.partition)
     here = [verdict for verdict in verdicts if verdict.transaction.partition == target.partition]
+    if not here and not any(where.partition == target.partition for where in snapshot.producers):
+        raise _unanswered(snapshot, target.partition)
     chosen = [
         verdict
         for verdict in here
@@ -186,6 +190,17 @@ _INSTEAD: Final = {
         ),
     ),
 }
+
+
+def _unanswered(snapshot: ClusterSnapshot, partition: TopicPartition) -> EosctlError:
+    info = snapshot.partition(partition)
+    leader = "no leader" if info is None or info.leader_id is None else f"leader {info.leader_id}"
+    gap = next((gap for gap in snapshot.gaps if gap.kind is EvidenceKind.PRODUCERS), None)
+    return EosctlError(
+        f"Whether a transaction is open on {partition} is not known: its leader did not answer ({leader}).",
+        "" if gap is None else gap.detail or gap.reason.value,
+        "Bring the leader back or allow more time with --timeout, then try again.",
+    )
 
 
 def refuse_open(verdict: HangVerdict) -> PlanRefused:

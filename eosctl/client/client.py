@@ -81,6 +81,8 @@ class Client:
         self._allowed_apis = allowed_apis
         self._pool = Pool(config, connector if connector is not None else SocketConnector(), tls_context(config))
         self._router = Router(self._ask_any)
+        # Brokers that did not answer when they were last asked; others go before them.
+        self._silent: set[Endpoint] = set()
 
     @property
     def cluster(self) -> ClusterMetadata:
@@ -238,18 +240,28 @@ class Client:
         try:
             if destination is Role.ANY:
                 return await self._ask_any(api_key, message, floor, deadline, cap)
-            session = await self._session(await self._router.node_id(destination, deadline), deadline)
+            endpoint = await self._router.endpoint(await self._router.node_id(destination, deadline), deadline)
         except (ClusterUnreachable, RequestTimedOut) as error:
+            return Failure(failure_for_error(error).reason, error, ErrorCode.BROKER_NOT_AVAILABLE)
+        except BrokerError as error:
+            return failure_for_error(error)
+        try:
+            session = await self._pool.session(endpoint, deadline)
+        except (ClusterUnreachable, RequestTimedOut) as error:
+            self._silent.add(endpoint)
             # Nothing was sent: a broker that accepts connections without responding counts as down.
             return Failure(failure_for_error(error).reason, error, ErrorCode.BROKER_NOT_AVAILABLE)
         except BrokerError as error:
             return failure_for_error(error)
         try:
-            return await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
+            answer = await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
         except RequestTimedOut as error:
+            self._silent.add(endpoint)
             return Failure(failure_for_error(error).reason, error, ErrorCode.REQUEST_TIMED_OUT)
         except ClusterUnreachable as error:
             return Failure(failure_for_error(error).reason, error, ErrorCode.NETWORK_EXCEPTION)
+        self._silent.discard(endpoint)
+        return answer
 
     async def _ask_any(
         self, api_key: ApiKey, message: Request[Answer], floor: int, deadline: Deadline, cap: int | None = None
@@ -258,9 +270,13 @@ class Client:
         for endpoint in self._endpoints():
             try:
                 session = await self._pool.session(endpoint, deadline)
-                return await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
+                answer = await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
             except (ClusterUnreachable, RequestTimedOut) as error:
+                self._silent.add(endpoint)
                 problems.append(error)
+            else:
+                self._silent.discard(endpoint)
+                return answer
             if not deadline.remaining_ms():
                 break
         raise _nobody_answered(problems)
@@ -269,13 +285,17 @@ class Client:
         return await self._pool.session(await self._router.endpoint(node_id, deadline), deadline)
 
     def _endpoints(self) -> list[Endpoint]:
-        """Return the known brokers in random order, open connections first, followed by the bootstrap addresses."""
+        """Return the known brokers in random order, open connections first, followed by the bootstrap addresses.
+
+        Brokers that did not answer their last request come last.
+        """
         brokers = [broker.endpoint for broker in self.cluster.brokers]
         bootstrap = list(self.config.bootstrap)
         self._chance.shuffle(brokers)
         self._chance.shuffle(bootstrap)
         brokers.sort(key=lambda endpoint: not self._pool.is_open(endpoint))
-        return list(dict.fromkeys(brokers + bootstrap))
+        found = list(dict.fromkeys(brokers + bootstrap))
+        return sorted(found, key=lambda endpoint: endpoint in self._silent)
 
     def _deadline(self, timeout_ms: float | None = None) -> Deadline:
         return Deadline.after(self.config.timeout_ms if timeout_ms is None else timeout_ms)

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
+from eosctl.client.deadline import Deadline
 from eosctl.collect.access_rules import collect_access_rules
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
@@ -41,7 +42,8 @@ class Observer(msgspec.Struct, frozen=True):
     `second_look_after_ms` is the pause before the second pass over transactions, which is made only if the first is
     inconclusive (`analysis.second_look`). `query` selects transactional ids. `explaining` are kinds of evidence that
     only explain a problem, `describing` those about notable transactions: they are skipped if nothing is in doubt and,
-    for the latter, nothing is open for long.
+    for the latter, nothing is open for long. `timeout_ms` bounds the whole collection: evidence that has not arrived by
+    then is a gap. None for no limit.
     """
 
     now_ms: Callable[[], int]
@@ -51,6 +53,7 @@ class Observer(msgspec.Struct, frozen=True):
     query: TransactionQuery = EVERY_TRANSACTION
     explaining: frozenset[EvidenceKind] = frozenset()
     describing: frozenset[EvidenceKind] = frozenset()
+    timeout_ms: float | None = None
 
 
 async def collect_snapshot(
@@ -66,7 +69,7 @@ async def collect_snapshot(
     Raises:
         EosctlError: Metadata could not be fetched. Every later failure is a gap in the snapshot.
     """
-    reader = ReadOnly(client)
+    reader = ReadOnly(client, None if observer.timeout_ms is None else Deadline.after(observer.timeout_ms))
     gaps: list[EvidenceGap] = []
 
     observer.progress("brokers and topics")

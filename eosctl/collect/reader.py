@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
+from eosctl.client.deadline import Deadline
 from eosctl.client.outcome import Failure, failure_for_code, failure_for_error
 from eosctl.collect.allowed import READ_ONLY_APIS
-from eosctl.errors import ClusterUnreachable, EosctlError
+from eosctl.errors import ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -16,6 +17,8 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.request import Answer, Request
 
 REQUESTS_IN_FLIGHT_PER_BROKER: Final = 2
+# Brokers pass these on to the controller: without an answer, it is the controller that is silent.
+_FORWARDED: Final = frozenset({ApiKey.DESCRIBE_QUORUM})
 
 T = TypeVar("T")
 
@@ -56,14 +59,19 @@ class Probed(NamedTuple, Generic[T]):
 class ReadOnly:
     """A client that sends only the requests of `READ_ONLY_APIS`, with limited concurrency per broker.
 
-    An unreachable broker is not tried again: later requests to it fail immediately with the same error, so that it
-    costs one connection timeout in total.
+    A broker that is unreachable or does not answer in time is not tried again: later requests to it fail immediately
+    with the same error, so that it costs one timeout in total.
+
+    Args:
+        client: Sends the requests.
+        deadline: The end of the collection; requests fail from then on. None for no limit.
     """
 
-    def __init__(self, client: Asks) -> None:
+    def __init__(self, client: Asks, deadline: Deadline | None = None) -> None:
         self._client = client
+        self._deadline = deadline
         self._lanes: dict[int, asyncio.Semaphore] = {}
-        self._lost: dict[int, ClusterUnreachable] = {}
+        self._lost: dict[int, EosctlError] = {}
 
     async def request(
         self, node_id: int, api_key: ApiKey, message: Request[Answer], *, cap: int | None = None
@@ -80,9 +88,10 @@ class ReadOnly:
             if node_id in self._lost:
                 raise self._lost[node_id]
             try:
-                return await self._client.request(node_id, api_key, message, cap=cap)
-            except ClusterUnreachable as error:
-                self._lost[node_id] = error
+                return await self._in_time(self._client.request(node_id, api_key, message, cap=cap))
+            except (ClusterUnreachable, RequestTimedOut) as error:
+                if api_key not in _FORWARDED or isinstance(error, ClusterUnreachable):
+                    self._lost[node_id] = error
                 raise
 
     async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
@@ -92,7 +101,18 @@ class ReadOnly:
             EosctlError: As for `request`.
         """
         _check_allowed(api_key)
-        return await self._client.request_any(api_key, message)
+        return await self._in_time(self._client.request_any(api_key, message))
+
+    async def _in_time(self, answer: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout_at(None if self._deadline is None else self._deadline.at):
+                return await answer
+        except TimeoutError:
+            raise RequestTimedOut(
+                "The time for the whole command was over before this was answered.",
+                "Brokers are slow or paused, or the cluster is large.",
+                "Try again with a longer --timeout.",
+            ) from None
 
 
 def _check_allowed(api_key: ApiKey) -> None:

@@ -96,7 +96,7 @@ Timeout = Annotated[
         "--timeout",
         metavar="DURATION",
         parser=parse_duration_ms,
-        help="Maximum time for one operation, e.g. 30s.",
+        help="Maximum time for the whole command, e.g. 30s.",
     ),
 ]
 SecondLookAfter = Annotated[

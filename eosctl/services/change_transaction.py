@@ -125,7 +125,8 @@ def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: 
 
     async def change() -> Changed[P, R]:
         async with connect(resolved.config) as client:
-            port = _Port(request, _Cluster(client, callbacks, terms.second_look_after_ms), resolved, terms, dialog)
+            cluster = _Cluster(client, callbacks, terms.second_look_after_ms, terms.connection.timeout_ms)
+            port = _Port(request, cluster, resolved, terms, dialog)
             attempt = await carry_out(request.action, client, port)
             return Changed(attempt.plan, port.official(attempt.plan), attempt.outcome, attempt.verified)
 
@@ -136,10 +137,14 @@ class _Cluster(NamedTuple):
     client: Client
     callbacks: Callbacks
     second_look_after_ms: int
+    timeout_ms: int | None
 
     async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         observer = Observer(
-            self.callbacks.now_ms, second_look_after_ms=self.second_look_after_ms, progress=self.callbacks.progress
+            self.callbacks.now_ms,
+            second_look_after_ms=self.second_look_after_ms,
+            progress=self.callbacks.progress,
+            timeout_ms=self.timeout_ms,
         )
         try:
             return await collect_snapshot(self.client, observer, kinds)

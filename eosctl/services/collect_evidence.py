@@ -69,21 +69,25 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
     """
     # Saved evidence needs no client.
     from eosctl.client.client import connect
+    from eosctl.client.deadline import Deadline
     from eosctl.collect.allowed import READ_ONLY_APIS
     from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
     from eosctl.collect.transactions import EVERY_TRANSACTION
     from eosctl.services.event_loop import run
 
     async def collect() -> ClusterSnapshot:
-        observer = Observer(
-            callbacks.now_ms,
-            second_look_after_ms=request.second_look_after_ms,
-            progress=callbacks.progress,
-            query=request.query or EVERY_TRANSACTION,
-            explaining=request.explaining,
-            describing=request.describing,
-        )
+        timeout_ms = request.connection.timeout_ms
+        deadline = None if timeout_ms is None else Deadline.after(timeout_ms)
         async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+            observer = Observer(
+                callbacks.now_ms,
+                second_look_after_ms=request.second_look_after_ms,
+                progress=callbacks.progress,
+                query=request.query or EVERY_TRANSACTION,
+                explaining=request.explaining,
+                describing=request.describing,
+                timeout_ms=None if deadline is None else deadline.remaining_ms(),
+            )
             return await collect_snapshot(client, observer, EVERYTHING if request.kinds is None else request.kinds)
 
     callbacks.progress("connecting")

@@ -37,8 +37,9 @@ def resolve_connection(
         config = replace(
             resolved.config,
             timeout_ms=connection.timeout_ms,
-            request_timeout_ms=min(resolved.config.request_timeout_ms, connection.timeout_ms),
-            connect_timeout_ms=min(resolved.config.connect_timeout_ms, connection.timeout_ms),
+            # One broker that does not answer leaves time for the others.
+            request_timeout_ms=min(resolved.config.request_timeout_ms, connection.timeout_ms // 2),
+            connect_timeout_ms=min(resolved.config.connect_timeout_ms, connection.timeout_ms // 2),
         )
         resolved = replace(resolved, config=config)
     profile = f" (profile {resolved.profile})" if resolved.profile else ""

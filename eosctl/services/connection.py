@@ -21,7 +21,7 @@ class Connection(msgspec.Struct, frozen=True):
         command_config: A properties file with client settings.
         overrides: Single client settings, ``name=value``.
         profile: A profile of eosctl's own configuration file.
-        timeout_ms: The maximum time for one request, in milliseconds.
+        timeout_ms: The maximum time for the whole command, in milliseconds; half of it for one request.
     """
 
     bootstrap: str | None = None

@@ -63,4 +63,4 @@ def watch_transactions(
                 return
             await asyncio.sleep(request.interval_ms / 1000)
 
-    read_cluster(request.connection, watch, callbacks)
+    read_cluster(request.connection, watch, callbacks, is_endless=True)

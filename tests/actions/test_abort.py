@@ -1,16 +1,18 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.actions.abort import Target, plan_abort
 from eosctl.actions.marker import MARKER
 from eosctl.actions.protocol import Attempt, Permit, State
 from eosctl.actions.request import abort_command
-from eosctl.errors import AuthorizationDenied, PlanRefused, UsageError
+from eosctl.errors import AuthorizationDenied, EosctlError, PlanRefused, UsageError
 from eosctl.findings.bootstrap import connection_words
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.hang import BlastRadius, HangCause, HangStatus, HangVerdict, OpenTransaction
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import PartitionProducers, TopicPartition, TransactionLook
 from eosctl.model.verdict import Confidence
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -85,6 +87,18 @@ def test_what_is_not_there_is_not_called_solved(partition, what):
     with pytest.raises(UsageError, match=what) as error:
         plan_abort(snapshot(), [verdict()], Target(partition))
     assert "No transaction is open" not in str(error.value)
+
+
+def test_a_leader_that_did_not_answer_is_not_taken_for_no_transaction():
+    gap = EvidenceGap(EvidenceKind.PRODUCERS, "broker 2", GapReason.TIMED_OUT, detail="b2 did not answer in time.")
+    silent = replace(snapshot(), gaps=(gap,))
+    with pytest.raises(EosctlError, match="is not known: its leader did not answer") as error:
+        plan_abort(silent, [], Target(ORDERS))
+    assert error.value.exit_code == 1
+    assert error.value.why == "b2 did not answer in time."
+    look = TransactionLook(0, 0, (PartitionProducers(ORDERS, 2, ()),), ())
+    with pytest.raises(UsageError, match="No open transaction"):
+        plan_abort(replace(snapshot(), looks=(look,)), [], Target(ORDERS))
 
 
 def test_the_owner_of_the_producer_id_is_warned_about():

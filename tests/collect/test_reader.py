@@ -2,9 +2,11 @@ import asyncio
 
 import pytest
 
+from eosctl.client.deadline import Deadline
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.reader import ReadOnly, attempt, gap_from_code
-from eosctl.errors import ClusterUnreachable
+from eosctl.errors import ClusterUnreachable, RequestTimedOut
+from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -36,6 +38,51 @@ def test_a_dead_broker_is_tried_once(cluster):
 
     asyncio.run(ask_twice())
     assert len(cluster.asked) == 1
+
+
+@pytest.mark.parametrize("deadline_s", [None, 60])
+def test_a_paused_broker_costs_one_timeout(deadline_s):
+    asked = []
+
+    class Paused:
+        async def request(self, node_id, api_key, message, *, cap=None):
+            asked.append(node_id)
+            await asyncio.sleep(10)
+            raise RequestTimedOut("it did not answer in time")
+
+    async def ask_often():
+        loop = asyncio.get_running_loop()
+        deadline = None if deadline_s is None else Deadline.after(deadline_s * 1000)
+        reader = ReadOnly(Paused(), deadline)
+        answers = (reader.request(1, ApiKey.LIST_GROUPS, None) for _ in range(20))
+        found = await asyncio.gather(*answers, return_exceptions=True)
+        assert {type(one) for one in found} == {RequestTimedOut}
+        return loop.time()
+
+    assert run_virtual(ask_often()) == 10
+    assert len(asked) == 2  # those that were in flight
+
+
+def test_nothing_is_waited_for_beyond_the_deadline():
+    class Slow:
+        async def request(self, node_id, api_key, message, *, cap=None):
+            await asyncio.sleep(3)
+            return node_id
+
+        async def request_any(self, api_key, message):
+            await asyncio.sleep(3)
+
+    async def ask():
+        reader = ReadOnly(Slow(), Deadline.after(4_000))
+        assert await reader.request(1, ApiKey.LIST_GROUPS, None) == 1
+        with pytest.raises(RequestTimedOut, match="whole command") as late:
+            await reader.request(2, ApiKey.LIST_GROUPS, None)
+        assert "--timeout" in late.value.next_step
+        with pytest.raises(RequestTimedOut):
+            await reader.request_any(ApiKey.METADATA, None)
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(ask()) == 4
 
 
 def test_at_most_two_requests_are_in_flight_to_a_broker():

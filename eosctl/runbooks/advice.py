@@ -10,6 +10,7 @@ from eosctl.checks.operations.no_controller_answers import no_controller_answers
 from eosctl.findings.diagnosis import CheckResult, Diagnosis
 from eosctl.findings.finding import Command, Finding
 from eosctl.model.runbook import Runbook
+from eosctl.model.verdict import Resource
 from eosctl.runbooks.load import runbooks_for
 
 
@@ -47,7 +48,11 @@ def _named(result: CheckResult, bootstrap: str) -> CheckResult:
 
 
 def _command(finding: Finding, book: Runbook, bootstrap: str) -> Command:
-    inputs = [shlex.quote(f"{name}={value}") for name, value in _inputs(finding).items() if name in book.inputs]
+    found = _inputs(finding)
+    if any(one.default is None and name not in found for name, one in book.inputs.items()):
+        # It cannot run before somebody has chosen the inputs; the page of the runbook explains them.
+        return Command(f"eosctl runbook show {book.id}", "the runbook and its inputs")
+    inputs = [shlex.quote(f"{name}={value}") for name, value in found.items() if name in book.inputs]
     line = " ".join([f"eosctl runbook run {book.id} -b {bootstrap}", *(f"-i {one}" for one in inputs)])
     return Command(line, "the runbook; it only looks and plans without --yes")
 
@@ -55,7 +60,16 @@ def _command(finding: Finding, book: Runbook, bootstrap: str) -> Command:
 def _inputs(finding: Finding) -> dict[str, str]:
     """Return what a finding says of a runbook's inputs."""
     resource = finding.resource
+    facts = {name: str(value) for name, value in finding.facts if name in ("group", "topic", "transactional_id")}
+    return facts | _inputs_of(resource)
+
+
+def _inputs_of(resource: Resource) -> dict[str, str]:
     match resource.kind:
+        case "broker":
+            return {"broker": resource.name}
+        case "topic":
+            return {"topic": resource.name}
         case "group":
             return {"group": resource.name}
         case "transaction":

@@ -30,6 +30,27 @@ _NEXT_STEPS: Final = {
     GapReason.NO_LEADER: "Bring a replica of the partition back.",
     GapReason.UNSUPPORTED: "A newer broker release serves this request.",
 }
+_ON_CLUSTER: Final = "Describe on the cluster"
+_READ_TOPICS: Final = "Read on topic '*'"
+_RIGHTS: Final = {
+    EvidenceKind.ACCESS_RULES: _ON_CLUSTER,
+    EvidenceKind.QUORUM: _ON_CLUSTER,
+    EvidenceKind.LOG_DIRS: _ON_CLUSTER,
+    EvidenceKind.BROKER_CONFIGS: "DescribeConfigs on the cluster",
+    EvidenceKind.TOPICS: _READ_TOPICS,
+    EvidenceKind.TOPIC_CONFIGS: "DescribeConfigs on topic '*'",
+    EvidenceKind.OFFSETS: _READ_TOPICS,
+    EvidenceKind.PRODUCERS: _READ_TOPICS,
+    EvidenceKind.TRANSACTION_HISTORY: _READ_TOPICS,
+    EvidenceKind.ABORTED_RANGES: _READ_TOPICS,
+    EvidenceKind.HIDDEN_RECORDS: _READ_TOPICS,
+    EvidenceKind.READABLE_RECORDS: _READ_TOPICS,
+    EvidenceKind.PENDING_OFFSETS: _READ_TOPICS,
+    EvidenceKind.TRANSACTIONS: "Describe on transactional id '*'",
+    EvidenceKind.GROUPS: "Describe on group '*'",
+    EvidenceKind.GROUP_OFFSETS: "Describe on group '*'",
+}
+"""The right that each kind of evidence needs (analysis.own_access)."""
 # KIP-664; ListTransactions and DescribeTransactions were added after DescribeProducers.
 _SINCE: Final = {
     EvidenceKind.TRANSACTIONS: "Coordinators tell their transactions from Kafka 3.0 on.",
@@ -129,6 +150,8 @@ def gap_from_failure(kind: EvidenceKind, subject: str, failure: Failure, detail:
     """Convert a failed request to a gap."""
     error = "" if failure.error_code is ErrorCode.NONE else failure.error_code.name
     next_step = failure.error.next_step or _NEXT_STEPS.get(failure.reason, "")
+    if failure.reason is GapReason.NOT_AUTHORIZED and kind in _RIGHTS:
+        next_step = f"Grant {_RIGHTS[kind]}; eosctl check acl doctor prints the commands."
     if failure.reason is GapReason.UNSUPPORTED:
         next_step = _SINCE.get(kind, next_step)
     return EvidenceGap(kind, subject, failure.reason, error, detail or failure.error.what, next_step)

@@ -175,7 +175,12 @@ def _hidden(listed: Listed, names: dict[str, str], refused: Sequence[str]) -> Ev
 
 def _grant(listed: Listed, *, everything: bool) -> str:
     if everything:
-        return f"Grant Describe on all {listed.plural}: kafka-acls.sh --add --operation Describe {listed.option} '*'."
+        # Topics are read as well, and READ implies DESCRIBE.
+        operation = "Read" if listed is TOPICS else "Describe"
+        return (
+            f"Grant {operation} on {listed.plural.removesuffix('s')} '*': kafka-acls.sh --add --operation {operation} "
+            f"{listed.option} '*'."
+        )
     return f"Grant Describe on these {listed.plural}, or remove the rule that denies it."
 
 

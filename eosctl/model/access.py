@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -17,6 +18,13 @@ class ApplicationKind(StrEnum):
     PROCESSOR = "processor"
     STREAMS = "streams"
     CONNECT_SOURCE = "connect-source"
+    DOCTOR = "doctor"
+    REPAIR = "repair"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is eosctl itself."""
+        return self in (ApplicationKind.DOCTOR, ApplicationKind.REPAIR)
 
 
 class RuleState(StrEnum):
@@ -51,6 +59,7 @@ class NeededRule(msgspec.Struct, frozen=True):
     def flags(self, principal: str) -> str:
         """Return what kafka-acls.sh is told after ``--add``."""
         option = {"TransactionalId": "--transactional-id", "Group": "--group", "Topic": "--topic"}
-        resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {self.name.text}"
+        name = shlex.quote(self.name.text)
+        resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {name}"
         pattern = " --resource-pattern-type prefixed" if self.name.prefixed else ""
-        return f"--allow-principal {principal} --operation {self.operation} {resource}{pattern}"
+        return f"--allow-principal {shlex.quote(principal)} --operation {self.operation} {resource}{pattern}"

@@ -18,6 +18,7 @@ from eosctl.analysis.minimal_access import (
     states_of,
     streams_application,
 )
+from eosctl.analysis.own_access import own_rules
 from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.bootstrap import bootstrap_of, connection_words
 from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState
@@ -28,6 +29,7 @@ from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
 from eosctl.services.releases import release_if_named
 
+OWN_PRINCIPAL: Final = "User:eosctl"
 KINDS: Final = frozenset({EvidenceKind.ACCESS_RULES})
 
 
@@ -36,7 +38,7 @@ class AccessRequest(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: What the application does.
-        principal: As whom it connects, e.g. ``User:orders``.
+        principal: As whom it connects, e.g. ``User:orders``; empty for ``User:eosctl`` with ``doctor`` and ``repair``.
         transactional_id: Its transactional id.
         group: Its group; of a source connector, ``group.id`` of the workers.
         reads: The topics that it reads.
@@ -72,12 +74,14 @@ class AccessPlan(NamedTuple):
 
     Attributes:
         rules: Each rule, with its state in the cluster; None where no cluster was compared.
+        principal: As whom the application connects.
         address: The cluster's address and client configuration, as words of a shell.
         snapshot: The evidence of the cluster; None without one.
         exit_code: 3 when a rule is missing or denied, 4 when the cluster's rules could not be read, else 0.
     """
 
     rules: tuple[tuple[NeededRule, RuleState | None], ...]
+    principal: str
     address: str
     snapshot: ClusterSnapshot | None
     exit_code: ExitCode
@@ -90,11 +94,12 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
         UsageError: The application is not described as its kind needs it.
         EosctlError: The cluster cannot be read.
     """
-    if not request.principal.startswith("User:"):
+    principal = request.principal or (OWN_PRINCIPAL if request.kind.is_own else "")
+    if not principal.startswith("User:"):
         raise UsageError(
-            f"{request.principal} is no principal.",
+            f"{principal} is not a principal." if principal else f"{request.kind.value} needs --principal.",
             "Kafka writes principals with their type.",
-            f"Write User:{request.principal}",
+            f"Write --principal User:{principal or 'NAME'}",
         )
     needed = _needed(request, callbacks)
     connection, snapshot = request.connection, None
@@ -104,7 +109,7 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
     address = "HOST:PORT" if snapshot is None else bootstrap_of(snapshot)
     if connection.bootstrap is not None:
         address = shlex.join(connection_words(connection.bootstrap, str(connection.command_config or "")))
-    states = states_of(needed, request.principal, known)
+    states = states_of(needed, principal, known)
     code = ExitCode.DONE
     if snapshot is not None and known is None:
         code = ExitCode.INCOMPLETE
@@ -112,7 +117,7 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
         code = ExitCode.FINDINGS
     if known is not None and not known.enabled:
         callbacks.remark("The cluster has no authorizer: everybody may do everything, and these rules have no effect.")
-    return AccessPlan(tuple(zip(needed, states, strict=True)), address, snapshot, code)
+    return AccessPlan(tuple(zip(needed, states, strict=True)), principal, address, snapshot, code)
 
 
 def _needed(request: AccessRequest, callbacks: Callbacks) -> tuple[NeededRule, ...]:
@@ -128,6 +133,8 @@ def _needed(request: AccessRequest, callbacks: Callbacks) -> tuple[NeededRule, .
         "--status-topic": request.status_topic,
     }
     _refuse_half(request.kind, given)
+    if request.kind.is_own:
+        return own_rules(request.kind)
     reads = tuple(_name("--read", one) for one in request.reads or ())
     writes = tuple(_name("--write", one) for one in request.writes or ())
     if request.connector is not None:
@@ -179,7 +186,7 @@ def _refuse_half(kind: ApplicationKind, given: Mapping[str, str | Sequence[str] 
     connect = kind is ApplicationKind.CONNECT_SOURCE
     wanted = {
         "--transactional-id": kind in TRANSACTIONAL and not streams,
-        "--write": kind is not ApplicationKind.CONSUMER,
+        "--write": kind is not ApplicationKind.CONSUMER and not kind.is_own,
         "--group": (kind in READING and not streams) or connect,
         "--application-id": streams,
         "--read": kind in READING,

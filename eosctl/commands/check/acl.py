@@ -51,20 +51,27 @@ class ApplicationOptions(NamedTuple):
 def acl(
     invocation: Invocation,
     kind: Annotated[ApplicationKind, typer.Argument(metavar="KIND", help="Kind of application.")],
-    principal: Annotated[
-        str,
-        typer.Option("--principal", metavar="USER", help="Principal, e.g. User:orders.", rich_help_panel=APPLICATION),
-    ],
     application: ApplicationOptions,
     evidence: EvidenceOptions,
     result: ResultOptions,
+    principal: Annotated[
+        str | None,
+        typer.Option(
+            "--principal",
+            metavar="USER",
+            help="Principal, e.g. User:orders; User:eosctl for doctor and repair.",
+            rich_help_panel=APPLICATION,
+        ),
+    ] = None,
 ) -> None:
     """Print the access rules that an application needs.
 
     Prints the smallest set of access rules, and what fails without each. KIND is producer (transactional),
     idempotent-producer, consumer, processor (reads and writes in transactions), streams (Kafka Streams with
-    exactly-once), or connect-source (an exactly-once source connector and the Connect workers that run it; --group is
-    their group.id). A name that ends in * matches every name with that prefix.
+    exactly-once), connect-source (an exactly-once source connector and the Connect workers that run it; --group is
+    their group.id), doctor (eosctl itself, to read a cluster completely), or repair (also txn abort, complete, and
+    fence). A name that ends in * matches every name with that prefix. For doctor and repair, the rules are also printed
+    as a KafkaUser of Strimzi and as Terraform.
 
     With a cluster or a snapshot, the rules there are compared with the required ones. Exit codes: 0 all rules are
     present, 3 a rule is missing or denied, 4 the cluster's rules could not be read.
@@ -72,9 +79,10 @@ def acl(
     Examples:
         eosctl check acl producer --principal User:orders --transactional-id orders --write orders
         eosctl check acl processor --principal User:app --group app --read in --write out --transactional-id app
+        eosctl check acl doctor --principal User:eosctl
     """
-    request = AccessRequest(kind, principal, *application, evidence.cluster.connection, evidence.snapshot)
+    request = AccessRequest(kind, principal or "", *application, evidence.cluster.connection, evidence.snapshot)
     plan = perform(plan_access_rules, request, invocation)
-    found = (plan.rules, principal, plan.address, plan.snapshot)
-    text = render_access(*found, invocation.now_ms(), result.output, invocation.style())
+    found = (plan.rules, plan.principal, plan.address, plan.snapshot)
+    text = render_access(*found, invocation.now_ms(), result.output, invocation.style(), as_files=kind.is_own)
     emit(text, result, () if plan.snapshot is None else plan.snapshot.gaps, plan.exit_code)

@@ -9,6 +9,7 @@ import msgspec
 
 from eosctl.model.access import NeededRule, RuleState
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.diagnosis.access_files import kafka_user, terraform
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
@@ -62,6 +63,8 @@ def render_access(
     now_ms: int,
     output: OutputFormat,
     style: Style = PLAIN,
+    *,
+    as_files: bool = False,
 ) -> str:
     """Render rules with their states; for people with the commands that add those which are not there.
 
@@ -73,7 +76,9 @@ def render_access(
         now_ms: The time of the result, ms since the epoch.
         output: The format.
         style: Width and colour.
+        as_files: Whether to show people the rules as a KafkaUser and as Terraform too.
     """
+    rules = tuple(rules)
     items = tuple(_access_item(needed, principal, state, address) for needed, state in rules)
     result = listing("access-rules", "check acl", now_ms, items, snapshot)
     text = render_listing(result, ACCESS_COLUMNS, output, style)
@@ -81,4 +86,8 @@ def render_access(
         return text
     missing = [item.command for item in result.items if item.state != RuleState.PRESENT]
     lines = [Line(""), Line("ADD", "bold"), *(Line(f"  $ {command}") for command in missing)] if missing else []
+    if as_files:
+        needed = [rule for rule, _ in rules]
+        for title, file in (("STRIMZI", kafka_user(needed, principal)), ("TERRAFORM", terraform(needed, principal))):
+            lines += [Line(""), Line(title, "bold"), *(Line(f"  {line}") for line in file)]
     return text + render_page(lines, style)

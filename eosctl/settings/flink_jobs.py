@@ -45,8 +45,8 @@ class _Found(NamedTuple):
 
 def flink_jobs(document: Node, file: str) -> list[Source] | None:
     """Return the sinks, sources, and checkpoints of Flink jobs; None when the document describes none."""
-    if not isinstance(document, Branch):
-        return None
+    if not isinstance(document, Branch) or file.lower().endswith(".sql") or _is_flat(document):
+        return None  # Flink's own spelling, which needs no translation
     sinks = list(_sinks(document, ()))
     if not sinks:
         return None
@@ -55,6 +55,10 @@ def flink_jobs(document: Node, file: str) -> list[Source] | None:
     found += [_source(one, file) for one in _sources(document, (), inside)]
     cluster = _checkpoints(document, file)
     return [*found, cluster] if cluster is not None else found
+
+
+def _is_flat(node: Branch) -> bool:
+    return all(isinstance(child, Leaf) for _, child in node.entries) and node.get(_GUARANTEE) is not None
 
 
 def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
@@ -118,7 +122,7 @@ def _sink(found: _Found, file: str) -> Source:
     values: dict[str, Value] = {}
     for key, leaf in flatten(found.node):
         option = _SINK_KEYS.get(relaxed(key))
-        if option == _GUARANTEE:
+        if option == _GUARANTEE and not key.endswith(_GUARANTEE):
             leaf = Leaf((leaf.text or "").lower().replace("_", "-"), leaf.line)
         if option is not None or key in ("topic", "connector"):
             values[option or key] = value_of(key, leaf, file, option or key)

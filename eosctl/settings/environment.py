@@ -45,6 +45,14 @@ _OWN_VARIABLE: Final = re.compile(
     r"^(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
     r"|TRANSACTION_TIMEOUT_MS|PROCESSING_GUARANTEE|ACKS)$"
 )
+_WORKER_CLIENT: Final = re.compile(r"^(?:producer|consumer|admin)\.")
+# Images that lay variables over the server.properties that Kafka ships, and what that file says.
+_SHIPPED_FILE: Final = ("wurstmeister/kafka", "bitnami/kafka", "bitnamilegacy/kafka", "debezium/kafka")
+_SHIPPED: Final[Mapping[str, str | None]] = {
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+}
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
 
@@ -122,6 +130,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         given = [(f"CONNECT_{key}" if key in _WORKER_VARIABLES else key, leaf) for key, leaf in given]
     hints = (name.lower(), image.lower())
     by_role = _by_role(given, file)
+    if "connect" not in image and not _is_worker(by_role.get(Role.CONNECT_WORKER, {})):
+        by_role.pop(Role.CONNECT_WORKER, None)  # CONNECT_ is a word of everybody
     servers = by_role.get(Role.BROKER, {})
     if servers and not _is_brokers(servers, image):
         # An application's variables, or those of some tool: KAFKA_CLUSTERS_0_NAME.
@@ -129,6 +139,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         servers = servers if _is_clients(servers) else {}
     own = {**_own_variables(given, file), **servers} if not by_role or servers else {}
     found = [_source(values, role, name, version, hints) for role, values in by_role.items()]
+    if any(one in image for one in _SHIPPED_FILE):
+        found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
     if own and Role.BROKER not in by_role:
         found.append(_source(own, None, name, version, hints))
     return found
@@ -201,6 +213,14 @@ def _is_brokers(names: Iterable[str], image: str) -> bool:
         not (tables["broker"].parameters.keys() - clients).isdisjoint(names)
         or image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _BROKER_IMAGES
     )
+
+
+def _is_worker(names: Iterable[str]) -> bool:
+    """Tell whether a worker of Connect has one of the settings, for itself or for its clients."""
+    tables = load_tables()
+    clients = {name for role in (Role.PRODUCER, Role.CONSUMER) for name in tables[role.value].parameters}
+    worker = tables[Role.CONNECT_WORKER.value].parameters
+    return any(name in worker or _WORKER_CLIENT.sub("", name) in clients for name in names)
 
 
 def _is_clients(names: Iterable[str]) -> bool:

@@ -50,6 +50,8 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if nested is not None:
         yield from nested
         return
+    if key == "rules" and node.get("pattern") is not None:
+        return  # a rule of the JMX exporter, whose labels are called like settings
     if "env" in key.lower() and (variables := environment_of(node, file, hints)):
         yield from variables
         return
@@ -132,7 +134,12 @@ def _as_a_whole(
         known = []
     is_flat = _is_flat(node)
     if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):
-        values = {name: value_of(written, leaf, file, name) for name, written, leaf in spelled}
+        values = {
+            name: value_of(written, leaf, file, name)
+            for name, written, leaf in spelled
+            # A chart's empty value, under a name of its own, stands for none.
+            if name == written or leaf.text != ""
+        }
         label = key if file.endswith(".sql") else ""
         return Source(Place(file, node.line), values, label, hints=hints)
     return None

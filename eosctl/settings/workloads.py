@@ -97,9 +97,10 @@ def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
     if source.instances is not None:
         return source
     if source.part_of:
-        pools = [w.processes for name, w in workloads.items() if name.startswith(f"KafkaNodePool {source.part_of}/")]
+        named = [w.processes for name, w in workloads.items() if name.startswith(f"KafkaNodePool {source.part_of}/")]
+        pools = [count for count in named if count is not None]
         own = workloads.get(source.part_of)
-        count = _total([c for c in pools if c is not None]) or (own.processes if own else None)
+        count = _total(_of_file(source.place.file, pools)) or (own.processes if own else None)
         return source if count is None else replace(source, instances=count)
     held = source.held_by or source.place.file
     readers = [one for one in workloads.values() if _is_read(held, one.reads)]
@@ -107,6 +108,11 @@ def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
         source = replace(source, values=_filled(source.values, readers[0].variables))
     count = _total([one.processes for one in readers if one.processes is not None])
     return source if count is None else replace(source, instances=count)
+
+
+def _of_file(file: str, counts: list[Value]) -> list[Value]:
+    """Return the counts in a cluster's own file, else all: examples in one folder often call their clusters alike."""
+    return [count for count in counts if count.file == file] or counts
 
 
 def _filled(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[str, Value]:
@@ -163,7 +169,7 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         roles = [node.text for node in document.items("spec", "roles") if isinstance(node, Leaf)]
         if "broker" in roles or not roles:
             count = _count(document.get("spec", "replicas"), document, file, None)
-            yield Workload(f"KafkaNodePool Kafka {cluster}/{name}", count)
+            yield Workload(f"KafkaNodePool Kafka {cluster}/{name}/{file}", count)
     elif kind in _CONTROLLERS:
         path = _CONTROLLERS[kind]
         one = None if document.get("spec", "template") is None and path[-1:] == ("replicas",) else "1"

@@ -31,9 +31,9 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
 
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
-    """Tell whether the only broker in the folder of a worker's file is a cluster of its own."""
-    near = [broker for broker in deployment.of(Role.BROKER) if _scope_of(broker) == _scope_of(client)]
-    return len(near) == 1 and is_only_broker(deployment, near[0])
+    """Tell whether every broker in the folder of a worker's file is a cluster of its own."""
+    near = [one for one in deployment.of(Role.BROKER) if is_broker(one) and _scope_of(one) == _scope_of(client)]
+    return bool(near) and all(is_only_broker(deployment, broker) for broker in near)
 
 
 def _are_together(one: Component, other: Component) -> bool:

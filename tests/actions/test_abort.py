@@ -35,7 +35,7 @@ def verdict(status=HangStatus.HANGING, cause=HangCause.UNKNOWN_TO_COORDINATOR, *
     return HangVerdict(opened, status, cause, Confidence.CERTAIN, "why", blast_radius=radius, can_abort=can_abort)
 
 
-def test_a_hanging_transaction_is_planned_with_the_epochs_that_the_leader_reports():
+def test_a_hanging_transaction_is_planned_with_leader_epochs():
     plan = plan_abort(snapshot(), [verdict()], Target(ORDERS))
     assert (plan.leader_id, plan.producer_id, plan.producer_epoch, plan.first_offset) == (2, 9, 4, 33)
     assert plan.coordinator_epoch == 7

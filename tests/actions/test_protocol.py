@@ -184,7 +184,7 @@ def hold(world: World) -> None:
 
 
 @given(worlds)
-def test_whatever_fails_nothing_unconfirmed_is_sent_and_every_request_is_recorded(world: World) -> None:
+def test_failures_send_nothing_unconfirmed_and_are_recorded(world: World) -> None:
     hold(world)
 
 
@@ -283,7 +283,7 @@ def test_states_follow_the_table_alone(before: State, after: State) -> None:
         attempt.to(after)
 
 
-def test_every_way_to_a_request_leads_through_confirmation_reading_and_record() -> None:
+def test_every_request_needs_confirmation_reread_and_record() -> None:
     def ways(state: State, behind: tuple[State, ...] = ()) -> list[tuple[State, ...]]:
         path = (*behind, state)
         return [way for following in may_follow(state) for way in ways(following, path)] or [path]

@@ -31,7 +31,7 @@ def with_settings(cluster: ClusterSnapshot, **settings: str) -> ClusterSnapshot:
     return replace(cluster, topics=(replace(cluster.topics[0], settings=values), *cluster.topics[1:]))
 
 
-def test_invisible_offsets_reach_from_the_first_record_to_the_high_watermark() -> None:
+def test_invisible_offsets_end_at_the_high_watermark() -> None:
     assert radius_of(two_looks([producer()])).invisible_offsets == 60
     assert radius_of(two_looks([producer()]), first_offset=100).invisible_offsets == 0
     assert radius_of(two_looks([producer()], topics=())).invisible_offsets is None

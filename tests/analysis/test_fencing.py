@@ -110,7 +110,7 @@ def test_coordinator_and_aborted_ranges_are_joined() -> None:
         ("k431-tv1-librdkafka-state-log-live", Confidence.CERTAIN),
     ],
 )
-def test_recorded_logs_of_many_ids_name_only_the_one_that_was_fenced(case: str, confidence: Confidence) -> None:
+def test_recorded_logs_of_many_ids_name_only_the_fenced_one(case: str, confidence: Confidence) -> None:
     records = history(case)
     assert len({record.transactional_id for record in records}) > 10
     (event,) = find_fencings(snapshot(transaction_history=records))

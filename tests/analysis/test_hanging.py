@@ -57,7 +57,7 @@ def test_ended_transaction_without_the_partition_hangs(state: str) -> None:
     assert verdict.transaction.transactional_id == "app"
 
 
-def test_open_transaction_of_other_partitions_hangs_but_is_not_aborted_under_a_live_producer() -> None:
+def test_other_partitions_are_not_aborted_under_a_live_producer() -> None:
     verdict = only(two_looks([producer()], [transaction(partitions=(ORDERS_1,))]))
     assert (verdict.status, verdict.cause) == (HangStatus.HANGING, HangCause.PARTITION_NOT_IN_TRANSACTION)
     assert not verdict.can_abort
@@ -100,7 +100,7 @@ def test_prepared_for_long_is_stalled_and_never_aborted() -> None:
     assert "orders-0 (leader 1)" in verdict.explanation
 
 
-def test_prepared_of_another_transaction_in_the_second_look_is_not_stalled() -> None:
+def test_another_transaction_in_the_second_pass_is_not_stalled() -> None:
     first, second = transaction("PrepareCommit"), transaction("PrepareCommit", start_time_ms=NOW_MS - 100)
     cluster = snapshot(look([producer()], [first], at_ms=NOW_MS - 30_000), look([producer()], [second], at_ms=NOW_MS))
     assert only(cluster).status is HangStatus.OPEN
@@ -126,7 +126,7 @@ def test_ongoing_past_timeout_and_scan_is_late() -> None:
     assert not verdict.can_abort
 
 
-def test_ongoing_past_timeout_within_the_scan_interval_is_not_late() -> None:
+def test_a_timeout_within_the_scan_interval_is_not_late() -> None:
     verdict = only(two_looks([producer()], [transaction(start_time_ms=NOW_MS - 65_000)]))
     assert verdict.status is HangStatus.OPEN
 
@@ -264,7 +264,7 @@ class TestMissingEvidence:
     def test_state_of_a_newer_release(self) -> None:
         assert only(two_looks([producer()], [transaction("Suspended")])).status is HangStatus.UNDECIDED
 
-    def test_known_id_is_judged_although_another_coordinator_is_silent(self) -> None:
+    def test_a_known_id_is_judged_if_another_coordinator_is_silent(self) -> None:
         cluster = two_looks(
             [producer()],
             [transaction("CompleteAbort")],
@@ -366,7 +366,7 @@ class TestSkippedMarkers:
         aborted = replace(self.COMMITTED[-1], state="CompleteAbort")
         assert only(self.cluster((aborted,))).can_abort
 
-    def test_records_of_the_present_leader_epoch_cannot_have_missed_a_marker(self) -> None:
+    def test_the_present_leader_epoch_cannot_have_missed_a_marker(self) -> None:
         assert only(self.cluster(self.COMMITTED, leader_epoch_start_offset=40)).can_abort
         assert not only(self.cluster(self.COMMITTED, leader_epoch_start_offset=41)).can_abort
 

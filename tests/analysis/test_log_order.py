@@ -42,7 +42,7 @@ def test_one_wrong_clock_moves_its_own_event_only() -> None:
     assert effective_times(first) == [10, 10, 20]
 
 
-def test_a_contradiction_is_shown_with_the_clock_that_it_comes_from() -> None:
+def test_a_contradiction_is_shown_with_its_clock() -> None:
     marks = [
         Mark(100, None, "marker", Tone.COMMIT, "", "orders-0", 3),
         Mark(40, None, "late records", Tone.PLAIN, "", "orders-0", 4),

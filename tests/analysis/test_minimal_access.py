@@ -59,9 +59,7 @@ def test_without_an_authorizer_or_knowledge_there_is_no_verdict() -> None:
 
 
 @pytest.mark.parametrize(("release", "cluster"), [((2, 7), True), ((2, 8), False), (None, False)])
-def test_idempotence_alone_needs_a_right_on_the_cluster_before_2_8(
-    release: tuple[int, int] | None, cluster: bool
-) -> None:
+def test_idempotence_needs_a_cluster_permission_before_2_8(release: tuple[int, int] | None, cluster: bool) -> None:
     application = Application(ApplicationKind.IDEMPOTENT_PRODUCER, "User:a", writes=(Name("orders"),), release=release)
     assert ("IdempotentWrite" in {one.operation for one in plan_access(application)}) is cluster
 

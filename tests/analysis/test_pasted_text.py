@@ -15,7 +15,7 @@ Caused by: org.apache.kafka.common.errors.ProducerFencedException: There is a ne
 """
 
 
-def test_the_root_cause_of_a_stack_trace_comes_first_and_frames_name_nothing() -> None:
+def test_the_root_cause_comes_first_and_frames_are_ignored() -> None:
     names = read_pasted(NESTED).names
     assert names[0] == "ProducerFencedException"
     assert "InvalidProducerEpochException" in names

@@ -101,7 +101,7 @@ def test_the_name_of_the_file_does_not_outweigh_such_a_key(name: str) -> None:
     assert found == ["Kafka Streams application (application.id), Kafka 4.3 (assumed)"]
 
 
-def test_the_release_is_called_assumed_only_where_nobody_names_it() -> None:
+def test_a_release_is_assumed_only_if_nothing_names_it() -> None:
     text = "application.id=a\nprocessing.guarantee=exactly_once_v2\n"
     assert sentences("s.properties", text, Releases((3, 9))) == [
         "Kafka Streams application (application.id), Kafka 3.9"

@@ -49,7 +49,7 @@ def test_late_offset_commit() -> None:
     assert verdict.blast_radius.blocks_compaction
 
 
-def test_skipped_marker_of_a_committed_transaction_is_not_aborted() -> None:
+def test_a_skipped_commit_marker_is_not_aborted() -> None:
     archive = TopicPartition("archive", 0)
     cluster = snapshot_of("marker-skipped-3", moment="cli-after", release="4", leader_epochs={archive: 2})
     verdict = only(cluster)

@@ -122,7 +122,7 @@ def _minimal_answers(bootstrap: str) -> dict[str, list[str]]:
     return {name: told for name, told in found.items() if not name.startswith(NOT_COMPARED)}
 
 
-def test_the_smallest_sets_of_rules_are_enough_and_each_rule_is_needed(guarded: Guarded) -> None:
+def test_the_minimal_acls_are_sufficient_and_necessary(guarded: Guarded) -> None:
     login = {
         "bootstrap.servers": guarded.with_login,
         "security.protocol": "SASL_PLAINTEXT",

@@ -16,7 +16,7 @@ from tests.sandbox.group.migration_scenarios import SETTINGS, play_all
 from tests.sandbox.group.test_migration import RECORDED
 
 
-def test_a_real_broker_tells_members_and_writes_records_as_recorded(tmp_path: Path) -> None:
+def test_a_real_broker_answers_and_writes_records_as_recorded(tmp_path: Path) -> None:
     engine = ApacheEngine(ApacheConfig("4.3.1", settings=SETTINGS), tmp_path / "kafka", random.Random())
     try:
         try:

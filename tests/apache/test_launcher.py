@@ -63,7 +63,7 @@ def test_a_committed_transaction_is_read_back(apache: ApacheEngine) -> None:
     assert message.value() == b"committed"
 
 
-def test_the_broker_listens_on_loopback_alone_and_takes_our_settings(apache: ApacheEngine) -> None:
+def test_the_broker_listens_on_loopback_with_our_settings(apache: ApacheEngine) -> None:
     (broker,) = apache.brokers()
     assert broker.host == "127.0.0.1"
     settings = broker_settings(apache)
@@ -112,9 +112,7 @@ def test_kafkas_own_tool_reads_the_broker_and_its_files(apache: ApacheEngine, ka
     assert listed.stdout.startswith("TransactionalId")
 
 
-def test_partition_verification_is_on_by_default_and_can_be_switched_off(
-    apache: ApacheEngine, partition_verification_off
-) -> None:
+def test_partition_verification_is_on_and_can_be_disabled(apache: ApacheEngine, partition_verification_off) -> None:
     name = "transaction.partition.verification.enable"
     assert broker_settings(apache)[name] == "true"
     with partition_verification_off(apache):

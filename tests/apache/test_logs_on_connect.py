@@ -68,7 +68,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-def test_a_connect_server_gives_the_events_and_incidents_of_the_scanner(server: Server, tmp_path: Path) -> None:
+def test_connect_returns_the_events_and_incidents_of_the_scanner(server: Server, tmp_path: Path) -> None:
     out = tmp_path / "result"
     command = [sys.executable, "-m", "eosctl", "logs", "submit", str(LOGS), "--out", str(out), "--format", "json"]
     # A client needs no Java, so a JAVA_HOME without any must not matter.
@@ -124,7 +124,7 @@ with session() as spark:
 """
 
 
-def test_secured_topics_give_the_same_rows_and_nothing_shows_the_secret(
+def test_secured_topics_return_equal_rows_without_secrets(
     server: Server, shipped_logs: SandboxThread, tmp_path: Path
 ) -> None:
     url, properties = f"kafka://{shipped_logs.bootstrap}/logs", str(shipped_logs.client_properties())

@@ -71,7 +71,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             yield Cluster(url, folder, python)
 
 
-def test_two_executors_without_eosctl_give_the_events_of_the_scanner(cluster: Cluster, tmp_path: Path) -> None:
+def test_executors_without_eosctl_return_the_scanners_events(cluster: Cluster, tmp_path: Path) -> None:
     out = tmp_path / "result"
     logs = str(FIXTURES / "second-producer-392")
     before = set((cluster.folder / "work").glob("app-*"))
@@ -88,7 +88,7 @@ def test_two_executors_without_eosctl_give_the_events_of_the_scanner(cluster: Cl
     )
 
 
-def test_two_executors_give_the_events_of_secured_topics_and_nothing_shows_the_secret(
+def test_executors_read_secured_topics_without_showing_secrets(
     cluster: Cluster, shipped_logs: SandboxThread, tmp_path: Path
 ) -> None:
     url, config, out = (
@@ -120,7 +120,7 @@ def test_two_executors_give_the_events_of_secured_topics_and_nothing_shows_the_s
         assert settings["sasl.password"] not in text
 
 
-def test_executors_without_the_client_library_say_what_is_missing(
+def test_executors_without_the_client_library_report_it(
     cluster: Cluster, shipped_logs: SandboxThread, tmp_path: Path
 ) -> None:
     python = bare_python(tmp_path, "confluent_kafka")
@@ -132,7 +132,7 @@ def test_executors_without_the_client_library_say_what_is_missing(
     assert "for the Python of every executor" in done.stderr
 
 
-def test_executors_without_the_compiled_packages_read_kafkas_files(cluster: Cluster, tmp_path: Path) -> None:
+def test_executors_without_compiled_packages_read_kafka_files(cluster: Cluster, tmp_path: Path) -> None:
     data = STORAGE / "k431-tv2-transactions" / "data"
     out = tmp_path / "result"
     done = cluster.submit("submit-data", str(data), "--out", str(out), "--business-key", "key")

@@ -93,7 +93,7 @@ def iceberg_count(table: Path) -> int:
     return int(current["summary"]["total-records"])
 
 
-def test_delta_tables_hold_the_events_of_the_scanner_also_after_a_second_run(spark_home: Path, tmp_path: Path) -> None:
+def test_delta_tables_hold_each_event_once_after_two_runs(spark_home: Path, tmp_path: Path) -> None:
     out, jars = tmp_path / "result", copied(JARS["delta"], tmp_path / "jars")
     events = scan_paths([LOGS]).events
     submit(spark_home, out, "delta", jars)
@@ -106,9 +106,7 @@ def test_delta_tables_hold_the_events_of_the_scanner_also_after_a_second_run(spa
     assert delta_rows(out / "new-failures-v2") == []
 
 
-def test_iceberg_tables_hold_the_events_of_the_scanner_also_after_a_second_run(
-    spark_home: Path, tmp_path: Path
-) -> None:
+def test_iceberg_tables_hold_each_event_once_after_two_runs(spark_home: Path, tmp_path: Path) -> None:
     out, jars = tmp_path / "result", copied(JARS["iceberg"], tmp_path / "jars")
     events = scan_paths([LOGS]).events
     submit(spark_home, out, "iceberg", jars)

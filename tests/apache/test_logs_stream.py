@@ -19,7 +19,7 @@ pytestmark = [
 LOG = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log"
 
 
-def test_a_stream_gives_each_event_once_through_rotation_and_a_restart(tmp_path: Path) -> None:
+def test_a_stream_returns_each_event_once_across_a_restart(tmp_path: Path) -> None:
     from spark_log_analytics.datasource import register
 
     logs, out = tmp_path / "logs", tmp_path / "out"

@@ -27,9 +27,7 @@ pytestmark = [
 ]
 
 
-def test_a_stream_behind_retention_fails_by_name_or_goes_on_with_what_is_left(
-    apache_4_3: ApacheEngine, tmp_path: Path
-) -> None:
+def test_a_stream_behind_retention_fails_or_continues_as_asked(apache_4_3: ApacheEngine, tmp_path: Path) -> None:
     from pyspark.errors import StreamingQueryException
 
     from spark_log_analytics.topics.datasource import register

@@ -45,9 +45,7 @@ class ProxiedPlace:
 
 
 @pytest.mark.parametrize("name", ["kafka-17754", "kafka-17754-refused"])
-def test_a_late_end_txn_ends_the_next_transaction_unless_it_has_an_epoch_of_its_own(
-    apache_4_3: ApacheEngine, name: str
-) -> None:
+def test_a_late_end_txn_harms_only_transactions_below_version_5(apache_4_3: ApacheEngine, name: str) -> None:
     async def story() -> list[str]:
         config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "the engine"))
         async with FaultProxy(config) as proxy:

@@ -65,7 +65,7 @@ def count_some(reader: Consumer, seen: Counter[int], timeout_s: float) -> None:
 
 @pytest.mark.parametrize("kind", ["apache", "sandbox"])
 @pytest.mark.parametrize("profile", [SPRING, FLINK])
-def test_an_application_that_is_killed_delivers_every_record_once(profile: str, kind: str, tmp_path: Path) -> None:
+def test_a_killed_application_delivers_every_record_once(profile: str, kind: str, tmp_path: Path) -> None:
     try:
         application = compile_application(profile, tmp_path)
     except MissingTool as missing:

@@ -121,7 +121,7 @@ def left_over(project: Path) -> list[str]:
     return [path.name for path in project.glob(".venv.*")]
 
 
-def test_an_environment_is_made_once_and_again_when_the_project_changes(tiny: Path) -> None:
+def test_an_environment_is_remade_when_the_project_changes(tiny: Path) -> None:
     first = bootstrap(tiny, "dev")
     assert first.returncode == 0, first.stderr
     ran = subprocess.run([tiny / ".venv" / "bin" / "tiny"], capture_output=True, text=True, check=True)
@@ -141,7 +141,7 @@ def test_an_environment_is_made_once_and_again_when_the_project_changes(tiny: Pa
     assert left_over(tiny) == []
 
 
-def test_extras_that_are_there_are_known_in_one_word_and_in_several(tiny: Path) -> None:
+def test_installed_extras_are_detected_in_any_notation(tiny: Path) -> None:
     assert bootstrap(tiny, "dev,more").returncode == 0  # as make names them
     made = (tiny / ".venv").stat().st_ino
     assert (tiny / ".venv" / "bootstrap-stamp").read_text("utf-8").splitlines()[1:] == ["dev", "more"]
@@ -150,7 +150,7 @@ def test_extras_that_are_there_are_known_in_one_word_and_in_several(tiny: Path) 
         assert (tiny / ".venv").stat().st_ino == made, named
 
 
-def test_the_codec_is_generated_anew_when_nothing_else_has_changed(tiny: Path) -> None:
+def test_the_codec_is_regenerated_when_nothing_else_has_changed(tiny: Path) -> None:
     assert bootstrap(tiny).returncode == 0
     (tiny / "tables").write_text("api EndTxn 26", "utf-8")
     assert bootstrap(tiny).returncode == 0
@@ -160,7 +160,7 @@ def test_the_codec_is_generated_anew_when_nothing_else_has_changed(tiny: Path) -
     assert (refused.returncode, refused.stderr) == (1, "line 3: no such type\n")
 
 
-def test_an_environment_of_another_python_is_made_again_when_one_is_named(tiny: Path, tmp_path: Path) -> None:
+def test_an_environment_of_another_python_is_remade(tiny: Path, tmp_path: Path) -> None:
     assert bootstrap(tiny).returncode == 0
     made = (tiny / ".venv").stat().st_ino
     # Stands for another interpreter: the same, but it answers for itself that it is another.

@@ -100,7 +100,7 @@ def test_every_contract_has_a_planted_violation(project_root: Path) -> None:
     assert {planted.contract for planted in PLANTED} == contracts(project_root)
 
 
-def test_every_command_of_the_first_level_is_independent_of_the_others(project_root: Path) -> None:
+def test_top_level_commands_are_independent_of_each_other(project_root: Path) -> None:
     configuration = tomllib.loads((project_root / "pyproject.toml").read_text("utf-8"))
     listed = {contract["id"]: contract for contract in configuration["tool"]["importlinter"]["contracts"]}
     modules = {f"eosctl.commands.{entry.place.partition(':')[0].partition('.')[0]}" for entry in COMMANDS}

@@ -33,7 +33,7 @@ def test_what_to_do_next_is_always_told(messages: list[Message]) -> None:
     assert [message for message in messages if message.next_step == ""] == []
 
 
-def test_why_is_always_told_but_by_usage_errors_which_are_their_own_reason(messages: list[Message]) -> None:
+def test_every_error_but_usage_errors_has_a_reason(messages: list[Message]) -> None:
     kinds = all_messages()[1]
     # Without a text of its own a message passes on what somebody else said, the reason with it.
     told = [message for message in messages if message.what is not None]

@@ -228,7 +228,7 @@ def imports_client(tree: ast.AST) -> Iterator[Import]:
     return (one for one in imports(tree) if one.full in opening)
 
 
-def test_actions_send_with_a_permit_and_the_protocol_alone_makes_one(project_root: Path, sending: set[str]) -> None:
+def test_only_the_protocol_creates_permits_for_actions(project_root: Path, sending: set[str]) -> None:
     actions = dict(sources(project_root, "eosctl/actions"))
     assert {path: unpermitted(tree, sending) for path, tree in actions.items() if unpermitted(tree, sending)} == {}
     assert [path for path, tree in sources(project_root) if permits(tree)] == [PROTOCOL]

@@ -66,7 +66,7 @@ def test_archives_of_the_same_sources_are_the_same_bytes(project_root: Path, tmp
         assert "eosctl-1.2.3/config_profiles/data.yaml" in archive.getnames()
 
 
-def test_every_requirement_has_a_lower_bound_and_admits_what_is_installed(project: dict[str, Any]) -> None:
+def test_requirements_have_lower_bounds_and_admit_the_installed(project: dict[str, Any]) -> None:
     wanted = list(requirements(project))
     lowest = dict(line.split("==") for line in lowest_constraints(wanted))
     assert set(lowest) == {requirement.name for requirement in wanted}
@@ -143,7 +143,7 @@ def run_judge(project_root: Path, folder: Path, **inputs: str) -> subprocess.Com
     )
 
 
-def test_the_action_judges_files_and_fails_where_the_command_does(project_root: Path, tmp_path: Path) -> None:
+def test_the_action_fails_exactly_if_the_command_fails(project_root: Path, tmp_path: Path) -> None:
     (tmp_path / "my app").mkdir()
     (tmp_path / "my app" / "producer.properties").write_text(BAD)
     judged = run_judge(project_root, tmp_path, paths="my app\n\n")
@@ -191,7 +191,7 @@ def test_the_hooks_run_as_pre_commit_runs_them(project_root: Path, tmp_path: Pat
         assert done.returncode == 3, done.stderr
 
 
-def test_the_container_copies_what_there_is_and_what_the_wheel_needs(project_root: Path) -> None:
+def test_the_container_copies_what_the_wheel_needs(project_root: Path) -> None:
     text = (project_root / "Containerfile").read_text("utf-8")
     copied = {word for line in re.findall(r"^COPY (?!--)(.*) \S+$", text, re.MULTILINE) for word in line.split()}
     packages = {"eosctl", "spark_log_analytics", "config_profiles"}

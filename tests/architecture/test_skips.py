@@ -95,7 +95,7 @@ def test_a_connection_that_would_leave_the_machine_is_refused(project_root: Path
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_what_skipped_tests_lack_is_listed_with_the_command_that_installs_it(
+def test_missing_requirements_are_listed_with_install_commands(
     workers: str, project_root: Path, tmp_path: Path
 ) -> None:
     done = run_planted(project_root, tmp_path, "-n", workers, "-k", "wants or skipped")
@@ -103,7 +103,7 @@ def test_what_skipped_tests_lack_is_listed_with_the_command_that_installs_it(
     assert "apt-get install kcat zsh\n" in done.stdout
 
 
-def test_every_package_that_a_test_lacks_is_optional_in_the_readme(project_root: Path) -> None:
+def test_packages_that_tests_lack_are_optional_in_the_readme(project_root: Path) -> None:
     sources = "".join(path.read_text("utf-8") for path in (project_root / "tests").rglob("*.py"))
     named = set(re.findall(r"\(Debian: ([a-z.-]+)\)", sources)) - {"default-jre-headless"}  # in the README's command
     readme = (project_root / "README.md").read_text("utf-8")

@@ -65,7 +65,7 @@ def test_what_cannot_be_measured_is_refused(
     assert "starting" not in shown.err
 
 
-def test_loads_take_turns_and_the_first_run_of_each_engine_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loads_alternate_and_first_runs_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[str, str]] = []
 
     def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str, clocks: Clocks) -> Sample:
@@ -120,7 +120,7 @@ def broken(engine: str, directory: Path, kafka: str, rng: Random) -> Iterator[Ri
     yield Rival(engine, "here:1", 1)
 
 
-def test_an_engine_that_does_not_start_is_left_out_unless_it_was_asked_for(
+def test_a_failing_engine_is_skipped_unless_requested(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str, clocks: Clocks) -> Sample:

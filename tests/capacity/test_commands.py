@@ -24,7 +24,7 @@ def workload(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_plan_for_people_has_verdict_cost_tables_and_assumptions(workload: Path) -> None:
+def test_a_text_plan_has_verdict_cost_tables_and_assumptions(workload: Path) -> None:
     done = eosctl("capacity", "plan", workload, "-o", "wide", *ASKED)
     assert (done.code, done.err) == (0, "")
     assert "The bottleneck is disk space" in done.out
@@ -150,7 +150,7 @@ def test_init_writes_a_file_that_plan_reads(tmp_path: Path) -> None:
     assert eosctl("capacity", "init", path, *options, "--force").code == 0
 
 
-def test_init_asks_nobody_without_a_terminal_and_writes_nothing_wrong(tmp_path: Path) -> None:
+def test_init_without_a_terminal_neither_prompts_nor_writes(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     done = eosctl("capacity", "init", path, "--kind", "streams", "--brokers", "3")
     assert (done.code, "--partitions is missing" in done.err) == (2, True)
@@ -161,7 +161,7 @@ def test_init_asks_nobody_without_a_terminal_and_writes_nothing_wrong(tmp_path: 
     assert not path.exists()
 
 
-def test_calibrate_shows_what_it_would_do_and_does_it_only_when_told(eos_cluster: SandboxThread) -> None:
+def test_calibrate_shows_its_plan_and_acts_only_when_confirmed(eos_cluster: SandboxThread) -> None:
     planned = eosctl("capacity", "calibrate", "-b", eos_cluster.bootstrap)
     assert (planned.code, "Nothing was changed" in planned.out) == (0, True)
     done = eosctl("capacity", "calibrate", "-b", eos_cluster.bootstrap, "--yes", "-o", "json")
@@ -174,9 +174,7 @@ def test_calibrate_shows_what_it_would_do_and_does_it_only_when_told(eos_cluster
     assert "eosctl-calibrate" not in partitions
 
 
-def test_observe_says_when_there_is_nothing_to_see_and_replaces_no_file(
-    eos_cluster: SandboxThread, tmp_path: Path
-) -> None:
+def test_observe_reports_an_idle_cluster_and_keeps_files(eos_cluster: SandboxThread, tmp_path: Path) -> None:
     path = tmp_path / "seen.yaml"
     done = eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--interval", "50ms")
     assert (done.code, "Nothing was observed" in done.err) == (1, True)

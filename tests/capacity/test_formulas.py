@@ -42,7 +42,7 @@ def test_the_wait_is_the_quantile_of_the_sum_of_uniform_waits(stages: int, quant
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 32, 500])
-def test_touched_partitions_never_exceed_records_or_partitions_and_grow(partitions: int) -> None:
+def test_touched_partitions_grow_within_their_bounds(partitions: int) -> None:
     counts = [partitions_touched(records, partitions) for records in RECORDS]
     assert counts == sorted(counts)
     assert all(count <= min(records, partitions) + 1e-9 for count, records in zip(counts, RECORDS, strict=True))

@@ -102,12 +102,12 @@ def test_the_shorter_retention_that_is_advised_fits() -> None:
     assert shorter.resource("disk space").utilisation == pytest.approx(1, abs=0.02)
 
 
-def test_a_release_without_tiered_storage_is_not_advised_to_use_it() -> None:
+def test_tiered_storage_is_advised_only_where_it_exists() -> None:
     found = plan(("disk: 12 TB", "disk: 8 TB, kafka_version: 3.6, transaction_version: 0"))
     assert not [name for name in advised(found) if name.startswith("local.retention.ms")]
 
 
-def test_tiered_storage_keeps_one_copy_outside_and_little_on_disk() -> None:
+def test_tiered_storage_keeps_one_remote_copy_and_little_on_disk() -> None:
     found = plan(("readers: 1, writers: 8", "readers: 1, writers: 8, local_retention: 1 h"))
     orders = found.topics[0]
     assert orders.remote_bytes == pytest.approx(orders.written * 7 * 86_400)

@@ -55,7 +55,7 @@ def settings(plan: CapacityPlan) -> dict[str, str]:
     return {advice.setting: advice.value for advice in plan.advice}
 
 
-def test_a_new_id_for_each_checkpoint_is_a_producer_state_in_each_partition_for_a_day() -> None:
+def test_a_new_id_per_checkpoint_keeps_producer_state_for_a_day() -> None:
     assert Sink().job().producer_entries == SUBTASKS * CHECKPOINTS_A_DAY * PARTITIONS * COPIES
 
 
@@ -79,7 +79,7 @@ def test_a_sink_that_fills_the_heap_is_advised_to_pool() -> None:
     assert "job: TransactionNamingStrategy" not in settings(Sink("pooling").plan())
 
 
-def test_a_timeout_below_checkpoint_and_restart_is_raised_and_never_lowered() -> None:
+def test_a_timeout_below_checkpoint_and_restart_is_raised() -> None:
     assert settings(Sink(more="longest_pause: 20 min").plan())["job: transaction.timeout.ms"] == "1261000"
     assert "job: transaction.timeout.ms" not in settings(Sink(more="longest_pause: 1 s").plan())
 
@@ -133,7 +133,7 @@ def test_a_connect_task_marks_its_offsets_topic_too() -> None:
     assert plan_capacity(parse_workload(text, "w.yaml")).markers_per_s == pytest.approx(6, rel=0.01)
 
 
-def test_a_short_lived_producer_leaves_an_id_and_a_state_for_each_transaction() -> None:
+def test_a_short_lived_producer_leaves_an_id_per_transaction() -> None:
     text = Sink().text().replace("kind: flink", "kind: short-lived").replace("    naming: incrementing\n", "")
     plan = plan_capacity(parse_workload(text.replace("commit_interval: 60 s", "transactions: 2/s"), "w.yaml"))
     job = plan.applications[0]

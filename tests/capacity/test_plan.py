@@ -226,7 +226,7 @@ def test_growth_compounds_and_ends_at_the_date() -> None:
         grow(workload(), date(2026, 1, 1), date.max)
 
 
-def test_an_interval_equal_to_the_timeout_is_what_streams_starts_with() -> None:
+def test_streams_starts_with_an_interval_equal_to_the_timeout() -> None:
     plan = plan_capacity(parse_workload(STREAMS.replace("interval: 100 ms", "interval: 30 s"), "w.yaml"))
     (advice,) = [advice for advice in plan.advice if advice.setting == "enrich: producer.transaction.timeout.ms"]
     assert advice.urgent
@@ -241,7 +241,7 @@ def test_an_interval_equal_to_the_timeout_is_what_streams_starts_with() -> None:
         ("[orders, changelog]", "consume-process-produce", 33, "33 producers share 32 partitions"),
     ],
 )
-def test_threads_are_measured_against_the_tasks_of_all_sub_topologies(
+def test_threads_are_compared_with_tasks_of_all_subtopologies(
     reads: str, kind: str, producers: int, expected: str
 ) -> None:
     text = STREAMS.replace("reads: [orders]", f"reads: {reads}").replace("kind: streams", f"kind: {kind}")

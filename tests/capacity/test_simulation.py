@@ -45,7 +45,7 @@ def test_an_idle_broker_answers_after_its_round_trips() -> None:
 
 
 @pytest.mark.parametrize("appends", [3_600, 5_000])
-def test_waiting_is_that_of_a_queue_with_random_arrivals_and_fixed_service(appends: float) -> None:
+def test_waiting_times_match_an_m_d_1_queue(appends: float) -> None:
     report = simulate_commits(workload(), settings(appends), 1)
     service_ms = 1000 / appends
     # Pollaczek-Khinchine for M/D/1; the mean of a commit's one append.
@@ -60,7 +60,7 @@ def test_more_load_waits_longer() -> None:
     assert waits == sorted(waits)
 
 
-def test_the_same_seed_gives_the_same_result_and_another_one_does_not() -> None:
+def test_results_depend_on_the_seed_alone() -> None:
     one, again, other = (simulate_commits(workload(), settings(5_000), seed) for seed in (1, 1, 2))
     assert one == again
     assert one.phases != other.phases
@@ -75,7 +75,7 @@ def test_a_lost_broker_holds_commits_for_as_long_as_the_failover() -> None:
     assert after.visible_p50_ms < 100
 
 
-def test_all_stands_still_only_where_every_transaction_needs_the_lost_broker() -> None:
+def test_all_stop_only_if_each_transaction_needs_the_lost_broker() -> None:
     wide = THREE.replace("partitions: 1, rate: 500/s", "partitions: 3, rate: 1500/s").replace("{out: 1}", "{out: 3}")
     some = simulate_commits(workload(THREE), settings(50_000, lose_at=2_000), 1)
     every = simulate_commits(workload(wide), settings(50_000, lose_at=2_000), 1)

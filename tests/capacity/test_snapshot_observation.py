@@ -79,7 +79,7 @@ def test_two_snapshots_give_the_rates_between_them(snapshots: tuple[ClusterSnaps
     assert planned(snapshots[1], snapshots[0]) == plan
 
 
-def test_one_snapshot_gives_transactions_and_a_lower_bound_of_records(
+def test_a_snapshot_gives_transactions_and_a_record_bound(
     snapshots: tuple[ClusterSnapshot, ClusterSnapshot],
 ) -> None:
     observed = observe_snapshots(None, snapshots[1], 300)

@@ -117,7 +117,7 @@ def test_no_changed_character_does_worse_than_being_refused(at: int, character: 
 
 
 @pytest.mark.parametrize("kind", ApplicationKind)
-def test_a_template_is_a_workload_whose_comments_are_its_assumptions(kind: ApplicationKind) -> None:
+def test_template_comments_are_the_workloads_assumptions(kind: ApplicationKind) -> None:
     answers = {
         "cluster.brokers": "3",
         "topic.partitions": "12",
@@ -199,7 +199,7 @@ def test_each_contradiction_has_its_place_and_arithmetic(old: str, new: str, whe
     assert reason in said
 
 
-def test_all_contradictions_are_told_at_once_in_the_order_of_the_file() -> None:
+def test_all_contradictions_are_reported_in_file_order() -> None:
     said = refusal(STREAMS.replace("brokers: 6", "brokers: 2").replace("instances: 4", "instances: 99"))
     assert "3 contradictions" in said  # copies, zones, instances
     assert [int(line.split(":")[1]) for line in said.splitlines() if line.startswith("w.yaml:")] == [4, 4, 13]

@@ -25,7 +25,7 @@ def judged(*brokers: Broker, collected: frozenset[EvidenceKind] = ASKED) -> dict
     return {result.check_id: result for result in results}
 
 
-def test_an_expiry_below_the_default_timeout_is_an_error_of_each_broker() -> None:
+def test_an_expiry_below_the_timeout_is_an_error_per_broker() -> None:
     found = judged(broker(1), broker(2, transactional_id_expiration_ms="20000"))["EOS-CFG-041"]
     (finding,) = found.findings
     assert (found.status, finding.severity) == (CheckStatus.FAILED, Severity.ERROR)

@@ -31,7 +31,7 @@ from tests.client.scripted_broker import (
 )
 
 
-def test_fan_out_returns_an_outcome_for_every_broker_and_loses_none() -> None:
+def test_fan_out_returns_an_outcome_for_every_broker() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         brokers = scripted_cluster(network, 6)
@@ -68,7 +68,7 @@ def test_fan_out_returns_an_outcome_for_every_broker_and_loses_none() -> None:
     run_virtual(story())
 
 
-def test_the_highest_common_version_is_spoken_within_the_callers_bounds() -> None:
+def test_the_highest_common_version_within_bounds_is_used() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
@@ -88,7 +88,7 @@ def test_the_highest_common_version_is_spoken_within_the_callers_bounds() -> Non
     run_virtual(story())
 
 
-def test_an_old_brokers_refusal_of_the_first_question_is_understood() -> None:
+def test_an_old_brokers_version_error_is_understood() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
@@ -124,7 +124,7 @@ def test_no_wait_outlasts_its_deadline() -> None:
     run_virtual(story())
 
 
-def test_a_broker_that_accepts_and_says_nothing_does_not_hold_the_client() -> None:
+def test_a_silent_broker_does_not_block_the_client() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         for broker in scripted_cluster(network, 2):
@@ -139,7 +139,7 @@ def test_a_broker_that_accepts_and_says_nothing_does_not_hold_the_client() -> No
     run_virtual(story())
 
 
-def test_a_time_out_closes_the_connection_and_the_next_request_opens_another() -> None:
+def test_a_timeout_closes_the_connection_for_the_next_request() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
@@ -187,7 +187,7 @@ def test_a_cancelled_request_leaves_the_others_alone() -> None:
     run_virtual(story())
 
 
-def test_an_error_that_nobody_asked_to_repeat_is_returned_at_once() -> None:
+def test_an_error_without_retry_is_returned_immediately() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
@@ -209,7 +209,7 @@ def test_an_error_that_nobody_asked_to_repeat_is_returned_at_once() -> None:
     run_virtual(story())
 
 
-def test_a_broken_connection_is_repeated_only_where_the_caller_allows_it() -> None:
+def test_a_broken_connection_is_retried_only_if_allowed() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)

@@ -149,7 +149,7 @@ def test_a_reader_goes_on_until_the_end_as_it_was() -> None:
     play(story)
 
 
-def test_an_end_that_cannot_be_reached_is_not_waited_for_without_bound() -> None:
+def test_waiting_for_an_unreachable_end_is_bounded() -> None:
     async def story(broker: ScriptedBroker, client: Client) -> None:
         broker.on(ApiKey.LIST_OFFSETS, lambda _: offset(8))
         broker.on(ApiKey.FETCH, lambda _: fetched(records=b""))

@@ -81,7 +81,7 @@ def test_codes_of_a_newer_broker_are_an_unknown_error() -> None:
     assert error_of(EndTxnResponse(0, 9_999)) is ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-def test_errors_are_found_at_any_depth_and_causes_before_their_collateral() -> None:
+def test_nested_errors_are_found_with_causes_first() -> None:
     def answer(*codes: int) -> TxnOffsetCommitResponse:
         partitions = [TxnOffsetCommitResponsePartition(index, code) for index, code in enumerate(codes)]
         return TxnOffsetCommitResponse(topics=[TxnOffsetCommitResponseTopic("t", partitions=partitions)])

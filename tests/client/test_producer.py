@@ -270,7 +270,7 @@ def test_going_on_from_an_identity_names_it() -> None:
     play(story)
 
 
-def test_waiting_for_the_markers_ends_with_the_transaction_or_in_time() -> None:
+def test_waiting_for_markers_ends_in_time() -> None:
     def described(state: str) -> DescribeTransactionsResponse:
         return DescribeTransactionsResponse(0, [DescribedTransaction(0, "app", state)])
 

@@ -55,7 +55,7 @@ def test_a_coordinator_that_moves_is_found_again() -> None:
     run_virtual(story())
 
 
-def test_a_coordinator_that_takes_connections_and_says_nothing_is_looked_up_again() -> None:
+def test_a_silent_coordinator_is_looked_up_again() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         first, second = scripted_cluster(network, 2)
@@ -93,7 +93,7 @@ def test_a_leader_is_looked_up_again_when_it_has_moved() -> None:
     run_virtual(story())
 
 
-def test_a_partition_without_leader_is_waited_for_and_then_reported() -> None:
+def test_a_partition_without_leader_is_awaited_then_reported() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         scripted_cluster(network, 1, t=[-1])
@@ -109,7 +109,7 @@ def test_a_partition_without_leader_is_waited_for_and_then_reported() -> None:
     run_virtual(story())
 
 
-def test_coordinators_of_many_keys_are_one_request_and_partly_data() -> None:
+def test_coordinators_of_many_keys_are_one_partial_request() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
@@ -166,7 +166,7 @@ def test_any_broker_that_lives_is_enough() -> None:
     run_virtual(story())
 
 
-def test_when_all_known_brokers_are_gone_the_bootstrap_addresses_are_tried_again() -> None:
+def test_bootstrap_addresses_are_retried_when_all_brokers_fail() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)

@@ -72,7 +72,7 @@ def tls_config(**tls: Any) -> ClientConfig:
     return replace(CONFIG, security_protocol=SecurityProtocol.SSL, tls=TlsConfig(**tls))
 
 
-def test_a_tls_broker_is_reached_with_its_authority_as_text_or_file(authority: Authority, tmp_path: Path) -> None:
+def test_a_tls_broker_is_reached_with_its_ca_as_text_or_file(authority: Authority, tmp_path: Path) -> None:
     file = tmp_path / "ca.pem"
     file.write_text(authority.pem)
     asyncio.run(reach(tls_config(ca_pem=authority.pem), ScriptedBroker(), authority.server()))
@@ -84,14 +84,14 @@ def test_a_certificate_of_an_unknown_authority_is_refused(authority: Authority) 
         asyncio.run(reach(tls_config(ca_pem=Authority().pem), ScriptedBroker(), authority.server()))
 
 
-def test_a_certificate_for_another_host_is_refused_unless_the_name_does_not_matter(authority: Authority) -> None:
+def test_a_certificate_of_another_host_is_rejected_by_default(authority: Authority) -> None:
     server = authority.server("kafka.example.org")
     with pytest.raises(AuthenticationFailed, match="not to be trusted"):
         asyncio.run(reach(tls_config(ca_pem=authority.pem), ScriptedBroker(), server))
     asyncio.run(reach(tls_config(ca_pem=authority.pem, verify_hostname=False), ScriptedBroker(), server))
 
 
-def test_a_client_certificate_comes_from_pem_or_from_a_pkcs12_store(authority: Authority, tmp_path: Path) -> None:
+def test_a_client_certificate_comes_from_pem_or_pkcs12(authority: Authority, tmp_path: Path) -> None:
     identity = authority.issue_cert("client.example.org")
     key_pem = identity.private_key_pem.bytes()
     chain = identity.cert_chain_pems[0].bytes()
@@ -172,7 +172,7 @@ def test_a_listener_that_hangs_up_without_a_word_is_reported() -> None:
         asyncio.run(reach(CONFIG, ScriptedBroker(greeting=RawAnswer(b"", then_close=True))))
 
 
-def test_a_sasl_listener_hangs_up_on_a_client_without_credentials() -> None:
+def test_a_sasl_listener_disconnects_clients_without_credentials() -> None:
     async def story() -> None:
         network = MemoryNetwork()
         broker = ScriptedBroker(CONFIG.bootstrap[0])

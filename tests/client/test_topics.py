@@ -45,7 +45,7 @@ def test_a_topic_that_exists_is_left_alone() -> None:
     play(story)
 
 
-def test_a_missing_topic_is_created_at_the_controller_and_waited_for() -> None:
+def test_a_missing_topic_is_created_and_awaited() -> None:
     async def story(brokers: list[ScriptedBroker], client: Client) -> None:
         def create(_: CreateTopicsRequest) -> CreateTopicsResponse:
             show(brokers, orders=[-1, 2])

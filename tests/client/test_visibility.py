@@ -88,7 +88,7 @@ def build(history: list[tuple[str, int | None, int]]) -> Partition:
 
 
 @given(actions, st.data())
-def test_read_committed_shows_exactly_the_committed_records_before_the_last_stable_offset(
+def test_read_committed_shows_committed_records_below_the_lso(
     history: list[tuple[str, int | None, int]], data: st.DataObject
 ) -> None:
     partition = build(history)

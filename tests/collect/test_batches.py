@@ -50,7 +50,7 @@ def hidden(cluster, *topics):
     return asyncio.run(collect_hidden(ReadOnly(cluster), topics))
 
 
-def test_records_are_counted_without_markers_and_without_what_is_visible(cluster):
+def test_records_are_counted_without_markers_and_visible_ones(cluster):
     # The first batch begins before the last stable offset's batch boundary; the last one lies behind the end.
     cluster.on(
         1,

@@ -89,7 +89,7 @@ def test_a_pasted_table_may_have_blanks_for_tabs() -> None:
     assert ([one.check_id for one in findings], len(outputs)) == (["EOS-TXN-001"], 1)
 
 
-def test_a_transaction_past_its_timeout_is_found_in_a_description() -> None:
+def test_a_description_shows_a_transaction_past_its_timeout() -> None:
     head = printed("4.3.1", "transactions-describe").splitlines()[0]
     row = "2\tpay-1\t17\t4\tOngoing\t60000\t1795711531878\t900000\torders-1,orders-2\t"
     findings, _ = judge_text(f"{head}\n{row}\n", 0)

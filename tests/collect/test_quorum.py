@@ -75,9 +75,7 @@ def test_one_broker_that_hears_the_controller_is_enough(cluster: ScriptedCluster
     ],
     ids=str,
 )
-def test_silence_for_longer_than_an_election_is_that_of_the_controller(
-    cluster: ScriptedCluster, silence: object
-) -> None:
+def test_silence_beyond_an_election_is_the_controllers(cluster: ScriptedCluster, silence: object) -> None:
     cluster.on(1, ApiKey.DESCRIBE_QUORUM, silence)
     cluster.on(1, ApiKey.API_VERSIONS, ALIVE)
     found = ask(cluster, broker(1), broker(2, reachable=False))
@@ -101,7 +99,7 @@ def fetched(*at_ms: int) -> describe_quorum.DescribeQuorumResponse:
     )
 
 
-def test_a_controller_without_its_voters_is_asked_until_it_resigns(cluster: ScriptedCluster) -> None:
+def test_a_controller_without_voters_is_queried_until_it_resigns(cluster: ScriptedCluster) -> None:
     answers = iter([fetched(9_000, 5_000, 5_000), fetched(10_000, 5_000, 5_000)])
     cluster.on(1, ApiKey.DESCRIBE_QUORUM, lambda request: next(answers, TIMED_OUT))
     cluster.on(1, ApiKey.API_VERSIONS, ALIVE)
@@ -147,7 +145,7 @@ def test_what_is_no_silence_is_a_gap_of_all_of_it(
     assert frozen_metadata(found.gaps) == ()
 
 
-def test_a_broker_that_has_died_meanwhile_says_nothing_about_the_controller(cluster: ScriptedCluster) -> None:
+def test_a_stopped_broker_proves_nothing_about_the_controller(cluster: ScriptedCluster) -> None:
     cluster.on(1, ApiKey.DESCRIBE_QUORUM, RequestTimedOut("no answer"))
     cluster.on(1, ApiKey.API_VERSIONS, ClusterUnreachable("gone"))
     found = ask(cluster, broker(1))

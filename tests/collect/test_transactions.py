@@ -110,7 +110,7 @@ def test_brokers_are_asked_to_filter(cluster):
     assert request == lt.ListTransactionsRequest(("Ongoing",), (9, 4), 60_000)
 
 
-def test_idle_ids_are_described_only_where_leaders_show_them_open(cluster):
+def test_idle_ids_are_described_only_if_open_at_a_leader(cluster):
     states = [("open", 1, "Ongoing"), ("idle", 2, "Empty"), ("late", 9, "CompleteCommit"), ("new", 5, "Unheard")]
     cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
     cluster.on(

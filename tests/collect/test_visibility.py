@@ -117,7 +117,7 @@ def test_describe_on_all_names_shows_everything(cluster: ScriptedCluster) -> Non
     assert look(cluster) == {}
 
 
-def test_names_without_rules_that_are_open_to_everyone_prove_nothing(cluster: ScriptedCluster) -> None:
+def test_names_without_rules_open_to_everyone_prove_nothing(cluster: ScriptedCluster) -> None:
     # allow.everyone.if.no.acl.found: a random name may be seen, the ids that have rules may not.
     everything = {"topics": EVERYTHING, "ids": EVERYTHING, "groups": EVERYTHING}
     serve(cluster, REFUSED, **everything, operations=ALL_TOPIC_OPERATIONS)
@@ -174,7 +174,7 @@ def test_a_request_that_fails_hides_what_it_would_have_shown(cluster: ScriptedCl
         assert set(look(cluster)) == kinds
 
 
-def test_brokers_without_access_rules_are_not_asked_for_topics_that_they_might_create(cluster: ScriptedCluster) -> None:
+def test_brokers_without_acls_are_not_asked_to_create_topics(cluster: ScriptedCluster) -> None:
     serve(cluster, lambda request: UnsupportedByBroker("before Kafka 0.11"), groups=EVERYTHING, ids=EVERYTHING)
     assert look(cluster) == {}
     assert ApiKey.METADATA not in [key for _, key, _ in cluster.asked]

@@ -98,7 +98,7 @@ def test_a_snapshot_without_access_rules_gives_no_verdict(snapshot_file: Path) -
     assert eosctl(*PRODUCER, "--snapshot", snapshot_file).code == 4
 
 
-def test_the_ids_of_connect_are_those_of_its_leader_and_of_the_connectors_tasks() -> None:
+def test_connect_ids_are_those_of_leader_and_tasks() -> None:
     items = eosctl(*CONNECT, "-o", "json").json["items"]
     ids = [(item["name"], item["pattern_type"]) for item in items if item["resource_type"] == "TransactionalId"]
     assert ids == [("connect-cluster-workers", "Literal"), ("workers-orders-", "Prefixed")]

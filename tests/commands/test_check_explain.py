@@ -11,7 +11,7 @@ from tests.commands.conftest import eosctl
 @pytest.mark.parametrize(
     "name", ["EOS-TXN-001", "hanging-transaction", "EOS-CFG-001", "fsck/crc-mismatch", "crc-mismatch"]
 )
-def test_rules_of_clusters_files_and_data_directories_are_explained(name: str) -> None:
+def test_rules_of_clusters_files_and_directories_are_explained(name: str) -> None:
     shown = eosctl("check", "explain", name)
     assert shown.code == 0
     assert name in shown.out

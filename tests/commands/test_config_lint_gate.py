@@ -39,7 +39,7 @@ def test_junit_has_a_test_per_rule_and_one_per_unread_file(project: Path) -> Non
     assert done.code == 2
 
 
-def test_a_value_outside_of_the_files_is_a_skipped_test_and_incomplete(project: Path) -> None:
+def test_an_external_value_is_skipped_and_incomplete(project: Path) -> None:
     (project / "app.properties").write_text("transactional.id=t\nacks=${ACKS}\n", "utf-8")
     done = eosctl("config", "lint", "app.properties", "-o", "junit")
     skipped = [case.get("name") for case in etree.fromstring(done.out.encode()).iter("testcase") if len(case)]
@@ -90,7 +90,7 @@ def test_a_suppressed_finding_is_shown_with_its_reason(project: Path, how: str, 
 
 
 @pytest.mark.parametrize("output", ["tsv", "prometheus"])
-def test_formats_without_a_place_for_suppressions_report_them_on_standard_error(project: Path, output: str) -> None:
+def test_suppressions_without_a_place_are_on_standard_error(project: Path, output: str) -> None:
     (project / ".eosctl.yaml").write_text("suppressions: [{id: EOS-CFG-001, reason: moved in May}]\n", "utf-8")
     done = eosctl("config", "lint", "app.properties", "-o", output)
     assert (done.code, "moved in May" in done.err) == (0, True)

@@ -118,7 +118,7 @@ def test_no_wait_has_a_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_failed_spark_is_reported_and_the_rest_of_the_story_is_told(tmp_path: Path) -> None:
+def test_a_failed_spark_step_is_reported_and_the_demo_continues(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="the spark extra is not installed")
     java = tmp_path / "jdk" / "bin" / "java"
     java.parent.mkdir(parents=True)

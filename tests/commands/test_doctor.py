@@ -50,7 +50,7 @@ class TestExitCodes:
 
 
 @pytest.mark.parametrize("output", list(FindingFormat))
-def test_every_format_goes_to_standard_output_and_beside_it_to_a_file(
+def test_every_format_goes_to_standard_output_and_a_file(
     output: FindingFormat, snapshot_file: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "result"
@@ -183,7 +183,7 @@ class TestCatalogue:
         check = next(check for check in CATALOGUE if (check.since, check.until) == (since, until))
         assert words in eosctl("check", "explain", check.id).out
 
-    def test_explain_tells_no_releases_of_a_rule_which_decides_them_by_component(self) -> None:
+    def test_explain_shows_no_releases_of_rules_per_component(self) -> None:
         assert "Kafka releases" not in eosctl("check", "explain", "EOS-CFG-001").out
 
     def test_unknown_names(self) -> None:

@@ -148,7 +148,7 @@ def read_terminal(descriptor: int) -> bytes:
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def test_a_narrow_terminal_gets_narrow_lines_and_no_colour_means_none(tmp_path: Path) -> None:
+def test_narrow_terminals_get_narrow_lines_and_no_color_works(tmp_path: Path) -> None:
     coloured = on_terminal("check", "explain", "EOS-TXN-001", columns=40, home=tmp_path)
     plain = on_terminal("check", "explain", "EOS-TXN-001", columns=40, home=tmp_path, NO_COLOR="1")
     assert ESCAPES.search(coloured)

@@ -173,7 +173,7 @@ def test_rows_begin_with_the_names_of_columns_when_asked(
 
 @pytest.mark.parametrize("output", ["tsv", "csv", "prometheus"])
 @pytest.mark.parametrize("command", [one.command for one in TRIED if "--baseline" in one.gates])
-def test_formats_without_room_name_what_is_suppressed_on_standard_error(
+def test_formats_without_suppressions_report_them_on_stderr(
     command: str, output: str, arguments: Callable[[str], tuple[str | Path, ...]]
 ) -> None:
     given = arguments(command)
@@ -236,7 +236,7 @@ def test_every_id_can_be_suppressed(
     assert "accepted" in done.out
 
 
-def test_runs_and_tests_of_applications_have_the_gates_of_the_command_that_shows_a_run() -> None:
+def test_verifications_have_the_gates_of_their_show_command() -> None:
     assert {OFFERS[name].gates for name in ALIKE} == {OFFERS["verify show"].gates}
 
 

@@ -31,7 +31,7 @@ def test_schedules_that_hold_are_counted(tmp_path: Path) -> None:
     assert check_history(history) == ()
 
 
-def test_a_schedule_that_breaks_a_promise_is_shown_with_its_proof_and_its_replay(
+def test_a_failing_schedule_is_shown_with_proof_and_replay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     aborts_commit(monkeypatch)  # needs no fault, and every writer aborts now and then
@@ -51,7 +51,7 @@ def test_a_schedule_that_breaks_a_promise_is_shown_with_its_proof_and_its_replay
     assert len(failure["minimised"]) <= len(failure["schedule"])
 
 
-def test_a_known_bug_is_switched_on_and_named_by_what_goes_well_without_it() -> None:
+def test_an_enabled_bug_is_named_by_what_passes_without_it() -> None:
     found = search(KAFKA_17507.plan, KAFKA_17507.symptoms, KAFKA_17507.seed)
     release = ("--emulate", "3.9", "--plan", "none", "--bug", "zombie-txn-offset-commit=off")
     seed = ("--first-seed", str(found.seed), "--config", "delete.topic.enable=true")  # Kafka's default

@@ -60,7 +60,7 @@ def test_incomplete_evidence_allows_no_better_than_b() -> None:
     assert (result.letter, result.score, "incomplete" in result.cap) == ("B", 100, True)
 
 
-def test_the_grade_of_a_run_that_skipped_most_checks_names_their_number() -> None:
+def test_the_grade_of_a_mostly_skipped_run_names_the_number() -> None:
     few = grade([PASSED, SKIPPED, SKIPPED])
     assert str(few) == "Grade B (1 of 3 checks evaluated)"
     assert str(grade([PASSED, SKIPPED])) == "Grade B (100/100)"

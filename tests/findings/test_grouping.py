@@ -50,7 +50,7 @@ def test_a_lost_broker_is_one_cause() -> None:
     assert group_findings(diagnose(ALL_CHECKS, Case(build({}))).findings, build({})) == ()
 
 
-def test_a_shrunken_isr_of_a_running_broker_does_not_follow_from_a_lost_one() -> None:
+def test_a_shrunken_isr_of_a_live_broker_is_a_separate_cause() -> None:
     snapshot = without_broker_3(build({}))
     one = PartitionInfo(TopicPartition("slow", 0), 1, 0, (1, 2), (1,), (), 0, 1, 1)
     snapshot = replace(snapshot, topics=(*snapshot.topics, Topic("slow", "s", False, (one,))))

@@ -82,7 +82,7 @@ def test_a_pending_offset_is_told_with_its_transaction(one_broker: SandboxThread
     assert items("pending", one_broker.bootstrap) == []
 
 
-def test_nobody_waits_for_a_second_look_where_the_first_leaves_no_doubt(one_broker: SandboxThread) -> None:
+def test_without_doubt_there_is_no_second_pass(one_broker: SandboxThread) -> None:
     async def story(client: Client) -> None:
         await committed(client, "first", 3)
         await commit_offset(client, "billing-app", 1)

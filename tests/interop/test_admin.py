@@ -104,7 +104,7 @@ def test_records_are_deleted_up_to_an_offset(
         assert [offset for _, offset, _ in reader.take(1)] == [3]
 
 
-def test_kafka_python_lists_transactions_and_what_can_be_configured(
+def test_kafka_python_lists_transactions_and_config_resources(
     kafka_python: KafkaPythonAdmin, client: Driver, cluster: SandboxThread, new_topic: NewTopicName
 ) -> None:
     topic = new_topic()

@@ -119,7 +119,7 @@ def members(client: Driver, cluster: SandboxThread) -> Iterator[list[Reader]]:
         reader.close()
 
 
-def test_a_group_shares_its_partitions_and_resumes_where_it_committed(
+def test_a_group_shares_partitions_and_resumes_at_its_offsets(
     client: Driver, cluster: SandboxThread, new_topic: NewTopicName, members: list[Reader]
 ) -> None:
     topic = new_topic(4)

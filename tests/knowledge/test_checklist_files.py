@@ -124,7 +124,7 @@ OUTCOMES = st.sampled_from([None, *((status, severity) for status in CheckStatus
 
 
 @given(data=st.data(), pair=st.sampled_from(ITEMS), is_bound=st.booleans())
-def test_no_failed_or_skipped_check_is_ever_evidence_that_an_item_is_done(
+def test_failed_or_skipped_checks_never_complete_an_item(
     data: st.DataObject, pair: tuple[Checklist, ChecklistItem], is_bound: bool
 ) -> None:
     """Whatever the results are, and whatever was seen: done means that every check that applies has passed."""
@@ -152,7 +152,7 @@ def consumer(name: str, inside: Role | None = None, level: str = "read_committed
     return Component(Role.CONSUMER, name, Place(name, 1), name, inside=inside, defaults=defaults)
 
 
-def test_readers_are_consumers_that_were_seen_and_the_record_names_them() -> None:
+def test_observed_consumers_are_recorded_by_name() -> None:
     (checklist,) = [one for one in SHIPPED if one.id == "eos-go-live"]
     (item,) = [one for one in checklist.items if one.id == "readers"]
     passed = diagnosis(*(result(check_id, CheckStatus.PASSED) for check_id in item.checks))
@@ -172,7 +172,7 @@ def test_readers_are_consumers_that_were_seen_and_the_record_names_them() -> Non
         assert (answer.state, answer.evidence) == wanted
 
 
-def test_an_item_that_nothing_was_evaluated_for_says_what_is_missing() -> None:
+def test_an_unevaluated_item_names_the_missing_evidence() -> None:
     (checklist,) = [one for one in SHIPPED if one.id == "eos-go-live"]
     open_answers = {one.item: one for one in unanswered(checklist, (), AT)}
     assert open_answers.keys() == {item.id for item in checklist.items if item.kind is ItemKind.AUTOMATIC}

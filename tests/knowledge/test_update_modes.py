@@ -28,7 +28,7 @@ def test_how_a_change_counts(component: str, name: str, expected: str) -> None:
     assert explain_update(component, name) == expected
 
 
-def test_the_list_knows_only_settings_of_brokers_and_the_mode_never_changes() -> None:
+def test_only_broker_settings_are_listed_with_a_constant_mode() -> None:
     modes = load_update_modes()
     broker = load_tables()["broker"].parameters
     never_in_a_file = {

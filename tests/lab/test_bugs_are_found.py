@@ -111,7 +111,7 @@ SWITCHED = [
 
 
 @pytest.mark.parametrize("switched", SWITCHED, ids=lambda switched: switched.name)
-def test_a_known_bug_is_found_and_named_by_what_goes_well_without_it(switched: Switched) -> None:
+def test_a_known_bug_is_found_and_named(switched: Switched) -> None:
     assert bugs_of(switched.plan)[switched.name]
     search(switched.plan, switched.symptoms, switched.seed, f"--bug {switched.name}=off", switched.searched)
 
@@ -120,14 +120,14 @@ def test_every_known_bug_is_among_them() -> None:
     assert {switched.name for switched in SWITCHED} == {bug.name for bug in BUGS}
 
 
-def test_a_late_end_txn_tears_what_old_clients_write_and_not_what_new_ones_do() -> None:
+def test_a_late_end_txn_harms_only_old_clients() -> None:
     """KAFKA-17754: no broker can tell an EndTxn of version 4 that comes late from one of the open transaction."""
     plan = TrialPlan((DrawnKind.STALL_CLIENTS,), dialect=TV1, bugs=(("kafka-20734", False),))
     found = search(plan, frozenset({"aborted-read", "early-read", "torn-transaction"}), 4)
     assert find_remedies(plan, found) == ("--clients tv2",)
 
 
-def test_a_late_offset_commit_takes_back_offsets_of_old_clients_and_not_of_new_ones() -> None:
+def test_a_late_offset_commit_harms_only_old_clients() -> None:
     """Retried after a timeout, the first TxnOffsetCommit falls into the next transaction: it has the same epoch."""
     plan = TrialPlan((DrawnKind.LATE_OFFSET_COMMIT,), dialect=TV1, bugs=(("kafka-20734", False),))
     search(plan, frozenset({"lost-offset", "offset-regression"}), 4, "--clients tv2", 60)

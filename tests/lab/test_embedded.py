@@ -26,7 +26,7 @@ async def initialise(engine, transactional_id):
         await producer.init_transactions()
 
 
-def test_brokers_keep_address_and_files_across_a_kill_and_a_restart(tmp_path):
+def test_brokers_keep_address_and_files_across_restarts(tmp_path):
     async def run():
         engine: Engine = EmbeddedEngine(EmbeddedConfig(broker_count=3), tmp_path)
         await engine.up()

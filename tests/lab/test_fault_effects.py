@@ -50,7 +50,7 @@ async def write_ms(scene: Scene, name: str) -> float:
     return took_ms
 
 
-def test_a_slow_node_answers_everybody_late_and_the_others_as_before(tmp_path: Path) -> None:
+def test_a_slow_node_delays_only_its_own_responses(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         assert await end_offset(scene.client, scene) < 300
         active = await scene.fault(f"slow node={scene.leader} ms=300")
@@ -77,7 +77,7 @@ def test_a_slow_disk_is_slow_for_what_is_written_alone(tmp_path: Path) -> None:
     play(tmp_path, story)
 
 
-def test_a_follower_with_a_slow_disk_holds_up_who_waits_for_all_replicas(tmp_path: Path) -> None:
+def test_a_slow_follower_disk_delays_acks_from_all_replicas(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         quick_ms = await write_ms(scene, "before")
         follower = next(broker for broker in (1, 2, 3) if broker != scene.leader)
@@ -106,7 +106,7 @@ def test_a_request_is_overtaken_by_that_of_another_client(tmp_path: Path) -> Non
     play(tmp_path, story)
 
 
-def test_a_request_that_was_overtaken_does_not_free_what_a_later_fault_holds(tmp_path: Path) -> None:
+def test_an_overtaken_request_does_not_release_a_later_fault(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         async with scene.another_client(request_timeout_ms=2_000) as client:
             await list_offset(client, scene.partition)  # opens the connection
@@ -124,7 +124,7 @@ def test_a_request_that_was_overtaken_does_not_free_what_a_later_fault_holds(tmp
     play(tmp_path, story)
 
 
-def test_frames_between_nodes_that_are_reordered_or_doubled_lose_nothing(tmp_path: Path) -> None:
+def test_reordered_or_duplicated_frames_lose_nothing(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         shaken = [await scene.fault(words) for words in ("reorder from=1 chance=0.5", "duplicate to=2 chance=0.5")]
         for name in ("a", "b", "c"):
@@ -150,7 +150,7 @@ def test_a_leader_that_is_cut_off_from_its_clients_still_leads(tmp_path: Path) -
     play(tmp_path, story)
 
 
-def test_a_follower_that_is_cut_off_from_its_leader_leaves_the_replicas_in_sync(tmp_path: Path) -> None:
+def test_a_disconnected_follower_leaves_the_isr(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         leader, follower = scene.leader, next(broker for broker in (1, 2, 3) if broker != scene.leader)
         replica = scene.simulation.core.broker(leader).replicas.partitions[scene.partition]
@@ -185,7 +185,7 @@ def test_a_late_produce_hangs_where_nobody_verifies(tmp_path: Path, settings: di
     play(tmp_path, story, OLD._replace(settings={**OLD.settings, **settings}))
 
 
-def test_a_broker_that_is_stopped_in_order_gives_its_leaderships_away_and_comes_back(tmp_path: Path) -> None:
+def test_a_clean_shutdown_moves_leaders_and_the_broker_returns(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         victim = scene.leader
         await scene.fault(f"stop node={victim}")
@@ -198,7 +198,7 @@ def test_a_broker_that_is_stopped_in_order_gives_its_leaderships_away_and_comes_
 
 
 @pytest.mark.parametrize("name", [bug.name for bug in BUGS])
-def test_a_known_bug_is_switched_on_every_broker_also_on_one_that_starts_later(tmp_path: Path, name: str) -> None:
+def test_a_known_bug_applies_to_brokers_that_start_later(tmp_path: Path, name: str) -> None:
     bug = next(bug for bug in BUGS if bug.name == name)
 
     async def story(scene: Scene) -> None:
@@ -224,7 +224,7 @@ def test_a_known_bug_is_switched_on_every_broker_also_on_one_that_starts_later(t
 
 
 @pytest.mark.parametrize("what", ["transactional-id=app", "group=readers"])
-def test_a_coordinator_that_is_unloaded_knows_from_its_log_what_it_knew(tmp_path: Path, what: str) -> None:
+def test_a_reloaded_coordinator_restores_its_state_from_the_log(tmp_path: Path, what: str) -> None:
     async def story(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
@@ -240,7 +240,7 @@ def test_a_coordinator_that_is_unloaded_knows_from_its_log_what_it_knew(tmp_path
     play(tmp_path, story)
 
 
-def test_in_a_replay_storm_commits_wait_for_the_log_and_come_true(tmp_path: Path) -> None:
+def test_in_a_replay_storm_commits_wait_and_succeed(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
@@ -261,7 +261,7 @@ def test_in_a_replay_storm_commits_wait_for_the_log_and_come_true(tmp_path: Path
     play(tmp_path, story)
 
 
-def test_without_producer_ids_new_producers_wait_and_old_ones_go_on(tmp_path: Path) -> None:
+def test_without_producer_ids_only_new_producers_wait(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         known = scene.producer("known")
         await known.init_transactions()

@@ -89,7 +89,7 @@ def time() -> float:
     return asyncio.get_running_loop().time()
 
 
-def test_a_killed_broker_comes_back_by_itself_and_nothing_committed_is_lost(tmp_path: Path) -> None:
+def test_a_killed_broker_recovers_without_losing_commits(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
@@ -125,7 +125,7 @@ def test_a_paused_broker_answers_nobody_and_goes_on_where_it_was(tmp_path: Path)
     play(tmp_path, story)
 
 
-def test_a_paused_leader_is_replaced_and_steps_back_when_it_goes_on(tmp_path: Path) -> None:
+def test_a_paused_leader_is_replaced_and_resigns_on_resume(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         victim = scene.leader
         await scene.fault(f"pause node={victim}")
@@ -143,9 +143,7 @@ def test_a_paused_leader_is_replaced_and_steps_back_when_it_goes_on(tmp_path: Pa
     ("dialect", "seen"),
     [pytest.param(TV1, [b"first", b"half"], id="torn"), pytest.param(TV2, [b"first"], id="refused")],
 )
-def test_a_late_end_txn_tears_the_next_transaction_below_version_5(
-    tmp_path: Path, dialect: Any, seen: list[bytes]
-) -> None:
+def test_a_late_end_txn_ends_the_next_transaction_below_5(tmp_path: Path, dialect: Any, seen: list[bytes]) -> None:
     """KAFKA-17754: a commit that its client has repeated arrives while the next transaction is open."""
 
     async def story(scene: Scene) -> None:
@@ -237,7 +235,7 @@ def test_a_partition_leaves_the_smaller_side_without_leaders(tmp_path: Path) -> 
     play(tmp_path, story)
 
 
-def test_a_disk_that_loses_its_cache_is_made_whole_by_the_other_replicas(tmp_path: Path) -> None:
+def test_a_disk_without_its_cache_is_repaired_by_replicas(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
@@ -257,7 +255,7 @@ def test_a_disk_that_loses_its_cache_is_made_whole_by_the_other_replicas(tmp_pat
     play(tmp_path, story)
 
 
-def test_a_lone_broker_that_loses_its_cache_loses_what_it_had_acknowledged(tmp_path: Path) -> None:
+def test_a_single_broker_without_its_cache_loses_acked_records(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
@@ -272,7 +270,7 @@ def test_a_lone_broker_that_loses_its_cache_loses_what_it_had_acknowledged(tmp_p
     play(tmp_path, story, ClusterShape(fast=True))
 
 
-def test_a_full_disk_ends_a_broker_with_one_directory_and_space_lets_it_start(tmp_path: Path) -> None:
+def test_a_full_disk_stops_a_broker_until_there_is_space(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
@@ -288,7 +286,7 @@ def test_a_full_disk_ends_a_broker_with_one_directory_and_space_lets_it_start(tm
     play(tmp_path, story)
 
 
-def test_a_skewed_clock_stays_skewed_over_a_restart_and_is_set_right_at_the_end(tmp_path: Path) -> None:
+def test_a_skewed_clock_survives_a_restart_and_is_reset(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         nodes = scene.simulation.core.nodes
         await scene.fault("skew node=2 ms=-1m")
@@ -389,9 +387,7 @@ def test_chance_comes_from_the_seed(tmp_path: Path) -> None:
         ("move-coordinator group=nobody", "Nobody coordinates nobody yet"),
     ],
 )
-def test_what_cannot_happen_to_this_cluster_is_refused_and_leaves_no_trace(
-    tmp_path: Path, words: str, expected: str
-) -> None:
+def test_an_impossible_fault_is_rejected_without_side_effects(tmp_path: Path, words: str, expected: str) -> None:
     async def story(scene: Scene) -> None:
         with pytest.raises(EosctlError, match=expected):
             await scene.fault(words)

@@ -56,9 +56,7 @@ async def read_all(config: ClientConfig) -> list[str]:
     return values
 
 
-def test_what_a_full_disk_refuses_is_not_acknowledged_and_the_rest_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_acknowledges_nothing_and_keeps_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     sandbox = SandboxProcess(SandboxSpec("full", str(tmp_path / "data"), port_base=free_ports(1), fast=True))
     sandbox.start()

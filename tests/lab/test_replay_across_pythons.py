@@ -16,7 +16,7 @@ def make_python(folder: Path, version: str, says: str) -> Path:
     return python
 
 
-def test_the_first_that_starts_is_taken_of_each_supported_version(tmp_path: Path) -> None:
+def test_the_first_working_python_of_each_version_is_used(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     make_python(one, "3.12", "pyenv: python3.12: command not found")
     expected = {"3.12": make_python(two, "3.12", "3.12"), "3.13": make_python(one, "3.13", "3.13")}

@@ -117,7 +117,7 @@ def test_stalled_connections_are_overtaken_by_new_ones(tmp_path: Path) -> None:
     assert 2 <= old < 2.1
 
 
-def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Path) -> None:
+def test_runs_depend_on_the_seed_alone(tmp_path: Path) -> None:
     first, again, other = (
         run_virtual(play(tmp_path / name, seed, 2), seed) for name, seed in (("a", 5), ("b", 5), ("c", 6))
     )

@@ -48,7 +48,7 @@ def test_offsets_of_a_deposed_coordinator_are_not_gone_on_from() -> None:
     ],
     ids=["3.9", "tv0", "old clients"],
 )
-def test_older_releases_and_clients_hold_too_while_nothing_comes_late(plan: TrialPlan) -> None:
+def test_old_releases_pass_without_late_requests(plan: TrialPlan) -> None:
     assert [trial.symptoms for trial in (run_trial(plan, seed) for seed in range(3)) if trial.failed] == []
 
 
@@ -78,7 +78,7 @@ def test_a_seed_replays_in_a_process_that_hashes_otherwise() -> None:
     assert printed == {"".join(f"{checksum}\n" for checksum in own)}
 
 
-def test_every_kind_of_fault_is_drawn_and_schedules_depend_on_the_seed_alone() -> None:
+def test_schedules_draw_every_kind_and_depend_on_the_seed_alone() -> None:
     assert min(fault_counts(ALL, range(300)).values()) > 0
     assert schedule_of(ALL, 7) == schedule_of(ALL, 7) != schedule_of(ALL, 8)
 
@@ -110,7 +110,7 @@ def test_a_failing_schedule_is_reduced_to_the_faults_that_matter() -> None:
     assert found.stuck == "stands still"
 
 
-def test_the_smallest_schedule_fails_for_the_reason_that_the_whole_one_fails_for() -> None:
+def test_the_smallest_schedule_fails_for_the_same_reason() -> None:
     """Here the first fault needs the bug to do harm; the last two do it together on their own, in smaller schedules."""
     plan = ALL._replace(bugs=())
     schedule = schedule_of(ALL, next(seed for seed in range(50) if len(schedule_of(ALL, seed)) == 3))

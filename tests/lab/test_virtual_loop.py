@@ -36,7 +36,7 @@ def test_ten_thousand_timers_over_ten_minutes_take_no_real_time() -> None:
     assert all(at == index * 7919 % 601 for at, index in woken)
 
 
-def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
+def test_the_order_depends_on_the_seed_alone() -> None:
     def order(seed: int) -> list[int]:
         woken: list[int] = []
 

@@ -66,7 +66,7 @@ def test_an_application_that_was_killed_is_none_of_the_crash(tmp_path: Path) -> 
     ],
     ids=["that waited for it", "that stood still"],
 )
-def test_a_rollback_is_of_the_crash_where_its_client_waited_for_brokers(
+def test_a_rollback_belongs_to_the_crash_its_client_waited_for(
     before: str, found: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     lost = LOST.replace("b-1", "c-1")

@@ -36,7 +36,7 @@ def writer(announced: str, answer: str) -> str:
 
 
 @pytest.mark.parametrize("words", ANNOUNCED)
-def test_each_of_two_programs_that_start_together_has_the_id_that_it_announced(words: str, tmp_path: Path) -> None:
+def test_programs_that_start_together_keep_their_announced_ids(words: str, tmp_path: Path) -> None:
     answer = "broker said INVALID_PRODUCER_EPOCH to our write of the former writer (pulses-1)"
     files = {
         "broker-1/server.log": broker("loop.one.sensor-9", "loop.two.sensor-9"),
@@ -67,7 +67,7 @@ def test_a_writer_tells_of_its_late_write_in_words_of_its_own(tmp_path: Path) ->
     ]
 
 
-def test_an_id_in_the_first_words_of_a_log_is_known_from_its_start(tmp_path: Path) -> None:
+def test_an_id_in_the_first_lines_is_known_from_the_start(tmp_path: Path) -> None:
     """Not from its first event: by then another instance has taken the id."""
     told = "with producerId 7 and producer epoch {} on partition __transaction_state-5"
     taken = "".join(

@@ -19,7 +19,7 @@ def run_from(archive: Path, program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_archive_reads_records_and_names_the_field_of_a_damaged_one(tmp_path: Path) -> None:
+def test_the_archive_reads_records_and_names_a_damaged_field(tmp_path: Path) -> None:
     archive = build_archive(tmp_path / "eosctl.zip", SHIPPED_FOR_DATA)
     program = (
         "from eosctl.wire.internal import transaction_log as log\n"
@@ -34,7 +34,7 @@ def test_the_archive_reads_records_and_names_the_field_of_a_damaged_one(tmp_path
     assert done.stderr.splitlines()[-1] == f"eosctl.wire.errors.WireError: TransactionLog value: {where}"
 
 
-def test_the_scan_ships_what_it_imports_with_its_data_and_nothing_else() -> None:
+def test_the_scan_ships_its_imports_and_data_and_nothing_else() -> None:
     names = set(shipped_files(SHIPPED))
     assert "eosctl/logs/classifier/catalogue.toml" in names
     assert "eosctl/logs/topics/consumer.py" in names, "imports in functions count"

@@ -66,7 +66,7 @@ def category(text: str) -> str:
 
 
 @pytest.mark.parametrize("code", OF_CODE)
-def test_an_answer_of_kafka_means_the_same_in_the_words_of_librdkafka_and_of_python(code: int) -> None:
+def test_an_error_means_the_same_in_librdkafka_and_python(code: int) -> None:
     words = KafkaError(code).str()
     if words != f"Err-{code}?":  # an older librdkafka has no words for it
         assert category(f"failed: {words}") == OF_CODE[code]
@@ -146,14 +146,14 @@ def test_a_zombie_is_known_by_the_values_beside_the_message(lines: list[dict[str
     assert found.subject["transactional.id"] == "pay.v2-1"
 
 
-def test_values_beside_the_message_are_told_once_and_as_text_logs_tell_them() -> None:
+def test_fields_next_to_the_message_are_read_once_as_text() -> None:
     entry = read_entry(
         {"msg": "send failed: x", "err": "x", "error": "y", "TransactionalId": "a-1", "ctx": {"groupId": "g"}}
     )
     assert entry.rest.splitlines() == ["y", "transactional.id=a-1 group.id=g"]
 
 
-def test_brokers_name_the_group_of_a_librdkafka_consumer_that_did_not_poll(tmp_path: Path) -> None:
+def test_the_group_of_a_stalled_librdkafka_consumer_is_named(tmp_path: Path) -> None:
     client = (
         "%4|1795253482.658|MAXPOLL|ship#consumer-1| [thrd:main]: Application maximum poll interval (300000ms) exceeded "
         "by 255ms (adjust max.poll.interval.ms for long-running message processing): leaving group\n"
@@ -180,7 +180,7 @@ def test_newer_coordinators_name_group_and_member_in_front(tmp_path: Path) -> No
     assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "clicks v2"})
 
 
-def test_an_application_of_streams_that_could_not_stop_in_time_was_asked_to(tmp_path: Path) -> None:
+def test_a_streams_application_with_a_slow_stop_was_stopped(tmp_path: Path) -> None:
     client = "stream-client [clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9]"
     started = (
         "2026-11-21 09:31:{}.100 INFO  [main] o.a.k.clients.producer.KafkaProducer - [Producer clientId=c, "

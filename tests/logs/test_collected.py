@@ -41,7 +41,7 @@ def test_programs_in_one_file_are_told_apart(scenario: str, label: str, tmp_path
     verdicts_stay(tmp_path, gathered(load(scenario), LABELS[label]))
 
 
-def test_an_application_may_write_into_the_log_of_its_embedded_broker(tmp_path: Path) -> None:
+def test_an_application_may_log_to_its_embedded_brokers_file(tmp_path: Path) -> None:
     verdicts_stay(tmp_path, gathered(load("poison-record-392"), lambda name, at, line: line))
 
 
@@ -103,7 +103,7 @@ def test_brokers_may_write_the_time_of_their_own_zone(scenario: str, tmp_path: P
 
 
 @pytest.mark.parametrize("scenario", ["second-producer-392", "paused-process-431"])
-def test_python_may_write_local_time_between_what_librdkafka_writes(scenario: str, tmp_path: Path) -> None:
+def test_python_may_log_local_time_between_librdkafka_lines(scenario: str, tmp_path: Path) -> None:
     local = {
         name: "".join(
             line if line.startswith("%") else shifted(line, timedelta(hours=-7)) for line in text.splitlines(True)

@@ -50,7 +50,7 @@ def test_what_is_read_is_told_with_how_far_it_is(tmp_path: Path) -> None:
     assert told == [str(path), f"{path}, 0 of 67 MB", f"{path}, 67 of 67 MB"]
 
 
-def test_a_period_tells_what_was_in_it_by_causes_that_may_lie_before(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_period_reports_incidents_with_earlier_causes(capsys: pytest.CaptureFixture[str]) -> None:
     def told(*period: str) -> dict[str, Any]:
         assert main(["logs", "report", ZOMBIE, *period, "-o", "json"]) == 0
         return dict(json.loads(capsys.readouterr().out))
@@ -83,7 +83,7 @@ UNREADABLE = (
 
 
 @pytest.mark.parametrize("output", ["table", "markdown", "html"])
-def test_critical_records_are_incidents_and_unknown_errors_are_named(
+def test_critical_records_are_incidents_and_errors_are_named(
     output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "server.log").write_text(UNREADABLE)
@@ -97,7 +97,7 @@ def test_critical_records_are_incidents_and_unknown_errors_are_named(
         assert "2 records, 1 of them in the catalogue, and 1 other error." in out
 
 
-def test_an_incident_speaks_for_the_critical_records_that_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_incident_covers_its_critical_records(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "report", str(FIXTURES / "hanging-transaction-392")]) == 0
     assert "no known cause" not in capsys.readouterr().out.lower()
 
@@ -187,9 +187,7 @@ def test_what_makes_no_sense_is_refused(arguments: list[str], capsys: pytest.Cap
     assert capsys.readouterr().err.startswith("error:")
 
 
-def test_a_damaged_file_among_others_is_named_and_the_rest_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_file_is_named_and_the_rest_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.log.gz").write_bytes(b"\x1f\x8bdamaged")
     (tmp_path / "b.log").write_text("[2026-11-21 09:31:19,670] ERROR ProducerFencedException (a.B)\n")
     assert main(["logs", "scan", str(tmp_path)]) == 4
@@ -198,7 +196,7 @@ def test_a_damaged_file_among_others_is_named_and_the_rest_is_read(
     assert "PRODUCER_FENCED" in out
 
 
-def test_without_java_spark_is_refused_and_the_scanner_still_serves(
+def test_without_java_the_scanner_works_and_spark_is_rejected(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -208,9 +206,7 @@ def test_without_java_spark_is_refused_and_the_scanner_still_serves(
     assert main(["logs", "scan", ZOMBIE]) == 0
 
 
-def test_a_data_directory_is_one_line_of_the_report_and_fails_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_data_directory_is_one_line_and_does_not_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "orders-0"
     data.mkdir()
     for offset in range(40):
@@ -225,7 +221,7 @@ def test_a_data_directory_is_one_line_of_the_report_and_fails_nothing(
     assert "Read 1 file, 0.0 MB, 1 record, 0 of them in the catalogue." in lines
 
 
-def test_files_that_cannot_be_read_are_named_and_the_rest_is_told(
+def test_unreadable_files_are_named_and_the_rest_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.log").write_text("2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n")
@@ -281,7 +277,7 @@ def test_a_full_disk_leaves_no_half_of_a_report(tmp_path: Path) -> None:
     assert target.read_text() == "the report of yesterday"
 
 
-def test_a_file_that_shrinks_while_it_is_read_is_named_and_the_rest_is_told(
+def test_a_shrinking_file_is_named_and_the_rest_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = "2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n"

@@ -52,7 +52,7 @@ def test_an_unrelated_log_changes_no_verdict(scenario: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: str(path.name))
-def test_more_logs_of_the_same_fault_never_weaken_a_right_verdict(scenario: Path) -> None:
+def test_more_logs_of_a_fault_never_weaken_a_right_verdict(scenario: Path) -> None:
     """What one file tells rightly, all files tell at least as surely."""
     truths = json.loads((scenario / "truth.json").read_text("utf-8"))["truth"]
     for truth in truths:
@@ -72,7 +72,7 @@ def test_a_rollback_is_an_incident_in_any_company(company: str, tmp_path: Path) 
     assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "till-9")
 
 
-def test_two_producers_of_one_program_are_told_apart_by_their_clients(tmp_path: Path) -> None:
+def test_two_producers_of_a_program_are_distinguished_by_client(tmp_path: Path) -> None:
     app = "".join(
         CLIENT.format(time, "INFO ", "main", client, "depot-out", f"ProducerId set to 7100 with epoch {epoch}")
         for time, client, epoch in (("10:31:46,132", "sink-a", 0), ("10:31:49,146", "sink-b", 2))
@@ -88,7 +88,7 @@ def test_two_producers_of_one_program_are_told_apart_by_their_clients(tmp_path: 
     assert found.confidence > 0.9 > alone.confidence
 
 
-def test_a_fenced_client_whose_first_lines_are_gone_had_its_id_before(tmp_path: Path) -> None:
+def test_a_fenced_client_without_its_first_lines_has_its_id(tmp_path: Path) -> None:
     app = "2026-11-20 10:41:05,002 INFO  [main] com.example.quay - batch 881 sent\n" + CLIENT.format(
         *("10:41:08,340", "ERROR", "net", "quay", "berth-4"),
         "Transiting to fatal error state due to org.apache.kafka.common.errors.ProducerFencedException: newer",
@@ -99,7 +99,7 @@ def test_a_fenced_client_whose_first_lines_are_gone_had_its_id_before(tmp_path: 
     assert len(found.evidence) == 2
 
 
-def test_a_write_of_an_idempotent_producer_has_no_transactional_id(tmp_path: Path) -> None:
+def test_an_idempotent_producer_has_no_transactional_id(tmp_path: Path) -> None:
     app = (
         "2026-11-20 10:00:01,487 INFO  [a] o.a.k.c.p.i.TransactionManager - [Producer clientId=audit] ProducerId "
         "set to "
@@ -206,7 +206,7 @@ DENIED = (
         ("CREATE", "CreateTopics", "missing-cluster-acl"),
     ],
 )
-def test_a_denied_right_on_the_cluster_names_principal_and_operation(
+def test_a_denied_cluster_operation_names_the_principal(
     operation: str, request_name: str, cause: str, tmp_path: Path
 ) -> None:
     client = (

@@ -65,7 +65,7 @@ def test_an_id_of_streams_is_nobody_elses(tmp_path: Path) -> None:
     assert (found.kind, found.root_cause) == PAUSED
 
 
-def test_a_coordinator_alone_tells_of_a_client_that_came_too_late(tmp_path: Path) -> None:
+def test_a_coordinators_log_shows_a_late_client(tmp_path: Path) -> None:
     broker = BROKER.format("07:40,100", ROLLBACK)
     (found,) = judge(tmp_path, {"broker-1/server.log": broker + BROKER.format("07:58,300", LATE)})
     assert (found.kind, found.root_cause, found.subject) == (*PAUSED, {"transactional.id": "pay-7"})
@@ -85,13 +85,13 @@ def test_a_coordinator_alone_tells_of_a_second_instance(tmp_path: Path) -> None:
     assert (found.kind, found.root_cause, found.subject) == (*REPLACED, {"transactional.id": "pay-7"})
 
 
-def test_a_transaction_that_is_over_for_a_valid_epoch_was_rolled_back(tmp_path: Path) -> None:
+def test_an_ended_transaction_of_a_valid_epoch_was_rolled_back(tmp_path: Path) -> None:
     invalid = NAMED.partition("org.")[0] + "org.apache.kafka.common.errors.InvalidTxnStateException: No.\n"
     (found,) = judge(tmp_path, {"relay.log": invalid})
     assert (found.kind, found.root_cause) == PAUSED
 
 
-def test_a_client_that_waited_for_brokers_need_not_have_been_taken(tmp_path: Path) -> None:
+def test_a_client_that_waited_for_brokers_need_not_be_fenced(tmp_path: Path) -> None:
     lost = "2026-11-21 11:07:48.301 WARN [io] a.Relay - Expiring 3 record(s) for ledger-1: 120000 ms have passed\n"
     found = judge(tmp_path, {"relay.log": lost + NAMED})
     assert [(one.kind, one.root_cause) for one in found if "fenced" in one.kind] == [("producer_fenced", "unexplained")]
@@ -110,7 +110,7 @@ def test_one_client_with_two_files_is_one_incident(tmp_path: Path) -> None:
         ("second-producer-392/relay-a.log", ("producer_fenced", "duplicate-transactional-id")),
     ],
 )
-def test_a_refusal_without_the_coordinators_log_has_its_likelier_cause(
+def test_a_rejection_without_coordinator_log_has_a_likely_cause(
     name: str, verdict: tuple[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "relay.log").write_bytes((FIXTURES / name).read_bytes())

@@ -60,16 +60,14 @@ def test_wrapped_and_compressed_logs_tell_it_too(pack: object, tmp_path: Path) -
 
 @pytest.mark.parametrize("longer", [timedelta(minutes=30), timedelta(hours=-3), timedelta(hours=-20)])
 @pytest.mark.parametrize("later", [timedelta(minutes=40), timedelta(days=5)])
-def test_a_program_may_have_written_longer_or_shorter_than_the_others(
-    longer: timedelta, later: timedelta, tmp_path: Path
-) -> None:
+def test_a_program_may_log_longer_or_shorter_than_others(longer: timedelta, later: timedelta, tmp_path: Path) -> None:
     end = NOON - longer
     write(tmp_path, "relay.log", CLOCK, NOON + later)
     write(tmp_path, "server.log", FULL.replace("2026-11-21 12:00:00", f"{end:%Y-%m-%d %H:%M:%S}"), NOON + later)
     assert times(tmp_path) == [AT]
 
 
-def test_a_log_that_is_as_old_as_it_says_keeps_its_day_beside_live_ones(tmp_path: Path) -> None:
+def test_an_old_log_keeps_its_day_next_to_live_ones(tmp_path: Path) -> None:
     write(tmp_path, "relay.log", CLOCK, NOON - timedelta(days=2))
     write(tmp_path, "server.log", FULL, NOON)
     assert times(tmp_path) == [AT - timedelta(days=2)]
@@ -81,7 +79,7 @@ def test_a_live_log_keeps_its_day_beside_one_that_has_ended(tmp_path: Path) -> N
     assert times(tmp_path) == [AT + timedelta(days=2)]
 
 
-def test_stamps_of_another_zone_than_utc_are_of_the_same_day_in_all_logs(tmp_path: Path) -> None:
+def test_stamps_in_other_zones_have_the_same_day_in_all_logs(tmp_path: Path) -> None:
     """Read as UTC, those of Tokyo lie nine hours behind their file's last change."""
     written = NOON.replace(tzinfo=timezone(timedelta(hours=9)))
     write(tmp_path, "relay.log", CLOCK, written)
@@ -91,9 +89,7 @@ def test_stamps_of_another_zone_than_utc_are_of_the_same_day_in_all_logs(tmp_pat
 
 @pytest.mark.parametrize("name", ["relay.log.2026-11-21", "relay-20261121.log", "relay_2026_11_21.log"])
 @pytest.mark.parametrize("beside", [True, False])
-def test_a_day_in_a_name_counts_where_the_file_was_written_long_after_it(
-    name: str, beside: bool, tmp_path: Path
-) -> None:
+def test_a_day_in_a_name_counts_if_the_file_is_much_newer(name: str, beside: bool, tmp_path: Path) -> None:
     live = NOON + timedelta(days=30)
     write(tmp_path, name, CLOCK, live)
     if beside:
@@ -101,7 +97,7 @@ def test_a_day_in_a_name_counts_where_the_file_was_written_long_after_it(
     assert times(tmp_path) == [AT]
 
 
-def test_a_day_in_a_name_is_none_that_does_not_exist_nor_that_of_a_rotation_just_after(tmp_path: Path) -> None:
+def test_an_invalid_or_rotation_day_in_a_name_is_ignored(tmp_path: Path) -> None:
     write(tmp_path, "relay-20261399.log", CLOCK, NOON)
     assert times(tmp_path) == [AT]
     (tmp_path / "relay-20261399.log").rename(tmp_path / "relay.log-20261122")

@@ -136,9 +136,7 @@ def test_a_pause_near_a_timeout_is_told() -> None:
     assert weigh_pauses(events[2:3])[0].nearest == ""
 
 
-def test_every_form_of_the_report_tells_of_a_zone_that_was_read_wrongly(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_report_format_shows_a_wrong_time_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broker-1").mkdir()
     (tmp_path / "broker-1" / "server.log").write_text(
         "[2026-11-21 09:00:00,000] INFO [TransactionCoordinator id=1] Initialized transactionalId pay-1 with "
@@ -176,7 +174,7 @@ def test_a_clock_is_as_far_off_as_the_ids_that_both_sides_print(offset_ms: int, 
         assert relay.is_apart
 
 
-def test_a_zone_that_was_read_wrongly_is_told_apart_from_a_clock_that_is_wrong() -> None:
+def test_a_wrong_time_zone_is_distinguished_from_a_wrong_clock() -> None:
     given_out = initialised(7, 100_000_000, "broker-1", "__transaction_state-3")
     for offset_ms, like_a_zone in (
         (3_600_040, True),

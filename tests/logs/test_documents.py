@@ -40,7 +40,7 @@ def test_records_of_a_document_are_read_where_they_stand(form: str, tmp_path: Pa
     assert (scan.sources[0].event_count, scan.sources[0].unmatched_line_count) == (3, 0)
 
 
-def test_lines_that_a_collector_exported_are_read_as_the_lines_that_they_were(tmp_path: Path) -> None:
+def test_exported_lines_are_read_as_the_original_lines(tmp_path: Path) -> None:
     entries = [
         {"timestamp": "2026-11-21T09:31:22Z", "textPayload": f"2026-11-21 09:31:22,658 ERROR [main] a.B - {text}"}
         for text in (f"failed\n{THROWN}", "late")
@@ -53,7 +53,7 @@ def test_lines_that_a_collector_exported_are_read_as_the_lines_that_they_were(tm
     ]
 
 
-def test_a_document_that_ends_early_keeps_what_it_has_and_counts_the_rest(tmp_path: Path) -> None:
+def test_a_truncated_document_keeps_its_records_and_counts_rest(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text(FORMS["a list"][:-30])
     scan = scan_paths([path])

@@ -76,7 +76,7 @@ def share(cause: Incident, one: Incident) -> bool:
 
 
 @given(incidents)
-def test_an_incident_is_explained_where_the_rules_say_so_of_a_pair(found: Sequence[Incident]) -> None:
+def test_an_incident_is_explained_by_the_rules_of_pairs(found: Sequence[Incident]) -> None:
     causes = Causes(found)
     for one in found:
         assert causes.explain(one) == any(explains(other, one) for other in found)
@@ -113,7 +113,7 @@ def test_twice_as_many_incidents_are_twice_as_much_work(cause: str, consequence:
     assert work(400) < 2.2 * work(200)
 
 
-def test_twice_as_many_refused_producers_in_one_file_are_twice_as_much_work(tmp_path: Path) -> None:
+def test_twice_the_rejected_producers_take_twice_the_work(tmp_path: Path) -> None:
     def work(count: int) -> int:
         path = tmp_path / f"relay-{count}.log"
         refused = (
@@ -128,7 +128,7 @@ def test_twice_as_many_refused_producers_in_one_file_are_twice_as_much_work(tmp_
     assert work(300) < 2.2 * work(150)
 
 
-def test_a_store_that_is_found_corrupt_late_explains_the_stop_before_it() -> None:
+def test_a_late_corrupt_store_explains_the_earlier_stop() -> None:
     subject = {"application.id": "totals"}
     stop, corrupt = (
         incident(kind, at, at, subject, "") for kind, at in (("unclean_stop", 0), ("task_corrupted", 7_000))

@@ -52,7 +52,7 @@ def test_only_a_rising_epoch_is_a_move_and_its_ids_are_concerned(tmp_path: Path)
     assert "; 1 partition of __transaction_state got another" in found[0].explanation
 
 
-def test_a_client_whose_coordinator_is_elsewhere_lost_no_coordinator(tmp_path: Path) -> None:
+def test_a_client_of_another_coordinator_lost_no_coordinator(tmp_path: Path) -> None:
     client = (
         "2026-11-21 09:29:10,500 INFO [main] o.a.k.c.NetworkClient: [Producer clientId=p, transactionalId=stays] "
         "Node 1 disconnected.\n"

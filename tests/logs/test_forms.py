@@ -142,7 +142,7 @@ def test_a_record_that_is_mended_is_counted_each_time(tmp_path: Path) -> None:
     assert (source.event_count, source.undecodable_count) == (20, 20)
 
 
-def test_what_a_container_says_of_its_records_is_not_said_of_others(tmp_path: Path) -> None:
+def test_container_fields_apply_to_their_own_records_only(tmp_path: Path) -> None:
     line = "2026-11-21 09:31:18.670 ERROR [main] a.B - gone"
     wrapped = "".join(f"relay-service  | {line}\n" for _ in range(20))
     (tmp_path / "a-compose.log").write_text(wrapped)

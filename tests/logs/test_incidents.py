@@ -34,7 +34,7 @@ def kinds(incidents: list[Incident]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_injected_fault_is_found_with_its_cause_and_nothing_else(scenario: str) -> None:
+def test_every_injected_fault_is_found_with_its_cause_only(scenario: str) -> None:
     scores = score_scenarios([FIXTURES.parent / scenario])
     assert {name: (score.wrong, score.missed) for name, score in scores.items()} == dict.fromkeys(scores, (0, 0))
 
@@ -343,7 +343,7 @@ def test_verdicts_do_not_depend_on_what_carries_the_logs(carried: Callable[[str]
     assert {name: score.f1 for name, score in scores.items()} == dict.fromkeys(scores, 1.0)
 
 
-def test_the_end_of_an_earlier_process_at_the_start_of_a_cut_file_is_no_crash(tmp_path: Path) -> None:
+def test_an_earlier_processs_end_in_a_cut_file_is_not_a_crash(tmp_path: Path) -> None:
     text = (
         "[2026-11-21 09:29:00,000] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 1 "
         "(kafka.coordinator.group.GroupCoordinator)\n"
@@ -355,7 +355,7 @@ def test_the_end_of_an_earlier_process_at_the_start_of_a_cut_file_is_no_crash(tm
     assert judge(tmp_path, {"broker-1/server.log": text}) == []
 
 
-def test_a_broker_that_its_clients_lost_without_a_signal_has_crashed(tmp_path: Path) -> None:
+def test_a_broker_lost_by_clients_without_a_signal_crashed(tmp_path: Path) -> None:
     broker = (
         "[2026-11-21 09:29:00,000] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 1 "
         "(kafka.coordinator.group.GroupCoordinator)\n"
@@ -373,7 +373,7 @@ def test_a_broker_that_its_clients_lost_without_a_signal_has_crashed(tmp_path: P
     assert found[0].subject["transactional.ids"] == ("b-1",)
 
 
-def test_a_refusal_below_the_header_line_counts_and_so_does_a_record_without_a_stamp(tmp_path: Path) -> None:
+def test_rejections_below_headers_and_without_stamps_count(tmp_path: Path) -> None:
     text = (
         "2026-11-21 09:29:30,629 - stock_push - INFO - up with transactional.id=stock-5\n"
         "2026-11-21 09:29:34,801 - stock_push - ERROR - push broke\nTraceback (most recent call last):\n"

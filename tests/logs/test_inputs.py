@@ -70,7 +70,7 @@ def test_a_log_at_the_top_of_an_archive_is_of_the_archive(tmp_path: Path) -> Non
     assert [application for _, _, application in rollbacks(scan_paths([tmp_path]))] == ["broker-7"]
 
 
-def test_a_damaged_archive_gives_what_is_before_the_damage_and_is_named(tmp_path: Path) -> None:
+def test_a_damaged_archive_is_named_and_read_up_to_the_damage(tmp_path: Path) -> None:
     whole = tar({"server.log": TEXT.encode(), "other.log": os.urandom(400_000)})
     (tmp_path / "bundle.tgz").write_bytes(whole[: len(whole) // 2])
     scan = scan_paths([tmp_path / "bundle.tgz"])

@@ -46,7 +46,7 @@ def run(out: Path) -> int:
         ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: delta.", "Failed to find the data source: delta."),
     ],
 )
-def test_a_job_that_fails_tells_the_bottom_of_it_and_leaves_no_verdict(
+def test_a_failing_job_reports_its_root_cause_without_verdict(
     told: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> Any:

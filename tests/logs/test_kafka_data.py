@@ -114,14 +114,14 @@ def test_the_coordinator_tells_how_long_transactions_took() -> None:
     assert invoices.ending.known_count == 3
 
 
-def test_what_hangs_is_open_in_the_partition_and_at_no_coordinator() -> None:
+def test_a_hang_is_open_in_the_partition_only() -> None:
     summary = summary_of(STORAGE / "hanging-late-produce-1" / "data")
     (hanging,) = summary.open_transactions
     assert hanging.fate == Fate.OPEN
     assert not summary.unfinished
 
 
-def test_a_marker_that_may_be_in_damaged_bytes_leaves_the_fate_unknown(tmp_path: Path) -> None:
+def test_a_marker_in_damaged_bytes_leaves_the_outcome_unknown(tmp_path: Path) -> None:
     source = STORAGE / "hanging-late-produce-1" / "data"
     (directory,) = (
         directory

@@ -99,7 +99,7 @@ def test_records_of_go_may_have_a_prefix_before_the_time(tmp_path: Path) -> None
     assert (event.category, event.logger, event.time_ms) == ("PRODUCER_FENCED", "sarama", AT_MS)
 
 
-def test_a_record_of_dotnets_console_has_its_message_in_the_second_line(tmp_path: Path) -> None:
+def test_dotnet_console_records_have_a_message_on_line_two(tmp_path: Path) -> None:
     text = "info: Relay.Worker[0]\n      all is well\nfail: Relay.Worker[17]\n      it broke\n      at Relay.Run()"
     (event,) = scan(tmp_path, text)
     assert (event.level, event.logger, event.message, event.line) == ("ERROR", "Relay.Worker", "it broke", 3)
@@ -119,7 +119,7 @@ def test_words_of_a_healthy_application_mean_nothing(text: str, tmp_path: Path) 
     assert scan(tmp_path, f"2026-11-21 09:31:22.658 INFO [main] {LOGGER} - {text}") == ()
 
 
-def test_a_record_of_java_util_logging_has_its_level_in_the_second_line(tmp_path: Path) -> None:
+def test_java_util_logging_records_have_a_level_on_line_two(tmp_path: Path) -> None:
     for space in (" ", "\u202f"):
         (event,) = scan(tmp_path, f"Nov 21, 2026 9:31:22{space}AM com.example.Relay run\nSEVERE: {BOTH}")
         assert (event.time_ms, event.level, event.logger) == (AT_MS - 658, "ERROR", "com.example.Relay")

@@ -30,7 +30,7 @@ def other(message: str, second: int = 0) -> str:
     return f"[2026-11-21 09:29:{second:02d},000] INFO {message} (org.apache.kafka.clients.NetworkClient)\n"
 
 
-def test_a_quiet_broker_that_left_a_request_unanswered_has_crashed(tmp_path: Path) -> None:
+def test_a_quiet_broker_with_an_unanswered_request_crashed(tmp_path: Path) -> None:
     cut_off = other(
         "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Cancelled in-flight FETCH request with correlation id "
         "64 due to node 1 being disconnected (elapsed time since creation: 90ms, elapsed time since send: 90ms, "
@@ -76,7 +76,7 @@ def test_nodes_that_share_a_services_name_are_told_apart(tmp_path: Path) -> None
     assert {one.subject["broker"] for one in found if one.kind == "broker_restart_clean"} == {"1", "2"}
 
 
-def test_a_broker_that_is_stopped_soon_after_its_start_was_restarted_again(tmp_path: Path) -> None:
+def test_a_broker_stopped_soon_after_its_start_was_restarted(tmp_path: Path) -> None:
     stopped = (
         "[2026-11-21 09:29:40,000] INFO Terminating process due to signal SIGTERM "
         "(org.apache.kafka.common.utils.LoggingSignalHandler)\n"
@@ -104,7 +104,7 @@ def test_each_of_two_crashes_begins_after_the_start_before_it(tmp_path: Path) ->
     assert found[1].t_start_ms - found[0].t_start_ms == 40_000
 
 
-def test_a_shortage_is_not_put_down_to_a_broker_that_was_back_before_it(tmp_path: Path) -> None:
+def test_a_shortage_has_no_cause_in_a_broker_that_was_back(tmp_path: Path) -> None:
     shortage = (
         "[2026-11-21 09:30:{},000] ERROR [ReplicaManager broker=3] Error processing append operation on partition "
         "ledger-1 (kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.NotEnoughReplicasException: The size "
@@ -135,7 +135,7 @@ RAFT_CUT = (
 )
 
 
-def test_whom_a_node_fetched_the_metadata_from_was_the_controller(tmp_path: Path) -> None:
+def test_the_source_of_metadata_fetches_was_the_controller(tmp_path: Path) -> None:
     for files in (
         {"broker-1/server.log": START, "broker-3/controller.log": other(RAFT_CUT) + TAKEN},
         # Not even a log of its own.
@@ -145,7 +145,7 @@ def test_whom_a_node_fetched_the_metadata_from_was_the_controller(tmp_path: Path
         assert [(one.kind, one.subject["controller"]) for one in found] == [("controller_failover", "1")]
 
 
-def test_a_controller_that_another_one_followed_before_it_went_had_stood_down(tmp_path: Path) -> None:
+def test_a_controller_followed_by_another_one_had_resigned(tmp_path: Path) -> None:
     assert judge(tmp_path, {"broker-3/controller.log": TAKEN + other(RAFT_CUT, second=9)}) == []
 
 

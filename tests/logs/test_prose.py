@@ -159,9 +159,7 @@ def test_the_ids_of_payments_are_nobodys(words: str, tmp_path: Path) -> None:
         ("got producer id 21 epoch 3 for pulses.one", 0.75),
     ],
 )
-def test_a_hanging_transaction_is_theirs_who_told_its_producer_id(
-    words: str, confidence: float, tmp_path: Path
-) -> None:
+def test_a_hanging_transaction_belongs_to_its_producer_id(words: str, confidence: float, tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"edge.log": f"{STAMP}{words}\n{SAMPLES}", "tail.log": STUCK, "producers.out": OPEN})
     assert found.subject == {
         "transactional.id": "pulses.one",

@@ -88,7 +88,7 @@ def test_the_root_is_the_last_cause_and_nothing_suppressed() -> None:
     assert found.chain == ("org.apache.kafka.common.KafkaException", "java.io.IOException")
 
 
-def test_a_fingerprint_survives_new_line_numbers_and_not_new_frames() -> None:
+def test_a_fingerprint_ignores_line_numbers_but_not_frames() -> None:
     first, moved, other = (
         parse_throwable(text) for text in (TRACE, TRACE.replace(":10", ":99"), TRACE.replace("B.c", "B.d"))
     )
@@ -138,7 +138,7 @@ def test_a_secret_does_not_depend_on_its_digits() -> None:
 
 
 @pytest.mark.parametrize("folder", ["poll-interval-392", "second-producer-392"])
-def test_what_is_remembered_of_a_text_holds_for_every_text_with_other_digits(folder: str) -> None:
+def test_a_cached_template_applies_to_texts_with_other_digits(folder: str) -> None:
     chance, remembering, forgetting = random.Random(17), Classifier(), Classifier()
     files = sorted((FIXTURES / folder).rglob("*.log"))
     for path in files:

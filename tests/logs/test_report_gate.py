@@ -46,7 +46,7 @@ def test_sarif_follows_the_standard_and_holds_every_incident() -> None:
     assert {one["root_cause"] for one in report["incidents"]} <= set(causes)
 
 
-def test_junit_fails_for_what_was_found_and_passes_nothing_unread(project: Path) -> None:
+def test_junit_fails_for_findings_and_never_passes_unread_input(project: Path) -> None:
     schema = etree.XMLSchema(etree.parse(ROOT / "tests" / "render" / "junit.xsd"))
     root = etree.fromstring(eosctl("logs", "report", ZOMBIE, "-o", "junit").out.encode())
     schema.assertValid(root)

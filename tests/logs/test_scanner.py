@@ -68,7 +68,7 @@ def test_every_layout_explains_its_own_line_first() -> None:
     assert set(ONE_OF_EACH) <= set(names)
 
 
-def test_a_library_may_speak_in_the_middle_of_an_applications_log() -> None:
+def test_a_library_may_log_within_an_applications_log() -> None:
     data = (
         b"2026-11-21 09:31:14,789 INFO [MainThread] sync: starting\n"
         b"%1|1795253482.658|TXNERR|sync#producer-2| [thrd:main]: Fatal transaction error: x (_FENCED)\n"
@@ -251,7 +251,7 @@ def test_documents_and_binaries_are_named_and_not_read(tmp_path: Path) -> None:
         assert isinstance(inspect_file(tmp_path / name), Unread)
 
 
-def test_a_file_that_becomes_smaller_meanwhile_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+def test_a_shrinking_file_is_read_up_to_its_end(tmp_path: Path) -> None:
     line = "[2026-11-21 09:31:18,670] ERROR it is late (kafka.server.ReplicaManager)\n"
     path = tmp_path / "server.log"
     path.write_text(line * 9)

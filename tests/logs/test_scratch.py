@@ -29,9 +29,7 @@ def test_it_is_removed_with_all_that_is_in_it(tmp_path: Path, monkeypatch: pytes
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_process_has_left_is_removed_but_not_what_is_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_unused_files_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "eosctl-spark-file").touch()  # of somebody else
     (tmp_path / "eosctl-spark-link").symlink_to(tmp_path.parent)

@@ -60,7 +60,7 @@ def test_formats_of_sparks_own_need_no_look() -> None:
         ": java.lang.NoClassDefFoundError: io/delta/storage/LogStore",
     ],
 )
-def test_jars_of_another_spark_are_told_apart_from_other_failures(told: str) -> None:
+def test_jars_of_another_spark_are_a_failure_of_their_own(told: str) -> None:
     assert "do not fit Spark 4.3.0" in sink("delta").obstacle(RuntimeError(told))
     assert sink("parquet").obstacle(RuntimeError(told)) == ""
 

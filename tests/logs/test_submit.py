@@ -98,7 +98,7 @@ def test_what_a_connect_server_needs_here_is_named(
     assert "eosctl[spark-connect]" in told
 
 
-def test_packages_that_sparks_resolver_does_not_find_are_told_with_a_way_round(
+def test_unresolved_spark_packages_have_a_workaround(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = tmp_path / "bin" / "spark-submit"

@@ -126,7 +126,7 @@ def test_a_file_that_was_truncated_is_read_from_its_start(tmp_path: Path) -> Non
     assert [event.message for event in reader.events] == ["failed one", "failed two", "failed three"]
 
 
-def test_a_file_that_was_overwritten_with_more_is_read_from_its_start(tmp_path: Path) -> None:
+def test_a_file_overwritten_with_more_is_read_from_its_start(tmp_path: Path) -> None:
     path, reader = tmp_path / "a.log", Reader(tmp_path)
     path.write_text(ERROR.format(1, "one"))
     reader.read(idle=True)

@@ -35,7 +35,7 @@ def test_a_denied_write_names_topic_principal_and_operation(tmp_path: Path, oper
     assert found.next_step == "Add the ACL: Write on Topic orders.v2."
 
 
-def test_a_client_that_was_denied_a_topic_is_found_in_its_own_log(tmp_path: Path) -> None:
+def test_a_denied_topic_is_found_in_the_clients_log(tmp_path: Path) -> None:
     text = (
         "2026-11-26 10:03:28.542 ERROR [main] com.example.Orders - send failed\n"
         "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [orders]\n"

@@ -132,7 +132,7 @@ def month(cluster: SandboxThread) -> str:
 @pytest.mark.parametrize(
     ("begin", "end"), [(9, 10), (9.5, 12.5), (0, 1), (28, 40), (-5, 3), (None, 4), (25, None), (-9, -4), (50, None)]
 )
-def test_a_period_tells_the_rows_of_a_full_read_and_reads_no_more_than_days_around_it(
+def test_a_period_returns_equal_rows_and_reads_fewer_days(
     begin: float | None, end: float | None, month: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def moment(day: float | None) -> int | None:
@@ -310,7 +310,7 @@ def test_commands_that_read_files_alone_say_so(capsys: pytest.CaptureFixture[str
     assert "sesame" not in told
 
 
-def test_without_the_client_library_the_python_that_lacks_it_is_named(
+def test_a_missing_client_library_is_reported_with_its_python(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "confluent_kafka", None)

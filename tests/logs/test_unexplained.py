@@ -124,7 +124,7 @@ def test_echoes_are_categories_that_call_for_action() -> None:
     assert serious | load_incidents().keys() > ECHOES
 
 
-def test_every_catalogued_incident_is_of_a_category_and_all_that_call_for_action_have_one() -> None:
+def test_incidents_and_actionable_categories_match() -> None:
     known = load_incidents()
     categories = {one.id for one in load_catalogue().categories}
     assert known.keys() <= categories
@@ -137,7 +137,7 @@ def test_every_catalogued_incident_is_of_a_category_and_all_that_call_for_action
     assert acting_categories() - known.keys() == judged
 
 
-def test_the_sentences_of_catalogued_incidents_name_what_their_subjects_can_have() -> None:
+def test_catalogued_incident_texts_name_only_subject_fields() -> None:
     names = {"who", "topic-partition", "group", "topic", "producerId", "log.dir", "connector.task"}
     for one in load_incidents().values():
         for text in (one.what, one.next_step):

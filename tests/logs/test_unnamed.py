@@ -38,7 +38,7 @@ coordinator: Broker: Transactional Id authorization failed (TRANSACTIONAL_ID_AUT
 """
 
 
-def test_a_paused_client_is_the_one_that_was_initialised_when_it_started(tmp_path: Path) -> None:
+def test_a_paused_client_is_the_one_initialized_at_its_start(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"broker-1/server.log": OWN, "pump.log": PAUSED})
     assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "c-7")
 
@@ -65,7 +65,7 @@ def test_a_denial_without_a_name_is_the_brokers(tmp_path: Path) -> None:
     assert len({place.file for place in found.evidence}) == 2
 
 
-def test_clients_that_are_refused_before_anybody_names_them_are_told_by_what_they_have(tmp_path: Path) -> None:
+def test_rejected_unnamed_clients_are_identified_by_their_fields(tmp_path: Path) -> None:
     too_long = (
         "%1|1795432220.188|TXNERR|{}#producer-1| [thrd:main]: Fatal transaction error: Failed to acquire transactional "
         "PID from broker TxnCoordinator/1007: Broker: Transaction timeout is larger than the maximum value allowed by "
@@ -80,7 +80,7 @@ def test_clients_that_are_refused_before_anybody_names_them_are_told_by_what_the
     }
 
 
-def test_a_group_that_a_client_does_not_name_is_the_one_that_the_broker_denied(tmp_path: Path) -> None:
+def test_an_unnamed_group_is_the_one_that_the_broker_denied(tmp_path: Path) -> None:
     denied = DENIED.format("x").replace("TransactionalId:LITERAL:x", "Group:LITERAL:eu orders").replace("Find", "Join")
     refused = "%3|1795259395.542|JOIN|rdkafka#consumer-1| [thrd:main]: Broker: Group authorization failed\n"
     (found,) = judge(tmp_path, {"broker-1/kafka-authorizer.log": denied, "pump.log": refused})

@@ -44,9 +44,7 @@ def environment(home: Path) -> dict[str, str]:
     return {"JAVA_HOME": str(home / "java"), "XDG_CACHE_HOME": str(home / "cache")}
 
 
-def test_the_archive_is_kept_and_the_local_session_starts_from_it(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_archive_is_kept_for_the_local_session(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     submits(home, 'echo classes > "$archive"')
     assert local_java(environment(home)) == LOCAL_JAVA
     assert main(["logs", "warmup"]) == 0

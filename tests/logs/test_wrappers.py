@@ -127,7 +127,7 @@ def test_a_record_without_a_stamp_has_its_wrappers(tmp_path: Path) -> None:
     assert event.time_ms == 1_795_253_479_670
 
 
-def test_settings_that_a_client_prints_at_its_start_hide_no_wrapper(tmp_path: Path) -> None:
+def test_settings_printed_at_start_do_not_hide_a_wrapper(tmp_path: Path) -> None:
     settings = "".join(f"2026-11-21T09:31:19.670123456Z \tsetting.{number} = null\n" for number in range(100))
     (tmp_path / "app.log").write_text(WRAPPED["kubectl"] + settings)
     scan = scan_paths([tmp_path])

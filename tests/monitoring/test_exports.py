@@ -61,7 +61,7 @@ def matches(pattern: str, bean: str) -> bool:
     return wanted.keys() == given.keys() and all(value in ("*", given[key]) for key, value in wanted.items())
 
 
-def test_the_exporter_keeps_every_metric_of_the_catalogue_and_drops_the_rest() -> None:
+def test_the_exporter_keeps_exactly_the_catalogued_metrics() -> None:
     kept = jmx_exporter_document()["includeObjectNames"]
     assert len(kept) == len(set(kept))
     for metric in load_metrics():

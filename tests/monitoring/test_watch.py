@@ -73,7 +73,7 @@ def test_a_program_that_was_started_again_counts_from_zero() -> None:
     assert derived(Looks((page(after, 10),), (page(before, 0),)))["transaction-rate"] == (2, None)
 
 
-def test_rates_of_several_programs_add_up_and_each_keeps_its_own_time() -> None:
+def test_rates_of_programs_add_up_with_their_own_clocks() -> None:
     looks = Looks(
         (page(REQUESTS.format("Count", "EndTxn", 10), 10), page(REQUESTS.format("Count", "EndTxn", 10), 5, "b2")),
         (page(REQUESTS.format("Count", "EndTxn", 0), 0), page(REQUESTS.format("Count", "EndTxn", 0), 0, "b2")),
@@ -96,7 +96,7 @@ def test_the_unstable_end_is_told_in_the_partitions_own_traffic() -> None:
     assert (value.value, dict(value.where)["topic"], value.is_bad) == (100, "b", True)
 
 
-def test_fenced_producers_and_early_transactions_are_no_unverified_writes() -> None:
+def test_fenced_and_early_transactions_are_not_unverified_writes() -> None:
     def look(at_s: int, early: int, fenced: int, unknown: int) -> MetricPage:
         errors = {"CONCURRENT_TRANSACTIONS": early, "PRODUCER_FENCED": fenced, "TRANSACTION_ABORTABLE": unknown}
         return page(
@@ -135,7 +135,7 @@ def test_nothing_is_derived_from_nothing() -> None:
     assert len({metric.name for metric in DERIVED}) == len(DERIVED)
 
 
-def test_the_worst_program_is_watched_and_what_is_bad_stands_first() -> None:
+def test_the_worst_program_is_shown_with_problems_first() -> None:
     idle = 'kafka_network_SocketServer_Value{{name="NetworkProcessorAvgIdlePercent"}} {}\n'
     now = (page(idle.format(0.9) + LAG.format("a", 5)), page(idle.format(0.1) + LAG.format("a", 4), source="b2"))
     moment = observe_metrics(0, Looks(now))

@@ -60,7 +60,7 @@ def test_commands_are_never_broken(before: str, command: str, after: str, width:
     assert render_page(blocks, Style(width, False)).count(command) == 3
 
 
-def test_a_table_is_as_narrow_as_its_longest_name_and_no_narrower() -> None:
+def test_a_table_is_as_narrow_as_its_longest_name() -> None:
     names = ("transactional.id.with.a.long.name.of.a.payment.service", "word " * 12)
     lines = render_page([Grid((names,), ("ID", "ABOUT"))], Style(80, False)).splitlines()
     assert max(map(len, lines)) <= 80
@@ -105,7 +105,7 @@ def test_style_follows_the_reader(
     assert (style.color, style.width is not None) == (colored, wrapped)
 
 
-def test_progress_is_silent_off_terminals_and_leaves_nothing_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_silent_and_traceless_off_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = io.StringIO()
     with show_progress(quiet) as tell:
         tell("brokers")
@@ -133,7 +133,7 @@ def test_yaml_keeps_order_and_unicode() -> None:
 COLUMNS = (Column[str]("NAME", lambda item: item), Column[str]("LENGTH", lambda item: str(len(item)), wide=True))
 
 
-def test_listings_hide_wide_columns_and_say_when_there_is_nothing() -> None:
+def test_listings_hide_wide_columns_and_report_emptiness() -> None:
     some = listing("things", "things list", 0, ("a", "bb"))
     none = listing("things", "things list", 0, ())
     assert render_listing(some, COLUMNS, OutputFormat.TABLE) == "NAME\na\nbb\n"

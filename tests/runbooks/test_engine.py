@@ -132,7 +132,7 @@ def test_a_run_that_is_killed_after_any_line_goes_on_to_the_end(tmp_path: Path) 
     on_virtual_time(kill_again_and_again, tmp_path / "cluster")
 
 
-def test_a_cluster_that_changes_between_plan_and_act_stops_the_step(tmp_path: Path) -> None:
+def test_a_change_between_plan_and_act_stops_the_step(tmp_path: Path) -> None:
     async def change(place: Place) -> None:
         await hang(place)
 
@@ -201,7 +201,7 @@ steps:
 """
 
 
-def test_an_action_that_takes_too_long_is_recorded_and_gone_on_with(tmp_path: Path) -> None:
+def test_a_timed_out_action_is_recorded_and_the_run_continues(tmp_path: Path) -> None:
     async def stuck(place: Place) -> None:
         await set_brokers(place, name="transaction.partition.verification.enable", value="false")
 
@@ -231,7 +231,7 @@ def test_an_action_that_does_not_help_has_failed(tmp_path: Path) -> None:
     on_virtual_time(change, tmp_path / "cluster")
 
 
-def test_a_verification_that_is_denied_leaves_the_change_on_record(tmp_path: Path) -> None:
+def test_a_denied_verification_leaves_the_change_on_record(tmp_path: Path) -> None:
     async def deny_after_the_change(scene: LiveScene) -> None:
         collect = scene.collect
 

@@ -104,7 +104,7 @@ def test_doctor_names_the_runbook_of_a_finding() -> None:
     assert f"-i topic={report.partition.topic}" in command
 
 
-def test_producers_that_fence_each_other_are_told_from_one_takeover() -> None:
+def test_mutual_fencing_is_distinguished_from_one_takeover() -> None:
     with SandboxThread(fast=False, transaction_version=1) as cluster:
         assert run(cluster.bootstrap, "producer-fenced").code == 5
         play(cluster.bootstrap, run_zombie)

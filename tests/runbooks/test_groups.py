@@ -54,7 +54,7 @@ def told(bootstrap: str, book: str, *options: str) -> Done:
     return run(bootstrap, book, "-i", "group=app", *options)
 
 
-def test_the_transaction_that_holds_a_group_is_ended_by_its_coordinator() -> None:
+def test_a_transaction_that_blocks_a_group_is_ended() -> None:
     with SandboxThread(fast=False) as cluster:
 
         async def story() -> None:

@@ -53,7 +53,7 @@ def test_a_run_goes_on_where_it_was_handed_over(tmp_path: Path) -> None:
     assert position.known["brokers"]["silent_ids"] == "2"
 
 
-def test_a_journal_is_never_begun_twice_or_written_where_nobody_may(tmp_path: Path) -> None:
+def test_a_journal_is_not_overwritten_or_written_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     write(path)
     with pytest.raises(EosctlError, match="Cannot write the journal"):

@@ -185,7 +185,7 @@ def test_a_new_runbook_is_in_order(tmp_path: Path) -> None:
         "unclean.leader.election.enable=true",
     ],
 )
-def test_procedures_that_destroy_data_are_refused_with_the_safe_way(text: str) -> None:
+def test_destructive_procedures_are_rejected_with_a_safe_one(text: str) -> None:
     (first, *_) = find_refused(text)
     assert first.why
     assert first.instead

@@ -35,7 +35,7 @@ def finished(cluster: SandboxThread, book: str, run_id: str) -> Any:
     return item_of(done)
 
 
-def test_a_lost_broker_is_named_waited_for_and_given_its_leaders_back(cluster: SandboxThread) -> None:
+def test_a_lost_broker_is_named_awaited_and_leads_again(cluster: SandboxThread) -> None:
     assert run(cluster.bootstrap, "min-isr-lost").code == NO_ACTION
     cluster.kill_broker(2)
     run_id = handed_over(cluster, "min-isr-lost", "bring_back")

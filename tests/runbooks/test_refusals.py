@@ -61,7 +61,7 @@ PROPERTIES = "broker.id=1\nunclean.leader.election.enable=true\nmin.insync.repli
 
 
 @pytest.mark.parametrize(("text", "name"), NAMES.items())
-def test_the_text_of_a_refusal_is_about_the_object_that_was_named(text: str, name: str) -> None:
+def test_a_refusal_is_about_the_named_object(text: str, name: str) -> None:
     assert [found.name for found in find_refused(text)] == [name]
 
 

@@ -47,7 +47,7 @@ def test_three_brokers_answer_and_leave_nothing_behind() -> None:
             socket.create_connection(("127.0.0.1", port), timeout=1)
 
 
-def test_garbage_on_a_listener_closes_that_connection_and_nothing_else() -> None:
+def test_invalid_bytes_close_only_their_connection() -> None:
     async def scenario() -> None:
         async with EmbeddedCluster() as cluster:
             host, _, port = cluster.bootstrap.rpartition(":")
@@ -115,7 +115,7 @@ def test_a_stopped_cluster_leaves_complete_files(tmp_path: Path) -> None:
         assert (folder / "__cluster_metadata-0" / "00000000000000000000.log").exists()
 
 
-def test_brokers_are_killed_stopped_and_started_again_on_their_ports(tmp_path: Path) -> None:
+def test_brokers_are_killed_stopped_and_restarted_on_their_ports(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with EmbeddedCluster(brokers=3, data_dir=tmp_path) as embedded:
             cluster, commands = embedded.cluster, embedded.cluster.commands()

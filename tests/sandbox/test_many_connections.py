@@ -109,7 +109,7 @@ def test_many_connections_are_served_in_bounded_memory(sandbox: RunningSandbox) 
     assert is_served(sandbox)
 
 
-def test_a_client_that_never_reads_is_served_no_further_than_it_reads(sandbox: RunningSandbox) -> None:
+def test_a_client_that_never_reads_is_not_served_further(sandbox: RunningSandbox) -> None:
     """Its answers, 20 times the size of its requests, do not pile up in the broker; nor do its requests."""
     before = resident_bytes(sandbox)
     with connect(sandbox) as deaf:
@@ -154,7 +154,7 @@ def test_half_a_frame_hurts_nobody(sandbox: RunningSandbox) -> None:
         half.close()
 
 
-def test_a_frame_above_the_limit_closes_the_connection_before_it_is_read(sandbox: RunningSandbox) -> None:
+def test_an_oversized_frame_closes_the_connection_unread(sandbox: RunningSandbox) -> None:
     before = resident_bytes(sandbox)
     for size in (100_001, 0x7FFF_FFFF, -1):
         with connect(sandbox) as client:

@@ -47,7 +47,7 @@ def test_work_that_a_write_makes_belongs_to_the_same_turn(loop: VirtualLoop, tic
     assert seen == ["work"]
 
 
-def test_what_a_settled_call_may_know_of_is_flushed_first_and_once(loop: VirtualLoop, ticks: Ticks) -> None:
+def test_everything_before_a_settled_call_is_flushed_once(loop: VirtualLoop, ticks: Ticks) -> None:
     seen: list[str] = []
 
     def append(name: str) -> None:
@@ -140,7 +140,7 @@ def test_what_was_posted_before_a_node_stops_is_not_done_by_it(loop: VirtualLoop
     assert seen == ["of another node"]
 
 
-def test_a_timer_can_still_be_cancelled_by_another_one_of_the_same_moment(loop: VirtualLoop, ticks: Ticks) -> None:
+def test_a_timer_can_be_cancelled_by_a_simultaneous_one(loop: VirtualLoop, ticks: Ticks) -> None:
     runtime, seen = NodeRuntime(loop, ticks, 1000), []
     runtime.call_later(10, lambda: second.cancel())
     second = runtime.call_later(10, lambda: seen.append("cancelled"))
@@ -202,7 +202,7 @@ def test_what_is_passed_keeps_its_place_among_frames(nodes: Nodes) -> None:
     assert [data for _, data in nodes.arrived] == [b"a", b"b", b"c"]
 
 
-def test_what_is_passed_waits_for_a_paused_node_and_never_reaches_one_that_is_gone(nodes: Nodes) -> None:
+def test_passed_messages_wait_for_paused_nodes(nodes: Nodes) -> None:
     nodes.network.pause(2)
     assert nodes.hand_over(b"a")
     nodes.loop.run(0)

@@ -88,9 +88,7 @@ def transact(client: EosClient) -> None:
 
 
 @pytest.mark.parametrize("release", ["3.9", "4.3"])
-def test_a_passed_message_is_what_its_bytes_would_say_and_stays_it(
-    release: str, tmp_path: Path, watched: Watched
-) -> None:
+def test_a_passed_message_equals_its_encoding(release: str, tmp_path: Path, watched: Watched) -> None:
     harness = Harness(tmp_path, ClusterShape(3, Emulation(release), None, {}, fast=True))
     transact(EosClient(harness, implicit=release == "4.3"))
     harness.close()
@@ -106,9 +104,7 @@ def test_a_passed_message_is_what_its_bytes_would_say_and_stays_it(
                 assert plain(decoded(passed, frame)) == plain(passed.message)
 
 
-def test_a_fault_makes_frames_of_what_follows_and_of_answers_to_what_was_passed(
-    tmp_path: Path, watched: Watched
-) -> None:
+def test_a_fault_switches_later_messages_to_frames(tmp_path: Path, watched: Watched) -> None:
     harness = Harness(tmp_path, ClusterShape(3, Emulation("4.3"), None, {}, fast=True))
     client = EosClient(harness)
     client.create_topic("orders", partitions=3, replicas=3)

@@ -63,7 +63,7 @@ def test_dynamic_wins_over_static_over_default() -> None:
     assert config.topic_value({name: "5"}, name) == "5"
 
 
-def test_topic_settings_fall_back_to_the_older_names_of_broker_settings() -> None:
+def test_topic_settings_fall_back_to_older_broker_names() -> None:
     assert NodeConfig("4.3", {}).topic_value({}, "retention.ms") == "604800000"
     assert NodeConfig("4.3", {"log.retention.hours": "2"}).topic_value({}, "retention.ms") == "7200000"
     both = {"log.retention.hours": "2", "log.retention.ms": "5"}
@@ -104,7 +104,7 @@ def test_a_setting_that_would_have_no_effect_is_refused(name: str, words: str) -
     assert words in f"{refused.value.why} {refused.value.next_step}"
 
 
-def test_settings_that_the_release_or_its_authorizer_has_are_taken() -> None:
+def test_settings_of_the_release_and_authorizer_are_accepted() -> None:
     check_user_settings({"inter.broker.protocol.version": "3.9", "super.users": "User:a"}, "3.9")
     check_user_settings({"unstable.api.versions.enable": "true", "authorizer.class.name": ""}, "4.3")
 

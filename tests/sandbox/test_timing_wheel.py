@@ -99,7 +99,7 @@ def test_a_timer_that_is_due_already_comes_with_the_next_tick() -> None:
     assert wheel.advance(101) == [timer]
 
 
-def test_waking_at_every_next_tick_reaches_a_far_deadline_in_few_steps() -> None:
+def test_a_far_deadline_is_reached_in_few_ticks() -> None:
     wheel = TimingWheel(0)
     due = 7 * 24 * 3_600_000 + 123
     timer = wheel.add(due, lambda: None, 0)
@@ -134,7 +134,7 @@ def test_running_and_cancelling_twice_is_harmless() -> None:
     assert ran == ["once"]
 
 
-def test_a_timer_that_is_due_can_still_be_cancelled_before_it_runs() -> None:
+def test_a_due_timer_can_be_cancelled_before_it_runs() -> None:
     wheel = TimingWheel(0)
     ran: list[str] = []
     first = wheel.add(5, lambda: second.cancel(), 0)

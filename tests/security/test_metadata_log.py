@@ -175,7 +175,7 @@ def test_what_cannot_be_decoded_is_left_out_and_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ["table", "json", "tsv", "kafka"])
-def test_a_record_of_the_metadata_log_that_cannot_be_decoded_is_not_printed(output: str, tmp_path: Path) -> None:
+def test_an_undecodable_metadata_record_is_not_printed(output: str, tmp_path: Path) -> None:
     log = write_log(tmp_path / "__cluster_metadata-0", [UNKNOWN, SCRAM[:-3], b"CANARY", PLAIN])
     for command in ("segment", "metadata-log") if output != "kafka" else ("segment",):
         done = eosctl("decode", command, log, "-o", output, *(["--records"] if command == "segment" else []))

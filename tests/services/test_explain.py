@@ -101,7 +101,7 @@ def test_the_nearest_names_are_offered() -> None:
     assert "transaction.timeout.ms" in explain("transacton.timeout.ms").nearest
 
 
-def test_the_most_frequent_entries_have_a_short_answer_in_chinese() -> None:
+def test_frequent_entries_have_a_short_answer_in_chinese() -> None:
     answered = [entry for entry in load_index() if entry.chinese is not None]
     assert len(answered) >= 50
     assert all(is_chinese(entry.chinese.headline) for entry in answered if entry.chinese)

@@ -28,7 +28,7 @@ HARMFUL = "min.insync.replicas=1,cleanup.policy=delete,unclean.leader.election.e
     ("leader", "isr", "leads_to"),
     [("none", "1", "min-isr-lost"), ("2", "2,3", "min-isr-lost"), ("2", "2,3,1", "kafka-topics.sh")],
 )
-def test_described_topics_are_read_for_signs_and_never_as_a_request(leader: str, isr: str, leads_to: str) -> None:
+def test_described_topics_are_symptoms_and_not_requests(leader: str, isr: str, leads_to: str) -> None:
     found = find_runbooks(DESCRIBED.format(leader=leader, isr=isr, values=HARMFUL))
     assert (found.refused, found.cautions) == ((), ())
     assert found.matches[0].entry.name == leads_to
@@ -82,7 +82,7 @@ def test_ids_of_the_text_are_in_the_command() -> None:
     assert runbook_command("") == ""
 
 
-def test_next_to_a_procedure_that_destroys_data_weak_matches_are_left_out() -> None:
+def test_weak_matches_are_omitted_next_to_destructive_ones() -> None:
     found = find_runbooks("delete the offsets topic so consumers start clean")
     assert found.refused
     assert all(match.score >= 0.55 for match in found.matches)

@@ -74,7 +74,7 @@ def statuses(verified: Verified) -> dict[str, CheckStatus]:
     return {one.check_id: one.status for one in verified.judged.diagnosis.results}
 
 
-def test_a_clean_run_passes_what_its_history_can_show_and_skips_the_rest(run: Path) -> None:
+def test_a_clean_run_passes_its_evidence_and_skips_the_rest(run: Path) -> None:
     verified = judged()
     found = statuses(verified)
     assert verified.judged.exit_code is ExitCode.DONE

@@ -180,7 +180,7 @@ def test_a_file_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
         resolve_client({}, command_config=tmp_path / "absent.properties")
 
 
-def test_the_lines_of_a_properties_file_are_counted_through_comments_and_continuations() -> None:
+def test_properties_lines_count_comments_and_continuations() -> None:
     given_values = parse_properties("# one\n\na=1\nb=2\\\n  3\r\nc : x\\u0041\na=9\n", "f")
     assert {name: tuple(value) for name, value in given_values.items()} == {
         "a": ("9", "f:7"),

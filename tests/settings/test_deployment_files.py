@@ -118,7 +118,7 @@ def test_settings_are_found_wherever_they_stand(file: str, text: str, found: str
     assert findings((file, text)) == [found]
 
 
-def test_streams_clients_see_defaults_bare_and_prefixed_settings_in_this_order() -> None:
+def test_streams_settings_resolve_defaults_then_prefixes() -> None:
     text = STREAMS + "linger.ms=7\nproducer.linger.ms=8\nmax.poll.records=3\nmain.consumer.max.poll.records=4\n"
     producer, consumer = only("a.properties", text, Role.PRODUCER), only("a.properties", text, Role.CONSUMER)
     assert producer.number("linger.ms") == 8
@@ -187,7 +187,7 @@ def test_a_spring_profile_lies_over_the_base() -> None:
     assert findings(("application.yml", text)) == ["EOS-CFG-004 application.yml:8"]
 
 
-def test_a_worker_with_exactly_once_keeps_its_producer_idempotent() -> None:
+def test_an_exactly_once_worker_keeps_its_producer_idempotent() -> None:
     text = "config.storage.topic=c\nexactly.once.source.support=enabled\nproducer.enable.idempotence=false\n"
     assert only("w.properties", text, Role.PRODUCER).flag("enable.idempotence") is True
     assert findings(("w.properties", text + "producer.acks=1\n")) == ["EOS-CFG-011 w.properties:4"]
@@ -199,7 +199,7 @@ def test_an_image_names_its_release() -> None:
     assert {image: only("c.yml", text.format(image), Role.BROKER).release for image in images} == images
 
 
-def test_sections_of_an_ini_file_are_clients_and_share_the_defaults() -> None:
+def test_ini_sections_are_clients_with_shared_defaults() -> None:
     text = "[default]\nbootstrap.servers=a:1\n\n[producer]\n; why\ntransactional.id: x\n[consumer]\ngroup.id = g\n"
     producer, consumer = read_components("client.ini", text)
     assert (producer.role, consumer.role) == (Role.PRODUCER, Role.CONSUMER)

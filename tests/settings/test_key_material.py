@@ -14,7 +14,7 @@ def tls(*overrides: str) -> TlsConfig:
     return resolve_client({}, bootstrap="b:1", overrides=["security.protocol=SSL", *overrides]).config.tls
 
 
-def test_a_jks_store_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:
+def test_a_jks_store_is_rejected_with_the_conversion_command(tmp_path: Path) -> None:
     store = tmp_path / "my trust.jks"
     store.write_bytes(b"\xfe\xed\xfe\xed\0\0\0\2")
     with pytest.raises(ConfigFileError) as caught:
@@ -51,7 +51,7 @@ def test_pem_texts_stand_in_the_properties() -> None:
     )
 
 
-def test_a_token_is_given_or_read_from_the_file_of_the_endpoint_setting(tmp_path: Path) -> None:
+def test_a_token_comes_from_the_setting_or_its_file(tmp_path: Path) -> None:
     file = tmp_path / "to ken"
     file.write_text("abc.def\n")
     base = ["security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER"]

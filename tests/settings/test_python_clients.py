@@ -113,7 +113,7 @@ def test_defaults_are_those_of_the_client() -> None:
     assert (consumer.word("session.timeout.ms"), consumer.release) == ("45000", (3, 0))
 
 
-def test_kafka_python_had_neither_transactions_nor_isolation_before_2_2() -> None:
+def test_kafka_python_had_no_transactions_before_2_2() -> None:
     table = load_tables()["kafka-python"]
     for name in ("transactional.id", "isolation.level", "enable.idempotence"):
         assert table.parameters[name].at((2, 1)) is None

@@ -22,7 +22,7 @@ def test_a_text_without_reference_stays_as_it_is() -> None:
     assert not has_reference("a$b{c}")
 
 
-def test_a_value_that_looks_like_a_reference_is_not_resolved_again() -> None:
+def test_a_resolved_value_is_not_resolved_again() -> None:
     assert resolve("${A}", A="${B}", B="x") == "${B}"
 
 

@@ -43,7 +43,7 @@ def test_a_key_that_others_use_too_makes_no_second_program(text: str, roles: set
 
 
 @pytest.mark.parametrize("prefix", ["my.app.kafka.streams.", "orders-service.", "a.b.streams.config."])
-def test_settings_under_a_prefix_of_the_application_are_those_of_streams(prefix: str) -> None:
+def test_settings_under_an_application_prefix_are_streams(prefix: str) -> None:
     lines = ("application.id=a\n" + SETTINGS).splitlines()
     text = "server.port=80\n" + "".join(f"{prefix}{line}\n" for line in lines)
     found = only("x.properties", text, Role.STREAMS)
@@ -73,7 +73,7 @@ VARIABLES = {
 
 
 @pytest.mark.parametrize("prefixes", VARIABLES.values(), ids=VARIABLES)
-def test_variables_of_streams_are_one_application_whatever_their_prefix(prefixes: tuple[str, ...]) -> None:
+def test_streams_variables_are_one_application_for_any_prefix(prefixes: tuple[str, ...]) -> None:
     lines = ("APPLICATION_ID=a", "PROCESSING_GUARANTEE=exactly_once_v2", "COMMIT_INTERVAL_MS=120000")
     lines += ("PRODUCER_TRANSACTION_TIMEOUT_MS=60000",)
     text = "".join(prefix + line + "\n" for prefix, line in zip(prefixes, lines, strict=True))
@@ -82,7 +82,7 @@ def test_variables_of_streams_are_one_application_whatever_their_prefix(prefixes
     assert findings(("app.env", text)) == ["EOS-CFG-001 app.env:3"]
 
 
-def test_a_broker_keeps_its_variables_where_an_application_has_some() -> None:
+def test_a_broker_keeps_its_variables_next_to_an_application() -> None:
     text = (
         "KAFKA_BROKER_ID=1\nKAFKA_LOG_DIRS=/x\nSTREAMS_APPLICATION_ID=a\nSTREAMS_PROCESSING_GUARANTEE=exactly_once_v2\n"
     )

@@ -49,7 +49,7 @@ def read(bootstrap: str) -> list[bytes | None]:
 
 
 @pytest.mark.parametrize(("brokers", "profile"), [(3, "broker-eos-production"), (1, "broker-eos-development")])
-def test_profiles_of_brokers_producers_and_consumers_work_together(brokers: int, profile: str) -> None:
+def test_vetted_profiles_work_together(brokers: int, profile: str) -> None:
     with SandboxThread(brokers=brokers, config=filled(profile)) as cluster:
         produce(cluster.bootstrap)
         assert read(cluster.bootstrap) == [b"committed"] * RECORDS + [b"plain"]

@@ -67,7 +67,7 @@ def test_spark_digests_as_the_report_does(spark: Any) -> None:
     assert rows_of(digests.clocks(events)) == [asdict(one) for one in expected.clocks]
 
 
-def test_the_life_of_a_transactional_id_and_the_suspects_of_a_hang(spark: Any) -> None:
+def test_a_transactional_ids_history_and_hang_suspects(spark: Any) -> None:
     from spark_log_analytics import digests
 
     here = scan_paths([*FAULTS, STUCK]).events

@@ -78,7 +78,7 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
     assert [row["event_count"] for row in first] == []
 
 
-def test_the_command_gives_the_same_on_spark_and_leaves_out_what_spark_says_of_itself() -> None:
+def test_the_command_returns_the_same_on_spark() -> None:
     pytest.importorskip("pyspark", reason="the spark extra is not installed")
     if shutil.which("java") is None:
         pytest.skip("java is missing (Debian: default-jre-headless)")

@@ -314,7 +314,7 @@ def test_offsets_out_of_range_are_refused(tmp_path: Path, descriptors: Descripto
         append(log, make_batch(11, [1]))
 
 
-def test_the_largest_timestamp_is_found_behind_a_later_smaller_one(tmp_path: Path, descriptors: Descriptors) -> None:
+def test_the_largest_timestamp_is_found_before_a_smaller_one(tmp_path: Path, descriptors: Descriptors) -> None:
     log = SegmentedLog(tmp_path / "t-0", LogConfig(segment_bytes=200), descriptors)
     for offset, timestamp in enumerate([5, 9, 900, 30, 900, 2]):
         append(log, make_batch(offset, [timestamp]))

@@ -95,7 +95,7 @@ def marker(replay: ProducerReplay, producer_id: int, offset: int, epoch: int = 0
     return None if completed is None else completed.last_stable_offset
 
 
-def test_last_stable_offset_follows_the_earliest_open_transaction() -> None:
+def test_the_lso_follows_the_earliest_open_transaction() -> None:
     replay = ProducerReplay()
     for producer_id, offset in ((1, 0), (2, 1), (3, 2)):
         data(replay, producer_id, offset)
@@ -107,7 +107,7 @@ def test_last_stable_offset_follows_the_earliest_open_transaction() -> None:
     assert replay.first_open_offset is None
 
 
-def test_a_marker_of_a_higher_epoch_ends_the_transaction_and_clears_the_sequences() -> None:
+def test_a_marker_of_a_higher_epoch_clears_the_sequences() -> None:
     replay = ProducerReplay()
     data(replay, 1, 0, epoch=4)
     assert marker(replay, 1, 1, epoch=5) == 2

@@ -72,7 +72,7 @@ def test_brokers_stop_die_and_return_at_the_same_address() -> None:
         assert all(map(is_open, addresses))
 
 
-def test_a_cluster_that_cannot_start_says_why_and_leaves_no_thread() -> None:
+def test_a_failing_cluster_reports_why_and_leaves_no_thread() -> None:
     before = threading.active_count()
     with (
         pytest.raises(EosctlError, match="A broker setting is not allowed"),
@@ -82,7 +82,7 @@ def test_a_cluster_that_cannot_start_says_why_and_leaves_no_thread() -> None:
     assert threading.active_count() == before
 
 
-def test_faults_have_the_words_of_the_command_line_and_time_can_pass_at_once() -> None:
+def test_faults_use_the_cli_syntax_and_time_can_be_advanced() -> None:
     with SandboxThread(brokers=3) as cluster:
         cluster.fault("kill node=2")
         number = cluster.fault("delay api=END_TXN ms=500 count=1")

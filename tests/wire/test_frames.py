@@ -85,7 +85,7 @@ def test_an_unknown_version_is_a_key_error() -> None:
         codec(ApiKey.END_TXN, -1)
 
 
-def test_api_versions_answers_with_the_short_header_in_every_version() -> None:
+def test_api_versions_responses_have_the_short_header() -> None:
     response = ApiVersionsResponse(api_keys=[ApiVersion(18, 0, 4)])
     for version in range(5):
         frame = encode_response(ApiKey.API_VERSIONS, version, 6, response)[4:]
@@ -125,7 +125,7 @@ def test_a_frame_waits_for_its_last_byte() -> None:
 
 
 @pytest.mark.parametrize("size", [-1, -(2**31), 101, 2**31 - 1])
-def test_sizes_beyond_the_limit_are_refused_before_anything_is_kept(size: int) -> None:
+def test_oversized_frames_are_rejected_before_buffering(size: int) -> None:
     splitter = FrameSplitter(limit_bytes=100)
     with pytest.raises(WireError, match="size"):
         splitter.feed(struct.pack(">i", size) + b"abc")

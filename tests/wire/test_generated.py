@@ -126,9 +126,7 @@ def change_generator(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [add_field, change_generator, remove_table])
-def test_a_codec_of_other_tables_is_refused_until_it_is_generated(
-    checkout: Path, change: Callable[[Path], None]
-) -> None:
+def test_an_outdated_codec_is_rejected_until_regenerated(checkout: Path, change: Callable[[Path], None]) -> None:
     assert use_codec(checkout) == ""
     change(checkout)
     assert "The wire codec does not match its message tables." in use_codec(checkout)

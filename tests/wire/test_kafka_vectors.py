@@ -15,7 +15,7 @@ def test_every_message_and_version_has_vectors() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
-def test_bytes_of_kafka_decode_to_its_values_and_encode_to_the_same_bytes(name: str) -> None:
+def test_kafka_bytes_decode_and_encode_identically(name: str) -> None:
     for vector in load_vectors()[name]:
         decode, encode = load_message(MESSAGES[name], vector.version)
         value, end = decode(vector.wire, 0)

@@ -184,7 +184,7 @@ def test_versions_of_the_releases() -> None:
             assert served.last in table.section("request").versions
 
 
-def test_request_and_response_have_the_same_versions_and_header_flexibility() -> None:
+def test_requests_and_responses_have_equal_versions() -> None:
     for table in APIS.values():
         request, response = table.sections
         assert request.versions == response.versions

@@ -67,7 +67,7 @@ def test_the_plan_names_files_and_steps_and_touches_nothing(
     assert before == {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before}
 
 
-def test_a_file_that_vanishes_meanwhile_is_told_and_the_rest_is_checked(
+def test_a_vanished_file_is_reported_and_the_rest_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def survey(path: Path, **how: Any) -> PartitionFacts:

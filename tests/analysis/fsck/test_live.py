@@ -54,7 +54,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_a_batch_that_is_half_appended_is_no_finding_and_one_that_stays_so_is(copy: Path) -> None:
+def test_a_half_appended_batch_is_a_finding_only_if_it_stays(copy: Path) -> None:
     log = copy / "transfers-0" / LOG
     whole = log.read_bytes()
 
@@ -76,9 +76,7 @@ def test_a_batch_that_is_half_appended_is_no_finding_and_one_that_stays_so_is(co
 
 
 @pytest.mark.parametrize("transaction_version", [1, 2])
-def test_a_busy_cluster_raises_no_alarm_and_a_hanging_transaction_in_it_does(
-    tmp_path: Path, transaction_version: int
-) -> None:
+def test_a_busy_cluster_is_clean_but_for_a_hanging_transaction(tmp_path: Path, transaction_version: int) -> None:
     settings = {
         "transaction.state.log.num.partitions": "2",
         "offsets.topic.num.partitions": "2",

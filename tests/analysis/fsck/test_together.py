@@ -118,7 +118,7 @@ def test_logs_of_a_deleted_topic_are_not_compared(tmp_path: Path) -> None:
     assert [kind for kind, *_ in loud(check(one, two))] == ["replica-of-another-topic"]
 
 
-def test_a_changed_batch_with_a_right_checksum_shows_only_beside_another_replica(tmp_path: Path) -> None:
+def test_a_changed_batch_with_a_valid_crc_needs_another_replica(tmp_path: Path) -> None:
     source = FIXTURES / "k431-tv2-transactions" / "data"
     for name in ("one", "two"):
         shutil.copytree(source, tmp_path / name, copy_function=shutil.copyfile)

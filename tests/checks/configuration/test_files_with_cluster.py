@@ -45,14 +45,14 @@ def test_every_rule_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(runs.values()) == {1}
 
 
-def test_a_broker_is_judged_with_the_default_of_an_application_in_a_file() -> None:
+def test_a_broker_is_judged_with_an_applications_default() -> None:
     streams = deployment(app="application.id=a\nprocessing.guarantee=exactly_once_v2\n")
     results = {result.check_id: result for result in judge_files(streams, build(SLOW_BROKERS))}
     (finding,) = results["EOS-CFG-095"].findings
     assert finding.files == ("broker 1", "app.properties")
 
 
-def test_what_the_cluster_shows_without_the_files_is_left_to_its_checks() -> None:
+def test_cluster_problems_without_files_are_left_to_its_checks() -> None:
     slow = build({"brokers": [{**SLOW_BROKERS["brokers"][0], "settings": [
         {"name": "unclean.leader.election.enable", "value": "true", "source": "static-broker"},
         {"name": "broker.session.timeout.ms", "value": "90000", "source": "static-broker"}]}]})  # fmt: skip

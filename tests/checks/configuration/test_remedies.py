@@ -143,7 +143,7 @@ def test_a_lower_value_is_found_in_a_text() -> None:
     assert lowered("Keep min.insync.replicas=3, and set acks=all.", today) == []
 
 
-def test_removing_what_another_finding_wants_set_is_a_contradiction() -> None:
+def test_removing_a_setting_that_another_fix_sets_contradicts() -> None:
     removed = advice("p", "transaction.timeout.ms", "Remove it.")
     assert contradictions([removed, advice("p", "a.b", "Remove a.b and set a transaction.timeout.ms longer than c.")])
     assert contradictions([removed, advice("p", "transaction.timeout.ms", "Set it to 3 or less.")])

@@ -72,7 +72,7 @@ def test_case(case: RuleCase) -> None:
         assert part in " ".join(finding.remedy)
 
 
-def test_every_rule_is_seen_to_fail_twice_to_pass_and_to_be_undecided() -> None:
+def test_every_rule_has_failing_passing_and_skipped_cases() -> None:
     for rule in CONFIGURATION_CHECKS:
         outcomes = [case.expect for case in CASES if case.check_id == rule.id]
         assert outcomes.count("failed") >= 2, rule.id

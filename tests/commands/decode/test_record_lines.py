@@ -85,7 +85,7 @@ def test_what_the_decoder_refuses_has_no_lines(data: bytes, with_content: bool, 
     assert quick in (general, None)
 
 
-def test_one_batch_with_other_text_does_not_change_the_lines_of_those_behind_it() -> None:
+def test_a_batch_with_other_text_does_not_affect_later_lines() -> None:
     writer = TsvLogWriter(BytesForm.UTF8, BytesForm.UTF8)
     writer.start(FILE, 0)
     plain, other = (encode_batch([Record(0, 1, b"key", value)]) for value in (b"v", "ü".encode()))

@@ -85,7 +85,7 @@ DENIALS = (
 
 
 @pytest.mark.parametrize(("api_key", "deny", "error", "check_id"), DENIALS, ids=[d[0].name for d in DENIALS])
-def test_evidence_that_may_not_be_read_is_skipped_and_never_a_pass(
+def test_unauthorized_evidence_is_skipped_and_never_passes(
     api_key: ApiKey, deny: Callable[[Any], Any], error: str, check_id: str, cluster: SandboxThread
 ) -> None:
     whole = eosctl("doctor", "-b", cluster.bootstrap, "-o", "json")
@@ -138,7 +138,7 @@ def test_garbage_closes_its_own_connection_and_nothing_else(data: bytes, cluster
     assert eosctl("doctor", "-b", cluster.bootstrap).code == 0
 
 
-def test_a_service_that_is_no_kafka_is_told_from_one_that_is_silent() -> None:
+def test_another_service_is_distinguished_from_a_silent_one() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         done = eosctl("doctor", "-b", address, "--timeout", "1s")

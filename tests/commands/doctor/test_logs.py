@@ -165,7 +165,7 @@ def test_the_crash_of_a_lost_broker_belongs_to_its_loss() -> None:
     assert [str(group.cause.resource) for group in groups if not group.symptoms] == ["broker 2"]
 
 
-def test_the_timeline_has_the_transactions_and_the_logs_of_one_id_in_one_lane() -> None:
+def test_the_timeline_has_one_lane_per_transactional_id() -> None:
     (case,) = [case for case in cases_of(CASES / "EOS-TXN-004.yaml") if case.name == "a second instance took over"]
     incident = told("producer_fenced", **{"transactional.id": "order-app"})
     snapshot = replace(

@@ -110,7 +110,7 @@ def test_the_list_holds_nothing_that_writes_joins_or_creates() -> None:
     assert not [api.name for api in READ_ONLY_APIS if api.name.startswith(changing) or "COMMIT" in api.name]
 
 
-def test_faults_are_found_whatever_ids_topics_and_offsets_they_have() -> None:
+def test_faults_are_found_with_any_names_and_offsets() -> None:
     """Nothing in the verdict may depend on the names that the scenarios and demos use."""
     chance = random.Random()
     with SandboxThread(brokers=3, fast=False, config={"transaction.partition.verification.enable": "false"}) as cluster:

@@ -79,7 +79,7 @@ def test_without_maven_the_message_says_what_to_install(tmp_path: Path, programs
     assert missing.value.tool == "mvn"
 
 
-def test_a_failing_maven_is_quoted_and_leaves_no_half_filled_cache(tmp_path: Path, programs: Path) -> None:
+def test_a_failing_maven_is_quoted_and_leaves_no_partial_cache(tmp_path: Path, programs: Path) -> None:
     executable(programs / "mvn", "#!/bin/sh\necho '[ERROR] Unknown host' >&2\nexit 1\n")
     with pytest.raises(EngineError, match=r"(?s)could not deliver Apache Kafka 4\.3\.1.*Unknown host"):
         resolve_jars(RELEASE, tmp_path / "cache")

@@ -94,7 +94,7 @@ def answering(*parts: bytes) -> Iterator[int]:
         thread.join(10)
 
 
-def test_the_brokers_of_a_metadata_answer_are_counted_however_it_arrives() -> None:
+def test_brokers_are_counted_in_a_fragmented_response() -> None:
     brokers = [MetadataResponseBroker(node_id=node_id, host="127.0.0.1", port=9092) for node_id in (1, 2, 3)]
     answer = encode_response(ApiKey.METADATA, METADATA_VERSION, 1, MetadataResponse(brokers=brokers))
     with answering(answer[:5], answer[5:]) as port:
@@ -122,7 +122,7 @@ def engine_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return build
 
 
-def test_a_node_that_dies_while_starting_is_told_with_its_last_words(engine_with) -> None:
+def test_a_node_that_dies_at_start_is_reported_with_its_error(engine_with) -> None:
     engine = engine_with(
         'case "$*" in *StorageTool*) exit 0;; esac; echo "java.net.BindException: Address already in use"; exit 1'
     )

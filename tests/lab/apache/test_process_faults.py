@@ -99,7 +99,7 @@ def test_a_fault_with_a_time_ends_by_itself() -> None:
     run_virtual(story(), 0)
 
 
-def test_chance_chooses_among_those_that_run_and_healing_starts_all() -> None:
+def test_random_faults_hit_running_brokers_and_heal_starts_all() -> None:
     async def story() -> None:
         engine = Processes()
         commands = fault_commands(ProcessFaults(engine))
@@ -114,7 +114,7 @@ def test_chance_chooses_among_those_that_run_and_healing_starts_all() -> None:
     run_virtual(story(), 0)
 
 
-def test_what_a_process_cannot_do_is_refused_with_the_way_that_can() -> None:
+def test_an_unsupported_process_fault_names_the_alternative() -> None:
     async def story() -> None:
         faults = ProcessFaults(Processes())
         for words in ("skew node=1 ms=5", "drop from=1", "kill node=1 lose=2"):

@@ -143,7 +143,7 @@ def test_a_server_that_fails_for_a_moment_is_asked_again(
     assert served.asked[f"/maven2/{FIRST}"] == 3
 
 
-def test_credentials_go_to_the_repository_and_not_where_it_points(
+def test_credentials_are_not_sent_to_redirect_targets(
     release: KafkaRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Served
 ) -> None:
     with serve() as other:
@@ -174,7 +174,7 @@ def test_what_is_wrong_is_said_and_nothing_is_kept(
     assert_nothing_is_left(tmp_path)
 
 
-def test_a_repository_that_wants_credentials_is_told_from_one_that_refuses_them(
+def test_required_and_rejected_credentials_are_distinguished(
     release: KafkaRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Served
 ) -> None:
     served.wants = LOGIN

@@ -61,7 +61,7 @@ def test_every_inserted_anomaly_is_found(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_a_witness_proves_its_anomaly_and_nothing_of_it_can_be_left_out(kind: Kind) -> None:
+def test_a_witness_is_minimal(kind: Kind) -> None:
     for history in broken_histories(kind, 10):
         for anomaly in found(history, kind):
             assert found(anomaly.witness, kind), anomaly
@@ -97,7 +97,7 @@ def test_a_history_survives_its_text() -> None:
         assert decode_history(encode_history(history).splitlines()) == history
 
 
-def test_a_history_that_was_read_takes_no_more_memory_than_one_that_was_recorded() -> None:
+def test_a_decoded_history_needs_no_more_memory_than_a_recorded() -> None:
     lines = encode_history(clean_history(7)).splitlines()
     tracemalloc.start()
     try:

@@ -30,7 +30,7 @@ def transaction(name: str, begin: int, asked: int, end: int, outcome: Outcome = 
     ]
 
 
-def test_a_fault_meets_the_state_it_finds_and_those_that_come_while_it_lasts() -> None:
+def test_a_fault_covers_present_and_entered_states() -> None:
     history: tuple[Event, ...] = (
         InitInvoked(0, "a", "id"),
         Identified(1, "a", "id", 1, 0),
@@ -51,7 +51,7 @@ def test_without_faults_nothing_is_covered() -> None:
     assert count_meetings(clean_history(3)) == {}
 
 
-def test_commits_are_counted_under_the_fault_in_whose_seconds_they_ended() -> None:
+def test_commits_count_for_the_fault_active_at_their_end() -> None:
     history = (
         *transaction("a/0", 0, 10, 20),
         FaultBegan(2_000, 1, "cut", "1"),

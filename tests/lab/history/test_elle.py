@@ -39,7 +39,7 @@ def test_a_small_history_is_what_elle_wants() -> None:
     ]
 
 
-def test_processes_do_one_thing_at_a_time_and_end_with_what_nobody_knows() -> None:
+def test_processes_are_sequential_and_end_with_unknown_outcomes() -> None:
     for seed in range(50):
         waiting: set[str] = set()
         gone: set[str] = set()

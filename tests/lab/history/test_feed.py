@@ -117,7 +117,7 @@ def test_a_flaw_has_a_meaning_and_a_witness(fault: Fault) -> None:
     assert flaw.subject
 
 
-def test_what_was_written_and_not_committed_is_told_of_a_lost_output() -> None:
+def test_a_lost_output_lists_uncommitted_records() -> None:
     fed = FedRecord(0, 0, 0, IN, 0, Outcome.COMMITTED)
     hidden = SeenRecord(1, 0, OUT, 7)
     (lost,) = check_feed(Feed([fed], [], uncommitted=[hidden]), lambda _: 1)
@@ -127,7 +127,7 @@ def test_what_was_written_and_not_committed_is_told_of_a_lost_output() -> None:
     assert "never written" in never.subject
 
 
-def test_an_input_whose_fate_is_unknown_may_have_outputs_or_not_but_not_too_many() -> None:
+def test_an_unacknowledged_input_may_have_outputs_but_not_extra() -> None:
     fed = FedRecord(0, 0, 0, IN, 0, Outcome.UNKNOWN)
     outputs = [SeenRecord(1, 0, OUT, offset) for offset in range(2)]
     assert check_feed(Feed([fed], []), lambda _: 1) == ()

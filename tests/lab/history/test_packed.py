@@ -103,7 +103,7 @@ def subjects(anomalies: tuple[Anomaly, ...]) -> Counter[Anomaly]:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_parts_together_have_the_anomalies_of_the_whole_with_the_same_witnesses(kind: Kind) -> None:
+def test_parts_have_the_anomalies_and_witnesses_of_the_whole(kind: Kind) -> None:
     chance, tried = random.Random(f"{kind}"), 0
     for seed in range(40):
         try:
@@ -121,7 +121,7 @@ def test_parts_together_have_the_anomalies_of_the_whole_with_the_same_witnesses(
     pytest.fail("no history could be broken so")
 
 
-def test_what_shares_no_topic_is_in_parts_of_its_own_and_nothing_is_in_two() -> None:
+def test_parts_without_common_topics_are_disjoint() -> None:
     whole = beside(clean_history(1), clean_history(2), random.Random(1))
     parts = [part.unpack() for part in split(whole)]
     assert len(parts) >= 2

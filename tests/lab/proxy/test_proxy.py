@@ -101,7 +101,7 @@ def test_a_held_end_txn_does_not_hold_up_its_client() -> None:
     play(story)
 
 
-def test_a_connection_that_breaks_after_the_commit_leaves_it_committed() -> None:
+def test_a_disconnect_after_the_commit_leaves_it_committed() -> None:
     async def story(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
         async with topic_through(proxy) as (client, partition):
             producer = producer_of(client)

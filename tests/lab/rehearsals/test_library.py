@@ -25,7 +25,7 @@ def test_a_runbook_goes_as_told_and_takes_every_way(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["consumer-stuck"])
-def test_a_run_that_is_killed_at_every_step_still_does_what_it_is_for(name: str) -> None:
+def test_a_run_killed_at_every_step_still_completes(name: str) -> None:
     """One of the library, quickly; ``make prove runbooks-interrupted`` is about all of it."""
     book = find_runbook(name).book
     performances = [rehearse(book, story, interrupted=True) for story in rehearsals()[name].stories]

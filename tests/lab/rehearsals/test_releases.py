@@ -48,7 +48,7 @@ def registrations(place: Place) -> list[int]:
     return [value[2] for value in values if value.startswith(REGISTER_BROKER)]
 
 
-def test_levels_wait_for_the_last_broker_and_then_keep_the_old_release_out(tmp_path: Path) -> None:
+def test_levels_wait_for_all_brokers_then_exclude_old_releases(tmp_path: Path) -> None:
     (story,) = parse_rehearsal(OLD, "test").stories
 
     async def run() -> None:

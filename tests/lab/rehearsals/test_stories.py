@@ -51,7 +51,7 @@ def test_what_is_no_rehearsal_is_refused_with_the_place(text: str, told: str) ->
         ({"do": "kill_broker", "broker": 1, "hard": True}, "hard"),
     ],
 )
-def test_a_step_that_cannot_be_done_is_refused_before_anything_starts(step: dict[str, object], told: str) -> None:
+def test_an_impossible_step_is_rejected_before_the_start(step: dict[str, object], told: str) -> None:
     with pytest.raises(ConfigFileError) as caught:
         bind(step)  # type: ignore[arg-type]
     assert told in str(caught.value)
@@ -91,7 +91,7 @@ def test_a_story_is_the_same_every_time() -> None:
     assert rehearse(book, story) == rehearse(book, story)
 
 
-def test_a_new_runbook_comes_with_stories_and_untaken_ways_are_told(tmp_path: Path) -> None:
+def test_a_new_runbook_has_examples_and_reports_untaken_paths(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     assert eosctl("runbook", "new", path).code == 0
     stories = path.with_suffix(".stories.yaml")

@@ -109,7 +109,7 @@ async def upgrade_all(places: Places, directory: Path) -> Application:
     return application
 
 
-def test_nothing_is_lost_when_every_broker_is_upgraded_under_load(tmp_path: Path) -> None:
+def test_an_upgrade_of_every_broker_under_load_loses_nothing(tmp_path: Path) -> None:
     async def run() -> None:
         async with open_places(told("turn"), tmp_path / "clusters") as places:
             application = await upgrade_all(places, tmp_path)

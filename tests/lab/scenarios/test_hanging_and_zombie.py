@@ -83,7 +83,7 @@ def test_a_late_batch_hangs_where_nobody_asks_the_coordinator(
     asyncio.run(story())
 
 
-def test_a_broker_that_verifies_prevents_the_hang_and_the_refusal_says_what_to_set() -> None:
+def test_verification_prevents_the_hang_and_the_error_explains() -> None:
     async def story() -> None:
         async with EmbeddedCluster() as cluster:
             with pytest.raises(ScenarioRefused, match="refused the late batch") as refused:

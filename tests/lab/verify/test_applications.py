@@ -56,7 +56,7 @@ def counts(done: Done) -> dict[str, int]:
     return found
 
 
-def test_the_documented_application_is_exactly_once_at_whatever_step_it_dies(kafka: SandboxThread) -> None:
+def test_the_documented_application_is_exactly_once_at_any_crash(kafka: SandboxThread) -> None:
     done = exercise(kafka, Right)
     assert (done.code, counts(done)) == (0, {}), done.out
     (item,) = done.json["items"]

@@ -34,7 +34,7 @@ def run(kafka: SandboxThread, *arguments: str) -> Done:
     return eosctl("verify", "run", "-b", kafka.bootstrap, *QUICK, *arguments)
 
 
-def test_a_run_says_its_verdict_first_and_can_be_shown_and_played_again(kafka: SandboxThread) -> None:
+def test_a_run_reports_its_verdict_and_can_be_replayed(kafka: SandboxThread) -> None:
     done = run(kafka)
     assert done.code == 0, done.err
     assert done.out.startswith("clean: no anomaly in ")
@@ -86,7 +86,7 @@ def test_every_format_tells_the_same(kafka: SandboxThread, tmp_path: Path) -> No
     assert "verdict: clean" in eosctl("verify", "show", run_id, "-o", "yaml").out
 
 
-def test_links_of_a_foreign_cluster_are_disturbed_only_under_its_id(kafka: SandboxThread) -> None:
+def test_links_of_other_clusters_need_the_cluster_id(kafka: SandboxThread) -> None:
     refused = run(kafka, "--nemesis", "links")
     assert refused.code == 2
     cluster_id = kafka.status()["cluster_id"]
@@ -171,7 +171,7 @@ def test_orders_that_make_no_sense_are_refused(kafka: SandboxThread, arguments: 
     assert message in done.err
 
 
-def test_faults_of_links_are_refused_for_clients_with_links_of_their_own(kafka: SandboxThread) -> None:
+def test_link_faults_are_rejected_for_clients_with_own_links(kafka: SandboxThread) -> None:
     owned = ("--i-own-this-cluster", kafka.status()["cluster_id"])
     for clients in ("java", "librdkafka"):
         done = run(kafka, "--clients", clients, "--nemesis", "links", *owned)

@@ -130,7 +130,7 @@ def test_an_outcome_that_nobody_knows_is_told_as_unknown(tmp_path: Path) -> None
     assert recorder.history[-1] == Ended(0, "w;commit=fatal", "x", Outcome.UNKNOWN)
 
 
-def test_a_call_that_does_not_return_ends_the_producer_and_not_the_run(tmp_path: Path) -> None:
+def test_a_hanging_call_ends_the_producer_but_not_the_run(tmp_path: Path) -> None:
     async def story(driver: Driver) -> None:
         with pytest.raises(DriverFailure, match=r"commit of w;commit=hang did not return within 0\.2 s") as raised:
             await driver.ask("w;commit=hang", "commit")
@@ -141,7 +141,7 @@ def test_a_call_that_does_not_return_ends_the_producer_and_not_the_run(tmp_path:
 
 
 @pytest.mark.parametrize("how", ["again", "fenced"])
-def test_a_client_that_cannot_use_the_cluster_says_why_before_the_run_begins(how: str, tmp_path: Path) -> None:
+def test_an_unusable_client_reports_why_before_the_run(how: str, tmp_path: Path) -> None:
     program = PROGRAM.replace('"SomeException"', '"invalid credentials"')
     program = program.replace('ask["actor"].split(";")', f'["open={how}"]')
 
@@ -156,7 +156,7 @@ def test_a_client_that_cannot_use_the_cluster_says_why_before_the_run_begins(how
 
 
 @pytest.mark.parametrize(("how", "said"), [("die", "out of memory"), ("babble", "WARN  a line of a log")])
-def test_a_program_that_cannot_be_spoken_with_ends_what_waits_for_it(how: str, said: str, tmp_path: Path) -> None:
+def test_a_broken_program_ends_pending_calls(how: str, said: str, tmp_path: Path) -> None:
     async def story(driver: Driver) -> None:
         for _ in range(2):
             with pytest.raises(EosctlError) as raised:
@@ -177,7 +177,7 @@ def test_readers_tell_what_they_were_given(tmp_path: Path) -> None:
     assert set(recorder.history) == {Polled(5, "reader", PLACE, 7, "a value")}
 
 
-def test_a_member_takes_what_its_group_gives_it_and_sends_offsets_with_its_transaction(tmp_path: Path) -> None:
+def test_a_member_takes_records_and_sends_offsets(tmp_path: Path) -> None:
     recorder = Recorder(lambda: 5)
 
     async def story(driver: Driver) -> None:

@@ -38,7 +38,7 @@ def test_kinds_that_have_met_as_much_take_turns() -> None:
     assert all(set(pair) == {"kill", "slow"} for pair in zip(kinds[::2], kinds[1::2], strict=True))
 
 
-def test_the_moment_is_when_a_producer_is_in_a_state_that_the_kind_has_not_met() -> None:
+def test_the_moment_is_an_uncovered_state() -> None:
     coverage = Coverage()
     guide = Guide(RANGES, random.Random(1), 100, coverage)
     assert not guide.is_the_moment("kill")  # nobody does anything yet
@@ -87,7 +87,7 @@ def faults_until_all_is_met(seed: int, *, guided: bool) -> int:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_guided_faults_meet_every_state_long_before_those_that_come_by_turns(seed: int) -> None:
+def test_guided_faults_cover_states_sooner_than_random_ones(seed: int) -> None:
     assert faults_until_all_is_met(seed, guided=True) * 2 < faults_until_all_is_met(seed, guided=False)
 
 

@@ -31,13 +31,13 @@ def test_a_clean_history_is_evidence_and_not_proof() -> None:
     assert report.coverage is None
 
 
-def test_a_history_in_which_nothing_was_committed_decides_nothing() -> None:
+def test_a_history_without_commits_is_inconclusive() -> None:
     report = judge(())
     assert report.verdict is Verdict.UNDECIDED
     assert "not a single transaction was committed" in report.headline
 
 
-def test_what_did_not_come_to_rest_keeps_a_run_from_being_clean_but_not_from_being_wrong() -> None:
+def test_an_unsettled_run_may_be_wrong_but_never_clean() -> None:
     history = clean_history(2)
     assert judge(history, unsettled=["chain did not finish"]).verdict is Verdict.UNDECIDED
     broken = mutate(Kind.ABORTED_READ, history, random.Random(1))

@@ -19,7 +19,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-def test_a_chain_of_it_is_clean_over_tls_with_a_login_that_comes_with_the_client_properties() -> None:
+def test_its_chain_is_clean_over_tls_with_client_properties() -> None:
     with SandboxThread(brokers=1, sasl=("SCRAM-SHA-512",), tls=True, users=("admin",), fast=False) as kafka:
         settings = str(kafka.client_properties("admin"))
         plan = ("--clients", "librdkafka", "--workload", "chain", "--hops", "1", "--partitions", "2", "--seed", "3")

@@ -76,7 +76,7 @@ def test_without_a_fault_bytes_go_through_both_ways() -> None:
     run_virtual(story())
 
 
-def test_what_is_late_arrives_after_its_sender_has_given_up_and_gone_on() -> None:
+def test_delayed_bytes_arrive_after_their_sender_gave_up() -> None:
     async def story() -> None:
         world = World()
         old, _ = await world.open()
@@ -97,7 +97,7 @@ def test_what_is_late_arrives_after_its_sender_has_given_up_and_gone_on() -> Non
     run_virtual(story())
 
 
-def test_a_connection_is_held_from_its_next_end_txn_on_and_new_ones_are_not() -> None:
+def test_only_the_connection_of_the_next_end_txn_is_held() -> None:
     async def story() -> None:
         world = World()
         old, _ = await world.open()
@@ -129,7 +129,7 @@ def test_answers_pass_while_requests_are_held() -> None:
     run_virtual(story())
 
 
-def test_a_cut_keeps_both_ways_back_and_refuses_new_connections_until_it_heals() -> None:
+def test_a_cut_holds_both_directions_and_rejects_connections() -> None:
     async def story() -> None:
         world = World()
         stream, client = await world.open()

@@ -37,7 +37,7 @@ class Control:
         return {"number": len(self.asked)}
 
 
-def test_every_fault_is_put_into_words_that_a_sandbox_understands() -> None:
+def test_every_fault_has_a_valid_sandbox_syntax() -> None:
     for one in sandbox_ranges([1, 2, 3], [100]):
         words = sandbox_words(PlannedFault(0, 0, one.kind, one.targets[-1], one.amount[-1]))
         assert [str(parse_order(each)) for each in words], one.kind

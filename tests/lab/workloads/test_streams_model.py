@@ -65,9 +65,7 @@ def test_output_and_state_are_as_without_the_crash(tmp_path: Path, emulate: str,
 
 
 @pytest.mark.parametrize("offsets_in", OffsetsIn)
-def test_only_a_clean_stop_leaves_an_offset_and_an_unclean_one_costs_the_store(
-    tmp_path: Path, offsets_in: OffsetsIn
-) -> None:
+def test_only_a_clean_stop_keeps_the_store(tmp_path: Path, offsets_in: OffsetsIn) -> None:
     rules = STREAMS_4_3._replace(offsets_in=offsets_in)
 
     async def story(stage: Stage) -> None:

@@ -57,7 +57,7 @@ def values_of(result: WriterResult, *fates: Fate) -> set[bytes]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_writer_whose_connections_break_knows_what_it_cannot_know(tmp_path: Path, seed: int) -> None:
+def test_a_disconnected_writer_reports_unknown_outcomes(tmp_path: Path, seed: int) -> None:
     async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         done = asyncio.Event()
 
@@ -98,9 +98,7 @@ def test_a_fenced_writer_stops_and_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dialect", [TV1, TV2])
-def test_a_transaction_that_the_coordinator_timed_out_does_not_come_back(
-    tmp_path: Path, dialect: TransactionDialect
-) -> None:
+def test_a_timed_out_transaction_stays_aborted(tmp_path: Path, dialect: TransactionDialect) -> None:
     async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         producer = TransactionalProducer(
             client, "slow", now_ms=simulation.now_ms, transaction_timeout_ms=500, dialect=dialect
@@ -146,7 +144,7 @@ def test_work_that_fails_is_aborted_and_the_producer_goes_on(tmp_path: Path) -> 
     play(tmp_path, story)
 
 
-def test_a_pipeline_transforms_what_is_committed_and_passes_over_the_rest(tmp_path: Path) -> None:
+def test_a_pipeline_transforms_only_committed_records(tmp_path: Path) -> None:
     async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         output = (await ensure_topic(client, "results", partition_count=1)).partitions[0].partition
         plan = WriterPlan("writer", partitions, transaction_count=12, abort_share=0.5)

@@ -60,7 +60,7 @@ def test_requests_are_answered_in_order_however_they_are_cut(harness: Harness) -
     assert all(request.response is not None for request in pending)
 
 
-def test_a_waiting_request_holds_back_the_next_ones_of_its_connection_only(harness: Harness) -> None:
+def test_a_waiting_request_blocks_only_its_own_connection(harness: Harness) -> None:
     first, second = harness.client(), harness.client()
     end = EosClient(harness)
     offset = len(end.read(TopicPartition("orders", 0)))
@@ -102,7 +102,7 @@ def test_acks_0_with_an_error_closes_the_connection(harness: Harness) -> None:
     assert pending.closed
 
 
-def test_an_unknown_version_of_api_versions_is_answered_in_the_oldest_layout(harness: Harness) -> None:
+def test_an_unknown_api_versions_version_is_answered_in_v0(harness: Harness) -> None:
     client = harness.client()
     body = b"\x05test\x021\x00"
     pending = client.send_as(ApiKey.API_VERSIONS, 0, 99, b"\0", body)
@@ -132,9 +132,7 @@ def test_requests_between_nodes_are_not_for_clients(harness: Harness, api_key: A
 
 
 @pytest.mark.parametrize("asked", [MetadataRequestTopic(b"\1" * 16, None), MetadataRequestTopic(b"\1" * 16, "orders")])
-def test_topic_ids_are_refused_where_metadata_has_a_field_for_them_but_no_use(
-    harness: Harness, asked: MetadataRequestTopic
-) -> None:
+def test_topic_ids_are_rejected_where_metadata_ignores_them(harness: Harness, asked: MetadataRequestTopic) -> None:
     answer = harness.client().request(ApiKey.METADATA, 10, MetadataRequest([asked], False))
     assert [(topic.error_code, topic.name) for topic in answer.topics] == [
         (ErrorCode.INVALID_REQUEST, asked.name or "")

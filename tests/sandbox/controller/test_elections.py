@@ -80,7 +80,7 @@ def test_a_fenced_leader_hands_over() -> None:
     assert (changed.leader, changed.isr, changed.leader_epoch, changed.partition_epoch) == (2, (2, 3), 5, 10)
 
 
-def test_a_fenced_follower_leaves_the_isr_without_a_new_leader_epoch() -> None:
+def test_a_fenced_follower_leaves_the_isr_in_the_same_epoch() -> None:
     changed = after_removal(state(), 3, {1, 2}, elr=False)
     assert (changed.leader, changed.isr, changed.leader_epoch, changed.partition_epoch) == (1, (1, 2), 4, 10)
 
@@ -112,7 +112,7 @@ def test_a_returning_broker_leads_what_has_no_leader() -> None:
     assert add_broker(image, 2, ALL.__contains__, lambda _: False) == []
 
 
-def test_naming_a_leader_starts_a_new_epoch_and_anything_else_does_not() -> None:
+def test_only_setting_a_leader_starts_a_new_epoch() -> None:
     assert merge_change(state(), PartitionChangeRecord(0, TOPIC_ID, leader=1)).leader_epoch == 5
     assert merge_change(state(), PartitionChangeRecord(0, TOPIC_ID, isr=[1])).leader_epoch == 4
 
@@ -129,7 +129,7 @@ def test_who_led_last_is_remembered_until_somebody_leads() -> None:
     assert (back.leader, back.isr, back.eligible_leader_replicas, back.last_known_elr) == (1, (1,), (), ())
 
 
-def test_after_an_unclean_shutdown_nobody_is_eligible_and_only_the_last_leader_comes_back() -> None:
+def test_after_unclean_shutdowns_only_the_last_leader_returns() -> None:
     lost = after_removal(state(isr=(1,)), 1, {2, 3}, elr=True, crashed=True)
     assert (lost.leader, lost.isr, lost.eligible_leader_replicas, lost.last_known_elr) == (-1, (), (), (1,))
     image = image_with(lost)

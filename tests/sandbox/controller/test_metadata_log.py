@@ -40,7 +40,7 @@ def described(image: ClusterImage) -> dict[str, object]:
     }
 
 
-def test_every_broker_and_a_fresh_replay_agree_with_the_controller(tmp_path: Path) -> None:
+def test_every_broker_and_a_replay_agree_with_the_controller(tmp_path: Path) -> None:
     harness = Harness(tmp_path, ClusterShape(3, fast=True))
     client = EosClient(harness)
     client.create_topic("orders", 3, 3)
@@ -145,7 +145,7 @@ def test_requests_for_more_than_a_batch_can_hold_are_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("count", [12, 0x7FFFFFFF])
-def test_a_topic_grows_as_far_as_a_batch_goes_although_the_request_fails(
+def test_a_failed_request_adds_partitions_up_to_the_batch_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """As by a broker of 4.3.1, where 1 partition became 10,001 after the unknown error; here a batch takes 10."""

@@ -34,7 +34,7 @@ def test_a_moment_in_which_no_node_ran_fences_nobody(tmp_path: Path) -> None:
     harness.close()
 
 
-def test_who_dies_beside_such_moments_is_fenced_when_its_session_is_over(tmp_path: Path) -> None:
+def test_a_dead_broker_is_fenced_at_the_end_of_its_session(tmp_path: Path) -> None:
     harness = Harness(tmp_path, ClusterShape(3, settings=SETTINGS))
     harness.advance(3_000)
     harness.kill(2)

@@ -163,9 +163,7 @@ def test_without_news_the_interval_brings_none(tmp_path: Path, idle_ms: int, lat
     harness.close()
 
 
-def test_the_log_begins_with_a_snapshot_and_a_restart_knows_everything(
-    harness: Harness, tmp_path: Path, release: str
-) -> None:
+def test_a_restart_loads_the_snapshot_and_the_log(harness: Harness, tmp_path: Path, release: str) -> None:
     busy(harness, "orders")
     harness.advance(61_000)
     log = log_of(harness, CONTROLLER)
@@ -263,7 +261,7 @@ def ask(harness: Harness, **changes: object) -> tuple[int, int, int, bytes]:
     return response.error_code, part.error_code, part.position, part.unaligned_records  # type: ignore[attr-defined]
 
 
-def test_a_snapshot_is_sent_in_pieces_and_wrong_questions_are_refused(harness: Harness) -> None:
+def test_a_snapshot_is_sent_in_chunks_and_errors_are_rejected(harness: Harness) -> None:
     busy(harness, "orders", 2)
     whole = log_of(harness, CONTROLLER).snapshots[-1].path.read_bytes()
     assert ask(harness) == (0, 0, 0, whole[:100])

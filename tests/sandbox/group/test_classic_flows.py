@@ -76,7 +76,7 @@ def test_an_unused_id_is_forgotten_after_the_session_timeout(broker: Any) -> Non
     assert broker.ask(6, join_request(pending)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_the_initial_delay_gathers_members_and_is_extended_by_newcomers(broker: Any) -> None:
+def test_the_initial_delay_is_extended_by_new_members(broker: Any) -> None:
     broker.config.values["group.initial.rebalance.delay.ms"] = 3000
     first = broker.send(3, join_request(rebalance_timeout_ms=60_000))
     broker.runtime.advance(2000)
@@ -124,7 +124,7 @@ def test_a_second_member_calls_the_first_to_join_again(broker: Any) -> None:
     assert heartbeat(broker, second, 1) == ErrorCode.ILLEGAL_GENERATION
 
 
-def test_a_member_that_does_not_come_back_is_dropped_from_the_new_generation(broker: Any) -> None:
+def test_a_late_member_is_removed_from_the_new_generation(broker: Any) -> None:
     join_alone(broker, rebalance_timeout_ms=2000, session_timeout_ms=30_000)
     second = broker.ask(6, join_request(rebalance_timeout_ms=2000), "B").member_id
     waiting = broker.send(6, join_request(second, rebalance_timeout_ms=2000), "B")
@@ -190,7 +190,7 @@ def test_a_member_must_share_type_and_one_protocol(broker: Any, fields: dict[str
     assert broker.ask(6, join_request(**fields), "B").error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_the_protocol_that_most_members_prefer_is_chosen_among_the_common_ones(broker: Any) -> None:
+def test_the_most_preferred_common_protocol_is_selected(broker: Any) -> None:
     def offer(*names: str) -> list[JoinGroupRequestProtocol]:
         return [JoinGroupRequestProtocol(name, name.encode()) for name in names]
 
@@ -210,7 +210,7 @@ def test_a_full_group_takes_nobody_else(broker: Any) -> None:
     assert broker.ask(3, join_request(), "B").error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
 
 
-def test_the_last_member_leaves_an_empty_group_of_the_next_generation(broker: Any) -> None:
+def test_the_last_leave_creates_an_empty_next_generation(broker: Any) -> None:
     member = join_alone(broker)
     left = broker.ask(4, LeaveGroupRequest("g", "", [MemberIdentity("nobody"), MemberIdentity(member)]))
     assert [entry.error_code for entry in left.members] == [ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.NONE]
@@ -241,7 +241,7 @@ def test_a_static_leader_may_skip_the_assignment_from_version_9(broker: Any) -> 
     assert second.skip_assignment and second.leader == second.member_id and len(second.members) == 1
 
 
-def test_a_static_member_with_another_protocol_starts_a_rebalance(broker: Any) -> None:
+def test_a_static_member_with_another_protocol_rebalances(broker: Any) -> None:
     first = broker.ask(6, join_request(group_instance_id="one"))
     broker.ask(5, SyncGroupRequest("g", 1, first.member_id, "one", "consumer", "range", []))
     other = [JoinGroupRequestProtocol("other", SUBSCRIPTION)]

@@ -153,7 +153,7 @@ def test_epochs_fence(broker: Any, epoch: int, fields: dict[str, Any], error: Er
     assert beat(broker, "a", epoch, **fields).error_code == error
 
 
-def test_the_previous_epoch_passes_with_a_subset_of_the_partitions(broker: Any) -> None:
+def test_the_previous_epoch_is_valid_with_fewer_partitions(broker: Any) -> None:
     join(broker, "a")
     broker.runtime.advance(1000)
     join(broker, "b")
@@ -200,7 +200,7 @@ def test_a_pattern_is_resolved_after_the_join(broker: Any) -> None:
     assert describe(broker).members[0].subscribed_topic_regex == "ord.*"
 
 
-def test_a_new_topic_that_matches_is_found_when_the_pattern_is_resolved_again(broker: Any) -> None:
+def test_a_new_matching_topic_is_found_at_the_next_resolution(broker: Any) -> None:
     join(broker, "a", version=1, subscribed_topic_names=[], subscribed_topic_regex="ord.*")
     broker.runtime.advance(1000)
     beat(broker, "a", 1, version=1)
@@ -251,7 +251,7 @@ def test_a_refused_record_takes_the_join_back(broker: Any) -> None:
     assert describe(broker).error_code == ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_an_empty_classic_group_gives_its_name_to_a_consumer_group_and_back(broker: Any) -> None:
+def test_an_empty_classic_group_and_a_consumer_group_convert(broker: Any) -> None:
     offset = [OffsetCommitRequestTopic("orders", partitions=[OffsetCommitRequestPartition(0, 5)])]
     broker.ask(7, OffsetCommitRequest("g", topics=offset))
     assert join(broker, "a").error_code == ErrorCode.NONE

@@ -30,7 +30,7 @@ from tests.sandbox.group.migration_scenarios import SETTINGS, play_all
 RECORDED = Path(__file__).parents[2] / "fixtures/protocol/group-migration-4.3.json.gz"
 
 
-def test_members_are_told_and_records_written_as_by_a_real_broker() -> None:
+def test_responses_and_records_match_a_real_broker() -> None:
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
     with SandboxThread(fast=False, config=SETTINGS) as sandbox:
         told = play_all(sandbox.bootstrap)

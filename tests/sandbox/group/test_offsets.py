@@ -55,7 +55,7 @@ def test_bad_commits_are_refused_one_by_one(broker: Any, fields: dict[str, Any],
     assert commit(broker, 5, **fields) == error
 
 
-def test_version_9_says_that_the_group_does_not_exist_from_4_0_on(broker: Any) -> None:
+def test_version_9_reports_a_missing_group_from_4_0_on(broker: Any) -> None:
     expected = ErrorCode.ILLEGAL_GENERATION if broker.emulation.is_3_9 else ErrorCode.GROUP_ID_NOT_FOUND
     assert commit(broker, 5, version=9, generation_id=1, member_id="m") == expected
 
@@ -68,7 +68,7 @@ def test_only_members_of_the_generation_commit_into_a_live_group(broker: Any) ->
     assert commit(broker, 5, generation_id=1, member_id=member) == ErrorCode.NONE
 
 
-def test_a_commit_between_join_and_sync_must_wait_for_the_rebalance(broker: Any) -> None:
+def test_a_commit_between_join_and_sync_waits_for_the_rebalance(broker: Any) -> None:
     protocols = [JoinGroupRequestProtocol("range", SUBSCRIBED_TO_ORDERS)]
     joined = broker.ask(3, JoinGroupRequest("g", 10_000, 10_000, "", None, "consumer", protocols))
     assert commit(broker, 5, generation_id=1, member_id=joined.member_id) == ErrorCode.REBALANCE_IN_PROGRESS
@@ -101,7 +101,7 @@ def _plain_commit(offset: int) -> OffsetCommitRequest:
     )
 
 
-def test_offsets_in_flight_end_as_not_coordinator_when_the_group_moves(broker: Any) -> None:
+def test_offsets_in_flight_fail_when_the_group_moves(broker: Any) -> None:
     broker.replicas.holds = True
     sent = broker.send(7, _plain_commit(5))
     broker.groups.resign(broker.partition_of("g").partition, None)
@@ -142,7 +142,7 @@ def test_version_10_names_topics_by_id(new_broker: Any) -> None:
     assert (read[unknown].committed_offset, read[unknown].error_code) == (-1, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def test_offsets_are_deleted_unless_a_member_subscribes_to_the_topic(broker: Any) -> None:
+def test_offsets_are_deleted_unless_the_topic_is_subscribed(broker: Any) -> None:
     commit(broker, 5)
     commit(broker, 6, topic="payments")
     assert delete_offset(broker, "g", partition=7) == (0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -186,7 +186,7 @@ def test_offsets_of_a_simple_group_expire_with_their_commit(broker: Any) -> None
     assert delete_groups(broker, "g") == {"g": ErrorCode.GROUP_ID_NOT_FOUND}
 
 
-def test_offsets_of_a_group_with_members_stay_and_expire_once_it_is_empty(broker: Any) -> None:
+def test_offsets_expire_only_once_the_group_is_empty(broker: Any) -> None:
     broker.config.values["group.max.session.timeout.ms"] = 20 * DAY_MS
     protocols = [JoinGroupRequestProtocol("range", SUBSCRIBED_TO_ORDERS)]
     joined = broker.ask(3, JoinGroupRequest("g", 10 * DAY_MS, 10_000, "", None, "consumer", protocols))

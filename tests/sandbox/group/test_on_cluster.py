@@ -164,7 +164,7 @@ def test_a_pending_offset_outlives_its_coordinator(
 
 @pytest.mark.parametrize("committed", [True, False])
 @pytest.mark.parametrize(("release", "transaction_version"), [("3.9", 0), ("4.3", 2)])
-def test_an_outcome_that_is_decided_while_the_group_has_no_coordinator_is_found_by_every_later_one(
+def test_an_outcome_decided_without_coordinator_is_found_later(
     tmp_path: Path, release: str, transaction_version: int, committed: bool
 ) -> None:
     """The group moves before its transaction ends, while it ends, and once more."""

@@ -166,7 +166,7 @@ def test_the_log_of_a_real_broker_loads(case: str, last_offset: int) -> None:
     assert groups["classic-dev"].is_empty and "gone-dev" not in groups
 
 
-def test_an_open_transaction_leaves_the_group_where_kafka_says_it_is() -> None:
+def test_an_open_transaction_leaves_the_group_as_kafka_does() -> None:
     _, offsets = load("hanging-offsets-1")
     assert offsets.committed("billing-etl")[TopicPartition("requests", 0)].offset == 2
     assert offsets.is_pending("billing-etl", TopicPartition("requests", 0))

@@ -43,7 +43,7 @@ def test_the_last_offset_of_the_transaction_wins(broker: Any) -> None:
     assert fetch(broker) == (6, ErrorCode.NONE)
 
 
-def test_a_newer_plain_commit_outlives_the_commit_of_an_older_transaction(broker: Any) -> None:
+def test_a_newer_plain_commit_survives_an_older_transaction(broker: Any) -> None:
     txn_commit(broker, 5)
     commit(broker, 7)
     broker.end_transaction("g", 9, committed=True)
@@ -67,7 +67,7 @@ def test_a_marker_of_another_producer_changes_nothing(broker: Any) -> None:
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_coordinator_that_led_before_finds_what_ended_while_it_did_not(broker: Any, committed: bool) -> None:
+def test_a_returning_coordinator_finds_ended_transactions(broker: Any, committed: bool) -> None:
     """It knew the offset as pending; the marker went to the log while another broker led the partition."""
     commit(broker, 3)
     txn_commit(broker, 5)
@@ -148,7 +148,7 @@ def test_append_errors_reach_the_client_as_coordinator_errors(
     assert fetch(broker) == (-1, ErrorCode.NONE)
 
 
-def test_a_refused_zombie_takes_its_successors_offset_along_on_3_9_only(broker: Any) -> None:
+def test_a_rejected_zombie_drops_its_successors_offset_on_3_9(broker: Any) -> None:
     txn_commit(broker, 5, producer_epoch=1)
     broker.replicas.error = ErrorCode.INVALID_PRODUCER_EPOCH
     assert txn_commit(broker, 4, producer_epoch=0) == ErrorCode.INVALID_PRODUCER_EPOCH
@@ -210,7 +210,7 @@ def test_loading_shows_as_15_below_version_2(broker: Any) -> None:
     assert (code(1), code(2)) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
-def test_on_3_9_an_offset_deleted_while_pending_is_back_after_a_restart(new_broker: Any) -> None:
+def test_on_3_9_an_offset_deleted_while_pending_reappears(new_broker: Any) -> None:
     for release, expected in (("3.9", 5), ("4.3", -1)):
         broker = new_broker(release)
         commit(broker, 3)

@@ -14,7 +14,7 @@ class GroupsUnverified(Groups):
     }
 
 
-def test_clients_that_leave_adding_the_partition_to_the_broker_may_where_it_verifies_nothing() -> None:
+def test_clients_may_rely_on_the_broker_without_verification() -> None:
     groups = GroupsUnverified()
     groups.create()
     groups.init("a")

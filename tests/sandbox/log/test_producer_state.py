@@ -127,7 +127,7 @@ def test_a_guard_holds_until_the_first_append_or_a_marker() -> None:
     assert not producers.is_verified(PRODUCER, again)
 
 
-def test_idle_producers_expire_but_never_with_an_open_transaction() -> None:
+def test_idle_producers_expire_without_an_open_transaction() -> None:
     producers = ProducerStateManager()
     producers.apply_data(1, 0, 0, 0, 0, 100, False)
     producers.apply_data(2, 0, 0, 1, 1, 100, True)
@@ -137,7 +137,7 @@ def test_idle_producers_expire_but_never_with_an_open_transaction() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["data", "commit", "abort", "replicate"])), max_size=40))
-def test_the_first_unstable_offset_is_that_of_the_oldest_unfinished_transaction(
+def test_the_first_unstable_offset_is_the_oldest_transactions(
     events: list[tuple[int, str]],
 ) -> None:
     producers = ProducerStateManager()

@@ -109,7 +109,7 @@ def horizons(disk: Disk) -> list[int | None]:
     return [header.delete_horizon_ms for header, _ in disk.log.batches() if header.is_control]
 
 
-def test_aborted_data_goes_at_once_and_its_marker_after_the_horizon(tmp_path: Path) -> None:
+def test_aborted_data_is_removed_first_and_its_marker_later(tmp_path: Path) -> None:
     disk = filled(tmp_path)
     disk.write(Ended(2, True))
     more = [Sent(1, False, ((b"more", b"z" * 90),)) for _ in range(9)]
@@ -241,7 +241,7 @@ def test_reading_goes_on_behind_a_hole_at_a_segments_end(tmp_path: Path) -> None
         assert disk.log.read(offset, 1, disk.log.end_offset), f"stuck at {offset}"
 
 
-def test_snapshots_of_producers_are_those_of_segments_and_the_newest(tmp_path: Path) -> None:
+def test_the_kept_snapshots_are_those_of_segments_and_the_newest(tmp_path: Path) -> None:
     disk = filled(tmp_path)
     for number in range(3):
         disk.write(Sent(1, False, ((b"again", b"%d" % number),)))

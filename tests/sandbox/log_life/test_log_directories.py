@@ -27,7 +27,7 @@ def client(tmp_path: Path) -> Iterator[EosClient]:
     yield from three_brokers(tmp_path)
 
 
-def test_replicas_spread_evenly_and_the_metadata_tells_where_they_are(client: EosClient) -> None:
+def test_replicas_spread_evenly_and_are_in_the_metadata(client: EosClient) -> None:
     harness = client.harness
     for node in (1, 2, 3):
         broker = harness.core.broker(node)
@@ -64,7 +64,7 @@ def test_files_are_where_the_broker_says(client: EosClient) -> None:
             )
 
 
-def test_a_failed_directory_takes_only_its_own_partitions_and_leaders_move(client: EosClient) -> None:
+def test_a_failed_directory_affects_only_its_own_partitions(client: EosClient) -> None:
     harness = client.harness
     for name in PARTITIONS:
         client.produce(None, name, ["before"])
@@ -117,7 +117,7 @@ def test_a_broker_that_starts_again_brings_its_replicas_back(client: EosClient) 
         assert ends == {1}
 
 
-def test_what_has_no_other_replica_is_offline_and_no_other_broker_start_elects_it(tmp_path: Path) -> None:
+def test_an_offline_partition_is_not_led_by_another_broker(tmp_path: Path) -> None:
     harness = Harness(tmp_path / "data", shape(2))
     client = EosClient(harness, implicit=True)
     client.create_topic("alone", 4, 1)
@@ -140,9 +140,7 @@ def test_what_has_no_other_replica_is_offline_and_no_other_broker_start_elects_i
     harness.close()
 
 
-def test_a_disk_that_refuses_acknowledges_nothing_and_its_broker_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rejecting_disk_acknowledges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     harness = Harness(tmp_path / "data", shape(1))
     client = EosClient(harness, implicit=True)
     client.create_topic("alone", 2, 1)
@@ -164,7 +162,7 @@ def test_a_disk_that_refuses_acknowledges_nothing_and_its_broker_goes_on(
     harness.close()
 
 
-def test_without_the_directory_of_the_metadata_log_the_broker_halts(client: EosClient) -> None:
+def test_a_broker_without_its_metadata_directory_halts(client: EosClient) -> None:
     fail(client.harness, client.harness.core.broker(2).logs.metadata_directory)
     assert 2 not in client.harness.core.nodes
 

@@ -106,7 +106,7 @@ class Cluster:
         return ErrorCode.NONE
 
 
-def test_age_takes_segments_on_every_replica_and_their_files_later(tmp_path: Path) -> None:
+def test_age_removes_segments_on_every_replica(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, retention_ms="200000", file_delete_delay_ms="30000")
     cluster.produce(9)
     node = cluster.client.leader(EVENTS)
@@ -128,7 +128,7 @@ def test_age_takes_segments_on_every_replica_and_their_files_later(tmp_path: Pat
     ] * 3
 
 
-def test_size_keeps_the_newest_and_a_changed_setting_counts_at_once(tmp_path: Path) -> None:
+def test_size_keeps_the_newest_and_settings_apply_immediately(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, retention_bytes="100000")
     cluster.produce(12)
     cluster.harness.advance(CHECK_MS + 1000)
@@ -164,7 +164,7 @@ def test_deleted_records_go_with_the_next_retention(tmp_path: Path) -> None:
     assert cluster.starts() == {5}, "the checkpoint says where the log starts inside its first segment"
 
 
-def test_compaction_runs_by_itself_and_followers_compact_their_own(tmp_path: Path) -> None:
+def test_compaction_runs_on_leaders_and_followers(tmp_path: Path) -> None:
     harness = Harness(tmp_path, ClusterShape(2, Emulation("3.9"), None, {"log.cleaner.backoff.ms": "1000"}, fast=True))
     client = EosClient(harness)
     client.create_topic("events", 1, 2, segment_bytes="300", cleanup_policy="compact", file_delete_delay_ms="1000")

@@ -35,7 +35,7 @@ def test_a_line_has_kafkas_layout_and_its_exception_below_it(tmp_path: Path) -> 
     )
 
 
-def test_lines_of_a_turn_are_written_at_its_end_and_logger_decides_on_the_file(tmp_path: Path) -> None:
+def test_lines_are_written_per_turn_to_the_loggers_file(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     disk.files.write("org.apache.kafka.controller.QuorumController", "c")
     disk.files.write("state.change.logger", "s")
@@ -72,7 +72,7 @@ def test_a_node_that_comes_back_goes_on_in_its_file(tmp_path: Path) -> None:
     assert disk.text().count("hello") == 2
 
 
-def test_lines_that_cannot_be_written_are_dropped_and_the_next_ones_tried(tmp_path: Path) -> None:
+def test_unwritable_lines_are_dropped_and_later_ones_written(tmp_path: Path) -> None:
     blocker = tmp_path / "logs"
     blocker.write_text("a file where the folder should be")
     disk = Disk(blocker)
@@ -85,7 +85,7 @@ def test_lines_that_cannot_be_written_are_dropped_and_the_next_ones_tried(tmp_pa
     assert "lost" not in disk.text()
 
 
-def test_records_of_several_nodes_are_read_in_order_of_time_and_only_once(tmp_path: Path) -> None:
+def test_records_of_several_nodes_are_read_once_in_time_order(tmp_path: Path) -> None:
     one, two = Disk(tmp_path / "broker-1"), Disk(tmp_path / "broker-2")
     two.files.write("kafka.X", "first")
     two.turn()

@@ -130,7 +130,7 @@ def test_values_tell_what_happened(samples: dict[int, list[Sample]]) -> None:
     assert (gauges["ActiveControllerCount"], gauges["FencedBrokerCount"], gauges["OfflinePartitionsCount"]) == (1, 1, 0)
 
 
-def test_what_a_deleted_topic_has_counted_stays_in_the_brokers_sum_alone(tmp_path: Path) -> None:
+def test_a_deleted_topics_counts_stay_in_the_brokers_sum(tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     client = EosClient(harness)
     client.create_topic("gone", 2)

@@ -107,7 +107,7 @@ def test_the_transaction_coordinator(release: str, say: Callable[[Callable[[int]
     assert [line for line in lines.said if line not in recorded_lines(release)] == []
 
 
-def test_a_loaded_partition_of_the_state_log_but_for_the_time_it_took() -> None:
+def test_the_line_about_a_loaded_partition_except_its_time() -> None:
     lines = Lines()
     TransactionEvents(lines, 3, is_3_9=True).loaded(11, 3, 1, 15)
     finished, completed = lines.said

@@ -74,7 +74,7 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_the_core_tells_of_controllers_brokers_partitions_and_transactions(troubled: dict[str, Any]) -> None:
+def test_the_core_lists_nodes_partitions_and_transactions(troubled: dict[str, Any]) -> None:
     assert troubled["controllers"] == [{"id": 100, "running": True, "active": True, "epoch": 1}]
     assert troubled["controller"] == 100
     assert [broker["running"] for broker in troubled["brokers"]] == [node != troubled["victim"] for node in (1, 2, 3)]
@@ -113,7 +113,7 @@ def healthy() -> dict[str, Any]:
     }
 
 
-def test_quiet_internal_topics_are_one_line_unless_all_are_wanted() -> None:
+def test_quiet_internal_topics_are_one_line_by_default() -> None:
     page = render_page(status_blocks(ITEM, healthy()))
     assert "__transaction_state-0" not in page
     assert "3 partitions of internal topics: in sync, nothing open" in page

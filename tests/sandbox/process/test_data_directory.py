@@ -51,7 +51,7 @@ def without_marker(data: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("ephemeral", [True, False])
-def test_a_directory_with_files_of_others_is_refused_and_left_alone(data: Path, ephemeral: bool) -> None:
+def test_a_directory_with_other_files_is_rejected_unchanged(data: Path, ephemeral: bool) -> None:
     data.mkdir()
     (data / "ledger.txt").write_text(KEPT)
     for _ in range(2):  # What the first refusal leaves must not admit the second start.
@@ -86,7 +86,7 @@ COPIES = (
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_files_with_the_names_of_a_nodes_stay_where_the_sandbox_did_not_write_them(data: Path, killed: bool) -> None:
+def test_files_of_other_programs_with_node_names_stay(data: Path, killed: bool) -> None:
     spec = SandboxSpec("test", str(data), fast=True, ephemeral=True, sasl=("PLAIN",), users=("admin", "alice"))
     sandbox = manage.start(spec)
     played = eosctl("sandbox", "scenario", "zombie", "--name", "test")
@@ -122,7 +122,7 @@ def test_files_of_real_brokers_go(data: Path) -> None:
     assert files(data) == theirs | {"logs/broker-2"}
 
 
-def test_a_directory_that_was_there_before_its_node_is_not_the_sandboxs(data: Path) -> None:
+def test_a_directory_older_than_its_node_is_not_the_sandboxs(data: Path) -> None:
     run_once(data)
     theirs = data / "broker-2" / "meta.properties"
     theirs.parent.mkdir()
@@ -182,7 +182,7 @@ def test_an_ephemeral_sandbox_leaves_what_its_name_kept_before(data: Path) -> No
     assert kept <= files(own)
 
 
-def test_the_files_of_a_killed_ephemeral_sandbox_go_by_the_marker(data: Path) -> None:
+def test_files_of_a_killed_ephemeral_sandbox_are_removed(data: Path) -> None:
     sandbox = manage.start(SandboxSpec("test", str(data), fast=True, ephemeral=True))
     os.kill(sandbox.pid, signal.SIGKILL)
     assert wait_for_exit(sandbox.pid, sandbox.process_start_ticks, 10)
@@ -191,7 +191,7 @@ def test_the_files_of_a_killed_ephemeral_sandbox_go_by_the_marker(data: Path) ->
     assert files(data) == {"ledger.txt"}
 
 
-def test_nothing_is_removed_without_a_marker_or_while_it_is_in_use(data: Path) -> None:
+def test_nothing_is_removed_without_a_marker_or_while_in_use(data: Path) -> None:
     before = without_marker(data)
     remove_data(data)
     assert files(data) == before

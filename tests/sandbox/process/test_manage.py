@@ -74,7 +74,7 @@ def test_a_sandbox_ends_by_itself_when_its_time_is_over(tmp_path: Path) -> None:
     assert manage.find("test") is None
 
 
-def test_a_killed_sandbox_is_recognised_and_its_data_is_used_again(tmp_path: Path) -> None:
+def test_a_killed_sandbox_is_detected_and_its_data_reused(tmp_path: Path) -> None:
     sandbox = manage.start(spec(tmp_path))
     os.kill(sandbox.pid, signal.SIGKILL)
     assert wait_for_exit(sandbox.pid, sandbox.process_start_ticks, 10)

@@ -85,7 +85,7 @@ def crowd(clients: Clients, time: Time) -> None:
     assert not time.slept_s
 
 
-def test_the_pause_grows_with_the_clients_up_to_a_limit_and_ends_so_long_after_the_last_look() -> None:
+def test_the_pause_grows_with_clients_up_to_a_limit() -> None:
     assert pause_s(FEW, 0.0) == 0
     assert pause_s(FEW + 1, 0.0) == pytest.approx(SHARE_S)
     assert pause_s(CROWD, MOMENT_S / 4) == pytest.approx(MOMENT_S * 3 / 4)
@@ -101,7 +101,7 @@ def test_a_few_clients_never_wait(clients: Clients, time: Time) -> None:
     assert not time.slept_s
 
 
-def test_clients_that_come_one_at_a_time_are_a_crowd_when_they_come_fast(clients: Clients, time: Time) -> None:
+def test_clients_in_quick_succession_count_as_many(clients: Clients, time: Time) -> None:
     for turn in range(CROWD * 4):
         time.now_s += 1e-3 / CROWD / 2
         clients.speak_alone(turn % CROWD)
@@ -125,7 +125,7 @@ def test_a_crowd_is_looked_at_once_a_moment(clients: Clients, time: Time) -> Non
     assert time.slept_s == [pytest.approx(MOMENT_S * 3 / 4)]
 
 
-def test_other_work_goes_on_before_the_next_look_but_does_not_put_it_off(clients: Clients, time: Time) -> None:
+def test_other_work_runs_before_the_next_poll_without_delay(clients: Clients, time: Time) -> None:
     crowd(clients, time)
     clients.speak(2)
     assert clients.served(0) == 0
@@ -183,9 +183,7 @@ class TestReplication:
         assert clients.served(timeout) == 1
         return time.slept_s
 
-    def test_after_a_turn_a_crowd_is_given_a_share_of_its_length_to_ask_again(
-        self, clients: Clients, time: Time
-    ) -> None:
+    def test_after_a_turn_many_clients_get_a_share_of_its_length(self, clients: Clients, time: Time) -> None:
         assert self.gathered(clients, time, 2e-3) == [pytest.approx(2e-3 * REPLICATING.gathering)]
 
     def test_the_longest_turn_is_followed_by_no_more_than_a_moment(self, clients: Clients, time: Time) -> None:
@@ -195,7 +193,7 @@ class TestReplication:
         assert not self.gathered(clients, time, 2e-3, timeout=0)
         assert self.gathered(clients, time, 2e-3, timeout=1e-6) == [1e-6]
 
-    def test_a_crowd_is_noticed_that_speaks_in_turns_of_some_milliseconds(self, clients: Clients, time: Time) -> None:
+    def test_many_clients_are_detected_across_long_turns(self, clients: Clients, time: Time) -> None:
         for turn in range(12):
             for number in range(turn % 3 * 6, min(turn % 3 * 6 + 6, CROWD)):
                 clients.speak_alone(number)

@@ -10,7 +10,7 @@ from eosctl.sandbox.process.paths import control_socket
 
 
 @pytest.mark.parametrize("folder", ["short", "long-" * 40])
-def test_sandboxes_of_one_name_in_two_state_folders_have_two_sockets(
+def test_equal_names_in_two_state_folders_have_two_sockets(
     tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sockets = set()

@@ -58,7 +58,7 @@ def ask(broker: Broker, offset: int, answered: Callable[[Any], None]) -> None:
     fetch.handle(broker, context, FetchRequest(max_wait_ms=MAX_WAIT_MS, min_bytes=1, max_bytes=1000, topics=asked))
 
 
-def test_fetches_are_answered_by_the_next_record_or_after_their_time(harness: Harness) -> None:
+def test_fetches_are_answered_by_a_record_or_a_timeout(harness: Harness) -> None:
     client, broker, loop = EosClient(harness), harness.core.broker(1), harness.loop
     answered: list[tuple[float, int]] = []
     before = alive(fetch.Fetch, WheelTimer)
@@ -88,7 +88,7 @@ def test_fetches_are_answered_by_the_next_record_or_after_their_time(harness: Ha
     assert (alive(fetch.Fetch, WheelTimer) - before).total() < FETCH_COUNT // 100
 
 
-def test_appends_are_answered_by_the_last_follower_or_after_their_time(harness: Harness) -> None:
+def test_appends_are_answered_by_the_last_follower_or_a_timeout(harness: Harness) -> None:
     """Waits of random length; the high watermark passes most of them, the others time out, none is told twice."""
     chance = random.Random(20)
     partition, loop = hosted(harness), harness.loop

@@ -130,9 +130,7 @@ def test_a_round_counts_as_the_fetch_that_it_stands_for(harness: Harness, client
     assert fetch_count(harness, leader) - before >= 20  # of two followers
 
 
-def test_a_follower_hears_of_the_high_watermark_with_the_next_records_or_when_its_wait_is_over(
-    harness: Harness, client: EosClient
-) -> None:
+def test_the_high_watermark_comes_with_records_or_the_wait(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS[0])
     (other, *_) = {1, 2, 3} - {leader}
     known = []
@@ -145,9 +143,7 @@ def test_a_follower_hears_of_the_high_watermark_with_the_next_records_or_when_it
     assert replica(harness, other).log.high_watermark == 4
 
 
-def test_a_high_watermark_of_an_earlier_turn_is_told_with_records_of_another_partition(
-    harness: Harness, client: EosClient
-) -> None:
+def test_an_earlier_high_watermark_comes_with_other_records(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS[0])
     client.create_topic("many", 9, 3)
     beside = next(one for index in range(9) if client.leader(one := TopicPartition("many", index)) == leader)
@@ -190,9 +186,7 @@ def test_an_answer_to_a_follower_repeats_nothing_that_it_was_fed(harness: Harnes
 
 
 @pytest.mark.parametrize("count", [2, MOST_RECENT, MOST_RECENT + 1, 3 * MOST_RECENT - 1])
-def test_however_many_batches_a_turn_brings_followers_get_them_all(
-    harness: Harness, client: EosClient, count: int
-) -> None:
+def test_followers_receive_all_batches_of_a_turn(harness: Harness, client: EosClient, count: int) -> None:
     leader = client.leader(ORDERS[0])
     appended = []
     for number in range(count):
@@ -246,9 +240,7 @@ def test_a_killed_follower_stays_in_no_session_of_its_leader(harness: Harness, c
     assert broker_count() == before
 
 
-def test_with_a_fault_on_the_network_followers_ask_again_for_what_they_were_fed(
-    harness: Harness, client: EosClient
-) -> None:
+def test_with_a_network_fault_followers_fetch_pushed_records(harness: Harness, client: EosClient) -> None:
     for number in range(5):
         assert client.produce(None, ORDERS[0], [f"fed {number}"]) is ErrorCode.NONE
     fault = LinkFault(FaultAction.DELAY, source=1, destination=2, delay_ms=1, count=0)  # one that hits nothing
@@ -275,7 +267,7 @@ def test_who_lacks_much_asks_for_it(harness: Harness, client: EosClient, monkeyp
     harness.run_until(lambda: {replica(harness, broker).log.high_watermark for broker in (1, 2, 3)} == {51})
 
 
-def test_a_topic_that_is_made_again_is_not_taken_for_the_one_before(harness: Harness, client: EosClient) -> None:
+def test_a_recreated_topic_is_not_the_earlier_one(harness: Harness, client: EosClient) -> None:
     for name in ("again", "again"):
         client.create_topic(name, 1, 3)
         for number in range(3):
@@ -302,7 +294,7 @@ def beside(harness: Harness, client: EosClient) -> TopicPartition:
     return next(one for index in range(9) if client.leader(one := TopicPartition("many", index)) == leader)
 
 
-def test_a_partition_that_was_to_be_told_anew_is_forgotten_when_it_goes(
+def test_a_pending_partition_is_dropped_when_it_is_removed(
     harness: Harness, client: EosClient, beside: TopicPartition
 ) -> None:
     """Two leader epochs that a follower hears of together: the first has it begin anew, the second fetch elsewhere."""
@@ -322,7 +314,7 @@ def test_a_partition_that_was_to_be_told_anew_is_forgotten_when_it_goes(
     assert client.produce(None, ORDERS[0], ["v"]) is ErrorCode.NONE
 
 
-def test_a_turn_ends_where_a_session_has_what_its_follower_does_not_fetch(
+def test_a_turn_ends_if_the_session_has_unfetched_partitions(
     harness: Harness, client: EosClient, beside: TopicPartition
 ) -> None:
     leader = client.leader(ORDERS[0])

@@ -68,9 +68,7 @@ def test_only_a_partition_with_news_is_looked_at(harness: Harness, client: EosCl
     assert [list(session.unsettled) for session in sessions(leader)] == [[], []]
 
 
-def test_followers_hear_of_the_high_watermark_with_the_next_records_or_after_their_wait(
-    harness: Harness, client: EosClient
-) -> None:
+def test_followers_get_the_high_watermark_with_later_records(harness: Harness, client: EosClient) -> None:
     """As Kafka's do since KAFKA-9731; ``replica.fetch.wait.max.ms`` is 100 here."""
     followers = [broker for broker in (1, 2, 3) if broker != client.leader(ORDERS)]
 
@@ -87,7 +85,7 @@ def test_followers_hear_of_the_high_watermark_with_the_next_records_or_after_the
     assert known() == [2, 2]
 
 
-def test_a_follower_of_an_idle_partition_has_all_of_the_allowed_lag(harness: Harness, client: EosClient) -> None:
+def test_a_follower_of_an_idle_partition_has_the_full_lag(harness: Harness, client: EosClient) -> None:
     leader_id = client.leader(ORDERS)
     leader, isr = replica(harness, leader_id), harness.core.broker(leader_id).isr
     harness.advance(10 * LAG_MS)
@@ -104,7 +102,7 @@ def test_a_follower_of_an_idle_partition_has_all_of_the_allowed_lag(harness: Har
     assert leader.pending_isr == (leader_id,)
 
 
-def test_a_session_that_nobody_uses_any_more_keeps_no_deleted_log(harness: Harness, client: EosClient) -> None:
+def test_an_unused_session_does_not_keep_a_deleted_log(harness: Harness, client: EosClient) -> None:
     """Sessions of consumers that left stay until their slots are wanted; what they watched must not stay with them."""
     client.create_topic("brief")
     brief = TopicPartition("brief", 0)
@@ -129,7 +127,7 @@ def test_a_session_that_nobody_uses_any_more_keeps_no_deleted_log(harness: Harne
     assert told.partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_what_waits_for_a_lull_runs_after_all_work_and_before_the_flushes() -> None:
+def test_calls_at_a_lull_run_after_work_and_before_flushes() -> None:
     loop = VirtualLoop()
     ticks, ran = Ticks(loop), list[str]()
     ticks.at_flush(lambda: ran.append("flush"))

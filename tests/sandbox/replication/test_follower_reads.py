@@ -79,7 +79,7 @@ def test_the_leader_sends_a_consumer_to_the_follower_in_its_rack(client: EosClie
         assert answer(client, ask(client, leader, rack)).preferred_read_replica == -1
 
 
-def test_the_leader_does_not_wait_before_it_sends_a_consumer_elsewhere(client: EosClient) -> None:
+def test_the_leader_redirects_a_consumer_without_waiting(client: EosClient) -> None:
     leader = client.leader(ORDERS)
     node = 1 + leader % 3
     client.produce(None, ORDERS, ["value"])
@@ -90,7 +90,7 @@ def test_the_leader_does_not_wait_before_it_sends_a_consumer_elsewhere(client: E
     assert client.harness.loop.time() - begun < 1
 
 
-def test_a_follower_serves_committed_records_up_to_the_high_watermark_that_it_knows(client: EosClient) -> None:
+def test_a_follower_serves_records_below_its_high_watermark(client: EosClient) -> None:
     follower = 1 + client.leader(ORDERS) % 3
     handle = client.init("app")
     client.produce(handle, ORDERS, ["aborted"])

@@ -81,9 +81,7 @@ def test_acks_all_is_answered_in_the_turn_of_the_request(harness: Harness, clien
     assert harness.loop.time() == before
 
 
-def test_a_cut_link_stops_the_high_watermark_until_the_follower_leaves_the_isr(
-    harness: Harness, client: EosClient
-) -> None:
+def test_a_cut_link_stops_the_high_watermark_until_isr_shrinks(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS)
     cut_off = followers_of(harness, leader)[0]
     harness.core.network.cut(leader, cut_off)
@@ -120,7 +118,7 @@ def test_a_healed_follower_catches_up_and_joins_again(harness: Harness, client: 
     assert replica(harness, cut_off).log.end_offset == 3
 
 
-def test_a_follower_joins_again_that_fetched_before_the_leader_heard_that_it_had_left(tmp_path: Path) -> None:
+def test_a_follower_rejoins_after_a_fetch_before_its_removal(tmp_path: Path) -> None:
     patient = {**SETTINGS, "controller.quorum.request.timeout.ms": "2000"}  # with a controller that does not answer
     harness = Harness(tmp_path, ClusterShape(3, settings=patient, fast=True), seed=3)
     client = EosClient(harness)
@@ -156,7 +154,7 @@ def test_below_min_isr_nothing_is_taken(harness: Harness, client: EosClient) -> 
     assert acknowledged.error_code == 0
 
 
-def test_an_append_that_outlives_its_isr_is_neither_acknowledged_nor_seen(harness: Harness, client: EosClient) -> None:
+def test_an_append_beyond_its_isr_is_not_acknowledged_or_read(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS)
     for broker in followers_of(harness, leader):
         harness.core.network.cut(leader, broker)
@@ -174,7 +172,7 @@ def test_an_append_that_outlives_its_isr_is_neither_acknowledged_nor_seen(harnes
     assert (log.end_offset, log.high_watermark) == (1, 0)
 
 
-def test_who_was_eligible_before_the_isr_grew_again_does_not_lead(harness: Harness, client: EosClient) -> None:
+def test_an_earlier_eligible_replica_does_not_lead_after_growth(harness: Harness, client: EosClient) -> None:
     first = client.leader(ORDERS)
     second, third = followers_of(harness, first)
     harness.kill(second)
@@ -251,7 +249,7 @@ def test_what_only_the_old_leader_has_is_cut_off(harness: Harness, client: EosCl
     assert client.read(ORDERS) == ["kept", "new"]
 
 
-def test_a_follower_whose_log_parts_from_the_leaders_has_not_replicated_it(harness: Harness, client: EosClient) -> None:
+def test_a_diverging_follower_has_not_replicated_the_log(harness: Harness, client: EosClient) -> None:
     old = client.leader(ORDERS)
     assert client.produce(None, ORDERS, ["kept"]) is ErrorCode.NONE
     harness.kill(old)

@@ -77,7 +77,7 @@ def test_who_may_read_little_gets_no_more(partition: Partition) -> None:
     assert read(partition, THIRD, 0, 0, max_bytes=10).records == b""
 
 
-def test_a_leader_that_comes_back_tells_what_was_written_meanwhile(partition: Partition) -> None:
+def test_a_returning_leader_sends_what_was_written_meanwhile(partition: Partition) -> None:
     append(partition, "a", epoch=0)
     append(partition, "lost", epoch=0)
     before = read(partition, SECOND, 1, 0)

@@ -60,9 +60,7 @@ def write(client: EosClient, value: str) -> None:
 
 
 @OLD_RULE
-def test_an_acknowledged_record_is_lost_with_the_follower_that_did_not_know_so(
-    harness: Harness, old_rule: bool
-) -> None:
+def test_an_acknowledged_record_is_lost_without_leader_epochs(harness: Harness, old_rule: bool) -> None:
     """B holds m2, but has not heard that all do. Following C it cuts m2 off; then it is the last one, and leads."""
     client = EosClient(harness)
     client.create_topic("orders", 1, 3)

@@ -37,7 +37,7 @@ def librdkafka(sandbox: SandboxThread, user: str = "admin", **more: Any) -> dict
     }
 
 
-def test_librdkafka_commits_a_transaction_through_two_secured_brokers(encrypted: SandboxThread) -> None:
+def test_librdkafka_commits_through_two_secured_brokers(encrypted: SandboxThread) -> None:
     settings = librdkafka(encrypted, "alice")
     admin = AdminClient(settings)
     admin.create_topics([NewTopic("secured", 1, 2)])["secured"].result(60)

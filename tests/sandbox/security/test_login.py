@@ -20,7 +20,7 @@ from tests.sandbox.security.wire_client import WireClient
 VERSIONS = ApiVersionsRequest("test", "1")
 
 
-def test_versions_may_be_asked_once_and_nothing_else_before_the_handshake(login_only: SandboxThread) -> None:
+def test_only_api_versions_may_precede_the_handshake_once(login_only: SandboxThread) -> None:
     with WireClient(login_only.bootstrap) as client:
         answer = client.ask(ApiKey.API_VERSIONS, 4, VERSIONS)
         assert answer is not None
@@ -30,7 +30,7 @@ def test_versions_may_be_asked_once_and_nothing_else_before_the_handshake(login_
         assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is None
 
 
-def test_an_unknown_version_of_api_versions_may_be_followed_by_a_known_one(login_only: SandboxThread) -> None:
+def test_an_unknown_api_versions_version_may_be_retried(login_only: SandboxThread) -> None:
     with WireClient(login_only.bootstrap) as client:
         client.send(struct.pack(">ihhihb", 11, ApiKey.API_VERSIONS, 99, 7, -1, 0))
         frame = client.frame()
@@ -41,7 +41,7 @@ def test_an_unknown_version_of_api_versions_may_be_followed_by_a_known_one(login
         assert answer.error_code == 0
 
 
-def test_a_mechanism_that_is_not_enabled_is_refused_with_those_that_are(login_only: SandboxThread) -> None:
+def test_a_disabled_mechanism_is_rejected_with_the_enabled_ones(login_only: SandboxThread) -> None:
     with WireClient(login_only.bootstrap) as client:
         answer = client.shake_hands("GSSAPI")
         assert answer is not None
@@ -67,7 +67,7 @@ def test_a_login_opens_the_connection_and_is_not_repeated(login_only: SandboxThr
         assert late.error_code == ErrorCode.ILLEGAL_SASL_STATE
 
 
-def test_tokens_are_bare_after_the_first_version_of_the_handshake(login_only: SandboxThread) -> None:
+def test_tokens_are_bare_after_handshake_version_0(login_only: SandboxThread) -> None:
     for password, answer in ((password_of(login_only), b""), ("wrong", None)):
         with WireClient(login_only.bootstrap) as client:
             assert client.shake_hands(version=0) is not None
@@ -114,9 +114,7 @@ def test_both_sides_of_scram_prove_the_password(login_only: SandboxThread, mecha
 
 
 @pytest.mark.parametrize(("user", "password"), [("alice", "wrong"), ("nobody", "word")])
-def test_scram_does_not_tell_an_unknown_user_from_a_wrong_password(
-    login_only: SandboxThread, user: str, password: str
-) -> None:
+def test_scram_hides_whether_the_user_exists(login_only: SandboxThread, user: str, password: str) -> None:
     scram = ScramClient(["SCRAM-SHA-256"], user, password)
     with WireClient(login_only.bootstrap) as client:
         assert client.shake_hands("SCRAM-SHA-256") is not None
@@ -150,7 +148,7 @@ def test_nobody_fills_the_memory_before_it_is_known_who_it_is(login_only: Sandbo
         assert client.frame() is None
 
 
-def test_requests_sent_along_with_the_login_are_answered_in_order(login_only: SandboxThread) -> None:
+def test_requests_sent_with_the_login_are_answered_in_order(login_only: SandboxThread) -> None:
     token = f"\0admin\0{password_of(login_only)}".encode()
     with WireClient(login_only.bootstrap) as client:
         client.send(

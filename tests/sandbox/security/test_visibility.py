@@ -105,7 +105,7 @@ def test_one_right_less_is_an_incomplete_run(missing: Acl, guarded: SandboxThrea
     assert ask(guarded, "doctor", "--fail-on", "critical").code == 4
 
 
-def test_the_lists_alone_are_complete_without_rights_on_the_cluster(guarded: SandboxThread) -> None:
+def test_only_lists_are_complete_without_cluster_permissions(guarded: SandboxThread) -> None:
     grant(guarded, *(rule(kind, "*", Op.DESCRIBE) for kind in (TOPIC, ID)))
     done = ask(guarded, "txn", "list")
     assert (done.code, "app-1" in done.out) == (0, True)

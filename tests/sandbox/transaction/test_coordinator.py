@@ -74,7 +74,7 @@ def test_requests_of_one_turn_share_a_batch(make_world: Any) -> None:
     assert len(world.logs[TopicPartition(TRANSACTION_STATE_TOPIC, index)]) == 1
 
 
-def test_start_over_forgets_the_start_on_4_x_and_keeps_it_in_the_cache_on_3_9(world: Any) -> None:
+def test_starting_over_keeps_the_cached_start_on_3_9_only(world: Any) -> None:
     producer_id = world.init().producer_id
     world.add(producer_id, 0, 0)
     started = world.state().start_ms
@@ -94,7 +94,7 @@ def test_a_second_producer_aborts_what_the_first_had_open(world: Any) -> None:
     assert world.end(producer_id, 0, True).error is ErrorCode.PRODUCER_FENCED
 
 
-def test_a_stale_recovery_aborts_all_the_same_and_only_then_is_fenced(world: Any) -> None:
+def test_a_stale_recovery_aborts_before_it_is_fenced(world: Any) -> None:
     producer_id = world.init().producer_id
     world.init()
     world.add(producer_id, 1, 0)
@@ -143,7 +143,7 @@ def test_two_phase_commit_never_times_out(make_world: Any) -> None:
     assert world.state().timeout_ms == 2**31 - 1
 
 
-def test_two_phase_commit_has_to_be_enabled_and_cannot_keep_a_transaction(make_world: Any) -> None:
+def test_two_phase_commit_must_be_enabled(make_world: Any) -> None:
     world = make_world("4.3-tv2")
     answers: list[Answer] = []
     world.coordinator.init_producer_id("app", 400, None, answers.append, enable_two_phase_commit=True)
@@ -253,7 +253,7 @@ def test_a_fence_that_was_not_written_bumps_only_once(world: Any) -> None:
     assert world.state().producer_epoch == 2
 
 
-def test_a_partition_that_is_led_elsewhere_answers_16_and_a_loading_one_14(make_world: Any) -> None:
+def test_a_partition_led_elsewhere_returns_16_and_a_loading_14(make_world: Any) -> None:
     world = make_world("4.3-tv1")
     producer_id = world.init().producer_id
     index = world.coordinator.states.partition_index("app")
@@ -274,7 +274,7 @@ def test_a_partition_that_is_led_elsewhere_answers_16_and_a_loading_one_14(make_
     assert world.init() == Answer(NONE, producer_id, 1)
 
 
-def test_a_write_that_finishes_after_the_partition_moved_answers_16(make_world: Any) -> None:
+def test_a_write_that_ends_after_a_move_returns_16(make_world: Any) -> None:
     world = make_world("4.3-tv1")
     world.init()
     index = world.coordinator.states.partition_index("app")

@@ -166,7 +166,7 @@ def test_a_completed_outcome_is_remembered(three: Three) -> None:
     assert (again.producer_id, again.producer_epoch) == (producer_id, 1)
 
 
-def test_the_coordinator_epoch_is_the_leader_epoch_and_grows_with_every_move(three: Three) -> None:
+def test_the_coordinator_epoch_is_the_leader_epoch(three: Three) -> None:
     begin(three)
     old = three.core.broker(three.coordinator_id("app") or 0)
     partition = TopicPartition(TRANSACTION_STATE_TOPIC, old.transactions.states.partition_index("app"))

@@ -75,7 +75,7 @@ def answers(harness: Harness, pending: Iterable[tuple[str, Any]]) -> Iterator[tu
         yield name, asked.response
 
 
-def test_ten_thousand_open_transactions_survive_their_coordinator(cluster: tuple[Harness, int]) -> None:
+def test_ten_thousand_open_transactions_survive_a_failover(cluster: tuple[Harness, int]) -> None:
     harness, limit_ms = cluster
     client = EosClient(harness)
     client.create_topic("orders", 1, 3)

@@ -88,7 +88,7 @@ def test_retried_codes_are_sent_again(world: Any, code: int) -> None:
 
 
 @pytest.mark.parametrize("code", [47, 52])
-def test_refused_markers_leave_it_prepared_until_it_is_loaded_again(world: Any, code: int) -> None:
+def test_rejected_markers_leave_it_prepared_until_a_reload(world: Any, code: int) -> None:
     world.broker.replicas.marker_errors[ZERO] = deque([ErrorCode(code)])
     producer_id = prepared(world, 0, 1)
     world.runtime.advance(1_000_000)

@@ -57,7 +57,7 @@ class Files:
 
 @pytest.mark.parametrize("replicas", [1, 3])
 @pytest.mark.parametrize("release", ["3.9", "4.3"])
-def test_decision_markers_and_end_are_written_one_after_the_other(
+def test_decision_markers_and_end_are_written_in_order(
     release: str, replicas: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness = Harness(tmp_path, ClusterShape(replicas, Emulation(release), None, {}, fast=True))

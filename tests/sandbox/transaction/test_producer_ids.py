@@ -60,7 +60,7 @@ def test_starvation_answers_14_until_the_controller_is_back(world: Any) -> None:
     assert world.init().producer_id == 1000
 
 
-def test_requests_to_the_controller_are_not_repeated_while_one_is_under_way(make_world: Any) -> None:
+def test_one_request_for_producer_ids_is_in_flight(make_world: Any) -> None:
     world = make_world("4.3-tv1")
     fresh = ProducerIdManager(node_id=1, runtime=world.runtime, channel=world.channel, broker_epoch=lambda: 1)
     before = world.channel.controller_requests

@@ -99,7 +99,7 @@ def test_version_5(state: TransactionState, committed: bool, epoch: int) -> None
 
 
 @pytest.mark.parametrize(("state", "committed", "epoch"), list(product(S, [False, True], [5, 6, 7, 8])))
-def test_version_5_while_pending_is_concurrent_before_anything_else(
+def test_version_5_with_a_pending_transition_is_concurrent(
     state: TransactionState, committed: bool, epoch: int
 ) -> None:
     assert describe(end_new(state, committed, epoch, pending=S.COMPLETE_ABORT)) == 51
@@ -129,7 +129,7 @@ def test_version_5_abort_of_nothing_starts_now() -> None:
     assert (decision.next.start_ms, decision.next.partitions) == (NOW, frozenset())
 
 
-def test_version_5_rotates_at_the_last_epoch_and_recognises_the_retry() -> None:
+def test_version_5_rotates_at_the_last_epoch_and_accepts_a_retry() -> None:
     decision = end_new(S.ONGOING, False, 32766, stored=32766)
     assert isinstance(decision, Transition)
     prepared = decision.next
@@ -181,7 +181,7 @@ def test_abort_by_the_coordinator_at_level_2_remembers_the_epoch() -> None:
     assert following.client_transaction_version == 2
 
 
-def test_abort_by_the_coordinator_at_level_2_rotates_an_exhausted_epoch() -> None:
+def test_a_coordinators_abort_at_tv2_rotates_exhausted_epochs() -> None:
     decision = decide_coordinator_abort(
         known(S.ONGOING, 32766),
         transaction_version=2,

@@ -73,14 +73,14 @@ def test_at_rest_the_epoch_decides(state: TransactionState, relation: str) -> No
 
 
 @pytest.mark.parametrize("relation", EXPECTED)
-def test_ongoing_is_aborted_whatever_the_epoch_but_not_for_another_producer_id(relation: str) -> None:
+def test_ongoing_is_aborted_unless_the_producer_id_differs(relation: str) -> None:
     decision = decide(known(TransactionState.ONGOING), EXPECTED[relation])
     fenced = relation in ("other id", "previous id")
     assert decision == (Answer(ErrorCode.PRODUCER_FENCED) if fenced else Abort())
 
 
 @pytest.mark.parametrize(("state", "relation"), list(product(PREPARED, EXPECTED)))
-def test_prepared_answers_concurrent_but_not_to_another_producer_id(state: TransactionState, relation: str) -> None:
+def test_prepared_is_concurrent_unless_the_producer_id_differs(state: TransactionState, relation: str) -> None:
     fenced = relation in ("other id", "previous id")
     wanted = ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.CONCURRENT_TRANSACTIONS
     assert decide(known(state), EXPECTED[relation]) == Answer(wanted)

@@ -73,7 +73,7 @@ def test_ongoing_is_widened_and_keeps_its_start(relation: str, pending_first: bo
     assert (wider.next.start_ms, wider.next.last_update_ms) == (1_000, 9_000)
 
 
-def test_no_partitions_open_a_transaction_but_do_not_touch_an_open_one() -> None:
+def test_no_partitions_start_but_do_not_change_a_transaction() -> None:
     opened = decide(known(TransactionState.EMPTY), frozenset())
     assert isinstance(opened, Transition)
     assert (opened.next.state, opened.next.partitions) == (TransactionState.ONGOING, frozenset())

@@ -92,7 +92,7 @@ def test_one_request_per_node_holds_what_one_turn_asks(world: Any, leader: Leade
     ]
 
 
-def test_what_comes_while_a_request_is_in_flight_waits_for_the_next(world: Any, leader: Leader) -> None:
+def test_partitions_wait_while_a_request_is_in_flight(world: Any, leader: Leader) -> None:
     producer_id = world.init().producer_id
     world.add(producer_id, 0, 0, 1, 2)
     world.channel.blocked.add(1)

@@ -108,7 +108,7 @@ def test_the_leader_sets_offset_and_epoch_outside_the_checksum(
 
 
 @given(record_lists, st.sets(st.integers(0, 11)), st.none() | st.integers(2**40, 2**41), codecs)
-def test_what_the_cleaner_retains_keeps_offsets_sequence_and_producer(
+def test_the_cleaner_keeps_offsets_sequence_and_producer(
     records: list[Record], kept: set[int], delete_horizon_ms: int | None, codec: Compression
 ) -> None:
     batch = encode_batch(
@@ -170,7 +170,7 @@ def test_sequences_wrap_to_zero(base_sequence: int, last_offset_delta: int, last
     assert header.last_sequence == last_sequence
 
 
-def test_every_single_bit_is_under_the_checksum_or_in_front_of_it() -> None:
+def test_every_bit_is_covered_by_the_checksum_or_precedes_it() -> None:
     batch = encode_batch([Record(0, 1, b"key", b"value")], producer_id=1, producer_epoch=0, base_sequence=0)
     for position in range(21, len(batch)):
         for bit in range(8):

@@ -1,4 +1,4 @@
-"""The page of the Python API (docs/api.md), made from the docstrings of eosctl.services."""
+"""Generate the page of the Python API (docs/api.md) from the docstrings of `eosctl.services`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final
 import eosctl.services
 
 EXAMPLE: Final = Path(__file__).resolve().parent.parent / "docs" / "examples" / "diagnose_files.py"
-#: The output of the example, for the snapshot and the folder that its test prepares.
+#: The output of the example, for the snapshot and folder of its test.
 OUTPUT: Final = EXAMPLE.with_suffix(".txt")
 MODULES: Final = (
     "diagnose",
@@ -148,7 +148,7 @@ def _module(module: ModuleType) -> Iterator[str]:
 
 
 def _signature(function: Any) -> Iterator[str]:
-    """Yield the signature as code; defaults that are objects of their own are left to the description."""
+    """Yield the signature as code; omit defaults that are objects."""
     parameters = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in parameters:
@@ -164,7 +164,7 @@ def _default(value: object) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return a docstring as Markdown: its sections become lists, its literals have one backtick."""
+    """Convert a docstring to Markdown: sections become lists."""
     first, *rest = _SECTION.split(text)
     parts = [first.rstrip()]
     for title, body in zip(rest[::2], rest[1::2], strict=True):

@@ -34,6 +34,6 @@ def _block(patterns: Sequence[str]) -> str:
 
 
 def render_category_index(items: Sequence[LogCategory]) -> str:
-    """Render the list of all categories, in the order in which they are tried."""
+    """Render the list of all categories, in matching order."""
     rows = "\n".join(f"| [{item.id}]({item.id}.md) | {item.severity} | {item.meaning} |" for item in items)
     return f"# Log categories\n\n| Category | Weight | Meaning |\n|---|---|---|\n{rows}\n"

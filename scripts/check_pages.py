@@ -1,4 +1,4 @@
-"""The pages of checks in the documentation, and the list of ids that were issued."""
+"""Generate the pages of checks, and the list of issued ids."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def render_check_index(checks: Sequence[Check]) -> str:
 
 
 def catalogue_lock(checks: Sequence[Check]) -> str:
-    """Render every id with its title, one a line; an id that was issued once is never used again."""
+    """Return every id with its title, one per line; issued ids are never reused."""
     return "".join(f"{check.id} {check.title}\n" for check in sorted(checks, key=lambda check: check.id))

@@ -1,7 +1,7 @@
-"""Find functions, methods, and classes that nothing outside of the tests uses.
+"""Find functions, methods, and classes that only tests use.
 
-Fields of structs, members of enums, and attributes of other libraries' objects are the shapes of data and are not
-searched. Commands, checks, and steps are found by their names and count as used. Everything else needs a reason.
+Struct fields, enum members, and attributes of other libraries' objects are not searched. Commands, checks, and steps
+are found by name and count as used. Everything else needs a reason.
 
     python -m scripts.dead_code
 """
@@ -24,7 +24,7 @@ from eosctl.lab.scenarios.steps.registry import STEPS
 ROOT: Final = Path(__file__).resolve().parent.parent
 SEARCHED: Final = ("eosctl", "spark_log_analytics", "scripts", "benchmarks")
 KINDS: Final = frozenset({"function", "method", "class", "property", "import", "unreachable_code"})
-#: Used by generated code and tools, or programs of their own.
+#: Used by generated code or external tools, or separate programs.
 NOT_REPORTED: Final = ("eosctl/wire/generated", "eosctl/wire/messages", "eosctl/demo/programs", "scripts/client_suites")
 DECORATORS: Final = ["@check", "@pytest.fixture"]
 
@@ -55,7 +55,7 @@ _FOR_TESTS: Final = {
         *("stop_listening", "decode_history", "packed_bytes", "queue_size", "read_components"),
     ),
 }
-#: Why a name is there though the search finds no use of it.
+#: The reasons for names without a use.
 ALLOWED: Final = {
     name: reason
     for reasons in ({f"called by {who}": names for who, names in _CALLED_BY.items()}, _NOT_YET, _FOR_TESTS)
@@ -65,7 +65,7 @@ ALLOWED: Final = {
 
 
 def command_functions(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield the names of the functions behind commands, those of groups included."""
+    """Yield the names of the functions of commands, including those of groups."""
     for entry in entries:
         module, _, attribute = entry.place.partition(":")
         if attribute == "COMMANDS":
@@ -75,7 +75,7 @@ def command_functions(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def unused() -> dict[str, str]:
-    """Return what is not used, by name, with its place."""
+    """Return the unused definitions by name, with their places."""
     search = Vulture(ignore_decorators=DECORATORS)
     search.scavenge([str(ROOT / folder) for folder in SEARCHED])
     named = {*command_functions(COMMANDS), *REHEARSAL_STEPS, *STEPS}
@@ -88,7 +88,7 @@ def unused() -> dict[str, str]:
 
 
 def main() -> int:
-    """Report what is not used and not allowed, and what is allowed and used; return 1 when there is any."""
+    """Report unlisted unused definitions and listed used ones; return 1 if there are any."""
     found = unused()
     problems = [place for name, place in found.items() if name not in ALLOWED]
     problems += [

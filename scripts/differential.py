@@ -1,8 +1,8 @@
-"""Play every scenario that needs no inner switch on the sandbox and on real Kafka, and print where they differ.
+"""Run every scenario without internal faults on the sandbox and on real Kafka, and print the differences.
 
     python -m scripts.differential [NAME]...
 
-The exit status is 0 when they differ nowhere, 1 when they do or a scenario could not be played, 2 for a wrong name.
+The exit status is 0 without differences, 1 with differences or a failed scenario, 2 for an unknown name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SEED = 1
 
 
 def play_both(script: Script) -> tuple[Verdict, Verdict]:
-    """Play a scenario on the sandbox and on real Kafka of the same release."""
+    """Run a scenario on the sandbox and on real Kafka of the same release."""
 
     async def play(engine: object) -> Verdict:
         with tempfile.TemporaryDirectory(prefix="eosctl-differential-") as directory:
@@ -43,7 +43,7 @@ def play_both(script: Script) -> tuple[Verdict, Verdict]:
 
 
 def differences(sandbox: Verdict, apache: Verdict) -> list[str]:
-    """Return the differing observations and answers. Both runs follow the same file, so steps are compared pairwise."""
+    """Return the differing observations and answers. Steps are compared pairwise."""
     told = [
         f"step {number} ({mine.actor}: {mine.action}): sandbox {mine.answer or 'takes it'}, "
         f"Kafka {real.answer or 'takes it'}"
@@ -58,7 +58,7 @@ def differences(sandbox: Verdict, apache: Verdict) -> list[str]:
 
 
 def main(names: Sequence[str]) -> int:
-    """Play, and return the exit status."""
+    """Run the scenarios, and return the exit status."""
     try:
         chosen = [find_script(name) for name in names] or [each for each in library().values() if not each.inner]
     except EosctlError as error:

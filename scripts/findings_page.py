@@ -1,4 +1,4 @@
-"""The page of commands that report findings: their formats and the options of their gate."""
+"""Generate the page of commands that report findings: their formats and gate options."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ GATES: Final = (
 
 
 class Offer(NamedTuple):
-    """What a command offers.
+    """The offer of a command.
 
     Attributes:
         command: The command without the program's name.
         formats: The values of `--output`.
-        gates: The options that decide the exit code.
+        gates: The options that determine the exit code.
     """
 
     command: str
@@ -46,7 +46,7 @@ class Offer(NamedTuple):
 
 
 def offers() -> tuple[Offer, ...]:
-    """Return what each command that reports findings offers."""
+    """Return the offer of each command that reports findings."""
     return tuple(map(_offer, REPORTING))
 
 

@@ -1,6 +1,6 @@
 """Write the generated pages of the documentation, the catalogues of check ids, and the index of `explain`.
 
-Run without arguments it writes; with `--check` it only says what differs and exits with 1.
+Without arguments, write the files; with `--check`, list the differences and exit with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "docs" / "api.md"
 IMPORTS = ROOT / "docs" / "images" / "imports.svg"
 REFERENCE = ROOT / "docs" / "reference"
-"""A folder with pages that people write, too."""
+"""A folder that also contains hand-written pages."""
 
 
 def pages() -> dict[Path, str]:
-    """Return every generated file's content by path."""
+    """Return the content of every generated file by path."""
     checks = ROOT / "docs" / "checks"
     schemas = ROOT / "docs" / "schemas"
     found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOGUE}
@@ -50,7 +50,7 @@ def pages() -> dict[Path, str]:
 
 
 def differing() -> list[Path]:
-    """Return the generated files that are missing, out of date, or no longer generated."""
+    """Return the generated files that are missing, outdated, or obsolete."""
     wanted = pages()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     folders = {path.parent for path in wanted if path.suffix in (".md", ".json") and path not in (API, INDEX)} - {
@@ -61,7 +61,7 @@ def differing() -> list[Path]:
 
 
 def main() -> int:
-    """Write or compare."""
+    """Write or compare the files."""
     if "--check" in sys.argv[1:]:
         found = differing()
         for path in found:

@@ -2,7 +2,7 @@
 
     python -m scripts.import_cycles [DIRECTORY]
 
-Exit status 1 when a cycle exists. Two files that need each other can be read, moved, or compiled only together.
+The exit status is 1 when a cycle exists.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ PACKAGES = ("eosctl", "spark_log_analytics")
 
 
 def import_graph(root: Path) -> dict[str, frozenset[str]]:
-    """Return the modules that each module of the product imports, wherever in the file."""
+    """Return the imports of each module of the product, anywhere in the file."""
     paths = {_module(path.relative_to(root)): path for name in PACKAGES for path in (root / name).rglob("*.py")}
     return {module: frozenset(_imported(path, paths)) - {module} for module, path in paths.items()}
 
 
 def find_cycle(graph: Mapping[str, Set[str]]) -> tuple[str, ...]:
-    """Return the modules of one cycle in order, the first one again at the end; empty when there is none."""
+    """Return the modules of a cycle in order, with the first one again at the end; empty without one."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -49,7 +49,7 @@ def _imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print one cycle, if any."""
+    """Print a cycle, if any."""
     cycle = find_cycle(import_graph(Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
     sys.stdout.write("\n  -> ".join(cycle) + "\n" if cycle else "No import cycle.\n")
     return 1 if cycle else 0

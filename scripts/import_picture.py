@@ -1,4 +1,4 @@
-"""Draw which packages import which (docs/images/imports.svg), from the sources and the layers of pyproject.toml.
+"""Draw the imports between packages (docs/images/imports.svg) from the sources and the layers of pyproject.toml.
 
 Every package below imports `model`, and all of them may import the modules `errors`, `text`, and `whole_file`: these
 arrows are left out, and so is an import that a longer path of arrows implies. `make docs` writes the file.
@@ -14,9 +14,9 @@ from typing import Final
 from scripts.import_cycles import import_graph
 
 SPARK: Final = "spark_log_analytics"
-#: Imported by everything, or by nothing.
+#: Imported by all packages, or by none.
 NOT_DRAWN: Final = frozenset({"cli", "__main__", "model", "errors", "text", "whole_file", "demo", "testing"})
-#: The layer whose row the package beside eosctl shares: above what it imports, below what imports it.
+#: The layer in whose row spark_log_analytics is drawn: above its imports, below its importers.
 BESIDE_SPARK: Final = "lab"
 MOST_PACKAGES: Final = 20
 
@@ -25,7 +25,7 @@ _LETTER: Final = 7.6
 
 
 def layers(root: Path) -> list[list[str]]:
-    """Return the packages that are drawn, row by row from the top."""
+    """Return the drawn packages, row by row from the top."""
     contracts = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     order = next(contract for contract in contracts if contract["id"] == "order")
     rows = []
@@ -39,7 +39,7 @@ def layers(root: Path) -> list[list[str]]:
 
 
 def package_imports(root: Path, drawn: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return which of the drawn packages each of them imports."""
+    """Return the drawn packages that each of them imports."""
     found: dict[str, set[str]] = {name: set() for name in drawn}
     for module, imported in import_graph(root).items():
         importer = _package(module)
@@ -49,7 +49,7 @@ def package_imports(root: Path, drawn: Sequence[str]) -> dict[str, frozenset[str
 
 
 def direct_only(imports: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:
-    """Return the imports that no longer path implies."""
+    """Return the imports without those that a longer path implies."""
     reached: dict[str, frozenset[str]] = {}
 
     def reach(name: str) -> frozenset[str]:
@@ -106,7 +106,7 @@ def _package(module: str) -> str:
 
 
 def _places(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Yield the middle of each box; rows are shifted against each other, so that arrows pass between boxes."""
+    """Yield the center of each box; rows are shifted, so that arrows pass between boxes."""
     for number, row in enumerate(rows):
         shift = (-110, 110, 0)[number % 3] if len(row) == 1 else 0
         for place, name in enumerate(row):

@@ -1,9 +1,9 @@
-"""Hold conversations that nobody wrote with a running broker: it must answer as the sandbox does.
+"""Run random conversations with a running broker, and compare its responses with the sandbox's.
 
     python -m scripts.improvise 4.3-tv2=HOST:PORT [--seeds 0:200] [--kind transactions] [--show SEED]
 
-Each conversation follows from its seed. What differs is told with the step at which it begins; `--show` prints one
-conversation up to there. The brokers should be as `tests/apache` starts them.
+Each conversation is determined by its seed. A difference is reported with its first step; `--show` prints a
+conversation up to there. The brokers should have the settings of `tests/apache`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scripts.transcript_runner.scenario import TARGETS
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Improvise, play, report; returns the exit status."""
+    """Run the conversations and report; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("brokers", nargs="+", type=_broker, metavar="TARGET=HOST:PORT")
     parser.add_argument("--seeds", default=range(100), type=_seeds, metavar="FROM:TO")
@@ -73,7 +73,7 @@ def _hold(addresses: Mapping[str, str], wanted: str, seeds: Sequence[int], *, te
 
 
 def _told(outcome: Outcome) -> list[str]:
-    """Lay out a conversation, a line for each step, up to the first difference."""
+    """Render a conversation, one line per step, up to the first difference."""
     last = int(outcome.differences[0].split()[1])
     return [
         f"  {number:3} {json.dumps({key: value for key, value in step.items() if key != 'client'})}"

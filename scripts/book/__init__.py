@@ -1,1 +1,1 @@
-"""The part of the book that is made from the program itself."""
+"""The generated part of the book."""

@@ -1,4 +1,4 @@
-"""Write the reference pages that are made from the program, below docs/reference; `make book` runs it."""
+"""Write the generated reference pages to docs/reference; run by `make book`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REFERENCE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference"
 
 
 def main() -> None:
-    """Replace all pages."""
+    """Replace all generated pages."""
     pages = {
         "licences": licences_page(),
         "messages": messages_page(),

@@ -1,4 +1,4 @@
-"""A page per command of the first level: what `--help` says, as Markdown."""
+"""Pages of the top-level commands: their `--help` as Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scripts.book.cells import cell, code
 
 
 def command_pages() -> dict[str, str]:
-    """Return the pages of all commands by the command's name, and their index as `index`."""
+    """Return the pages of all commands by name, and their index as `index`."""
     pages = {entry.name: _page(entry) for entry in COMMANDS}
     return pages | {"index": _index()}
 

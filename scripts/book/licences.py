@@ -1,4 +1,4 @@
-"""The page of licences: each package that eosctl installs, directly or through another, and under which terms."""
+"""The page of licenses: every direct and transitive dependency of eosctl."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from packaging.utils import canonicalize_name
 from scripts.book.cells import cell, code
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Packages that name none; they come with an extra alone, so that nobody installs them unasked.
+# Packages without license metadata; only an extra installs them.
 UNNAMED = {"jmxquery"}
 
 
 class Dependency(NamedTuple):
-    """A package that is installed with eosctl.
+    """An installed dependency of eosctl.
 
     Attributes:
-        name: As its index calls it.
-        version: The one that is installed here.
-        licence: An SPDX expression, or what the package says of itself.
-        extras: Which of eosctl's extras bring it; empty for the core.
+        name: Its name in the package index.
+        version: The installed version.
+        licence: An SPDX expression, or the package's own description.
+        extras: The extras of eosctl that install it; empty for the core.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Dependency(NamedTuple):
 
 
 def dependencies() -> list[Dependency]:
-    """Return what is installed with eosctl here, in the order of names."""
+    """Return the installed dependencies of eosctl, sorted by name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     core = _closure(project["dependencies"])
     brought = {extra: _closure(texts) for extra, texts in project["optional-dependencies"].items() if extra != "dev"}
@@ -54,7 +54,7 @@ def dependencies() -> list[Dependency]:
 
 
 def _closure(texts: Iterable[str]) -> dict[str, Distribution]:
-    """Return the packages that requirements bring, and those that these bring, as far as they are installed here."""
+    """Return the installed packages of requirements, with their own requirements."""
     found: dict[str, Distribution] = {}
     wanted = [(Requirement(text), "") for text in texts]
     while wanted:
@@ -73,7 +73,7 @@ def _closure(texts: Iterable[str]) -> dict[str, Distribution]:
 
 
 def licence_of(package: Distribution) -> str:
-    """Return what a package says of its licence: the SPDX expression, else the classifiers, else a short text."""
+    """Return a package's license: its SPDX expression, else its classifiers, else a short text."""
     if expressions := package.metadata.get_all("License-Expression"):
         return str(expressions[0])
     classifiers = [

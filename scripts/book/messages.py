@@ -1,7 +1,7 @@
-"""Every error message of the program, read from its source: what happened, why, what next, and the exit code.
+"""Every error message of the product, read from its source: what, why, next step, and exit code.
 
-A message is a call of `EosctlError` or of one of its kinds. Texts are shown as templates: what a message fills in
-stands in braces. `tests/architecture/test_messages.py` holds the rules that each of them keeps.
+A message is a call of `EosctlError` or a subclass. Texts are shown as templates with insertions in braces.
+`tests/architecture/test_messages.py` checks their rules.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ EXIT_CODES = {1: "The operation failed", 2: "The command line or an input makes 
 
 
 class Message(NamedTuple):
-    """One place that tells an error.
+    """A place in the source that raises an error.
 
     Attributes:
-        path: The module, from the project's root.
-        line: Where in it.
+        path: The module, relative to the project's root.
+        line: The line.
         kind: The class of the error.
         what: Template of the first part; None if it is computed elsewhere.
-        why: Of the second; empty if there is none.
-        next_step: Of the third; empty if there is none.
+        why: Template of the second part; empty without one.
+        next_step: Template of the third part; empty without one.
     """
 
     path: str
@@ -44,21 +44,21 @@ class Message(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A class of errors: its base and the exit code that it sets itself."""
+    """A class of errors: its base, and the exit code that it sets itself."""
 
     base: str
     exit_code: int | None
 
 
 def syntax_trees(root: Path = ROOT) -> dict[str, ast.Module]:
-    """Return the modules of the product that know errors, by path; the generated codec raises nothing of its own."""
+    """Return the syntax trees of the product's modules that mention errors, by path, except the generated codec."""
     texts = {
         path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
         for package in PACKAGES
         for path in sorted((root / package).rglob("*.py"))
         if "messages" not in path.parts
     }
-    # To parse everything would take seconds: first the words, then the syntax.
+    # Search the text first, since parsing every module takes seconds.
     names = {BASE}
     inherits = {
         (own, base) for text in texts.values() for own, base in re.findall(r"^class (\w+)\((\w+)\)", text, re.M)
@@ -70,7 +70,7 @@ def syntax_trees(root: Path = ROOT) -> dict[str, ast.Module]:
 
 
 def error_kinds(trees: dict[str, ast.Module]) -> dict[str, Kind]:
-    """Return every class that is an EosctlError, at any remove."""
+    """Return every direct or indirect subclass of EosctlError."""
     classes = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     found = {BASE: Kind("", 1)}
     while more := {
@@ -84,13 +84,13 @@ def error_kinds(trees: dict[str, ast.Module]) -> dict[str, Kind]:
 
 
 def takes_three_parts(node: ast.ClassDef) -> bool:
-    """Whether a kind is made as its base is; one that writes its own text of other parameters is read where it does."""
+    """Return whether a class is called like its base; one with other parameters is read where it builds its text."""
     own = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
     return not own or [argument.arg for argument in own[0].args.args[1:4]] == list(PARTS)
 
 
 def own_exit_code(node: ast.ClassDef) -> int | None:
-    """Return the exit code that a class sets in its body, as a member of `ExitCode`."""
+    """Return the exit code set in a class body, as a member of `ExitCode`."""
     for statement in node.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "exit_code":
             return ExitCode[ast.unparse(statement.value).removeprefix("ExitCode.")].value
@@ -104,7 +104,7 @@ def exit_code_of(kind: str, kinds: dict[str, Kind]) -> int:
 
 
 def messages_in(path: str, tree: ast.Module, kinds: dict[str, Kind]) -> Iterator[Message]:
-    """Yield the messages of a module, in the order of lines."""
+    """Yield the messages of a module in line order."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for node in sorted(calls, key=lambda call: call.lineno):
         kind = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -117,7 +117,7 @@ def messages_in(path: str, tree: ast.Module, kinds: dict[str, Kind]) -> Iterator
 
 
 def template(node: ast.expr) -> str | None:
-    """Return a text with its insertions in braces; None for what is computed as a whole."""
+    """Return a text with its insertions in braces; None if it is computed as a whole."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -134,7 +134,7 @@ def template(node: ast.expr) -> str | None:
 
 @cache
 def all_messages() -> tuple[list[Message], dict[str, Kind]]:
-    """Return every message of the product, and the kinds of errors there are."""
+    """Return every message of the product, and all classes of errors."""
     trees = syntax_trees()
     kinds = error_kinds(trees)
     return [message for path, tree in trees.items() for message in messages_in(path, tree, kinds)], kinds

@@ -1,4 +1,4 @@
-"""The catalogue of metrics and the names that do not exist, as one page."""
+"""The page of the metrics catalogue, with names that do not exist."""
 
 from __future__ import annotations
 

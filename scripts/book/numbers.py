@@ -1,4 +1,4 @@
-"""What was measured and proven, with commit, date and command: the records of benchmarks and of `make prove`."""
+"""The page of benchmarks and proofs: results with commit, date, and command."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _benchmarks() -> Iterator[str]:
     for topic, path in sorted(newest.items()):
         yield f"## {topic.replace('-', ' ').capitalize()}\n"
         program = topic.replace("-", "_")
-        # A table of several programs names its commands itself.
+        # A table of several programs contains its own commands.
         is_one = (RESULTS.parent / f"{program}.py").exists()
         yield f"`python -m benchmarks.{program}`, {_kept(path)}\n" if is_one else f"Measured {_kept(path)}\n"
         yield _below_ours(path.read_text(encoding="utf-8"))
@@ -55,13 +55,13 @@ def _kept(path: Path) -> str:
     asked = ["git", "log", "-1", "--format=%h", "--", str(path)]
     try:
         commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):  # an unpacked archive of the sources
+    except (OSError, subprocess.CalledProcessError):  # The sources come from an archive.
         commit = ""
     return f"{path.stem[:10]}, " + (f"commit {code(commit)}." if commit else "before it was committed.")
 
 
 def _below_ours(text: str) -> str:
-    """Put a table's own headings below those of this page, one level after the other."""
+    """Shift a table's headings below those of this page."""
     heading = re.compile(r"^#+(?= )", re.MULTILINE)
     levels = sorted({len(marks) for marks in heading.findall(text)})
     return heading.sub(lambda marks: "#" * (3 + levels.index(len(marks[0]))), text)

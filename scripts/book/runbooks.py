@@ -1,4 +1,4 @@
-"""A page per runbook of the library: for which symptoms, what never to do, and its decision tree."""
+"""A page per runbook of the library: symptoms, warnings, and decision tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scripts.book.cells import cell
 
 
 def runbook_pages() -> dict[str, str]:
-    """Return the pages by the runbook's id, and their index as `index`."""
+    """Return the pages by runbook id, and their index as `index`."""
     books = [source.book for source in library()]
     index = ["# Library of runbooks", "", *(f"- [{book.title}]({book.id}.md)" for book in books)]
     return {book.id: "\n".join(_page(book)) + "\n" for book in books} | {"index": "\n".join(index) + "\n"}

@@ -1,4 +1,4 @@
-"""An index of the JSON Schemas of results: which command prints which."""
+"""The index of JSON Schemas, with the commands that print them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `eosctl explain` tells, as pages: errors, exceptions, states, concepts."""
+"""Pages of `eosctl explain`: errors, exceptions, states, and concepts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TITLES: Final = {
 
 
 def term_pages() -> dict[str, str]:
-    """Return a page per kind of term, by its file's name."""
+    """Return a page per kind of term, by file name."""
     return {name: "\n".join(_page(kind, title, about)) for kind, (name, title, about) in _TITLES.items()}
 
 

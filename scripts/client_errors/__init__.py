@@ -1,1 +1,1 @@
-"""Write the table of the error names and texts of Kafka clients."""
+"""Generate the table of error names and texts of Kafka clients."""

@@ -1,11 +1,11 @@
-"""Write `eosctl/knowledge/reference/client_errors.tsv`: how each client names the errors of Kafka.
+"""Write `eosctl/knowledge/reference/client_errors.tsv`: each client's names of Kafka's errors.
 
 Usage: python -m scripts.client_errors FOLDER
 
-FOLDER holds what the clients declare:
+FOLDER contains the clients' declarations:
 
 - `java-*.tsv`: printed by `Errors.java` with a release's jars on the class path (kafka-clients, kafka-streams,
-  connect-api, connect-runtime, slf4j-api); of several releases the newest text counts, and names that are gone stay.
+  connect-api, connect-runtime, slf4j-api); of several releases the newest text is used, and removed names are kept.
 - `kerr.go` of franz-go (pkg/kerr), `sarama.go` (errors.go of Sarama), `segmentio.go` (error.go of kafka-go).
 - `kafkajs.js`: src/protocol/error.js of KafkaJS.
 
@@ -25,7 +25,7 @@ TABLE = Path(__file__).resolve().parents[2] / "eosctl" / "knowledge" / "referenc
 
 
 class Row(NamedTuple):
-    """One name of an error in one client."""
+    """A name of an error in a client."""
 
     client: str
     code: str

@@ -1,1 +1,1 @@
-"""Other projects' own tests of their Kafka clients, run against the sandbox."""
+"""The test suites of other Kafka clients, run against the sandbox."""

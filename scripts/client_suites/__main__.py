@@ -2,11 +2,10 @@
 
     python -m scripts.client_suites
 
-kafka-python's tests come with its source archive; aiokafka's are in its repository alone, which is cloned
-(EOSCTL_AIOKAFKA_REPOSITORY names another place of it). Both clients
-are installed into an environment of their own, and all is gone afterwards. The exit status is 0 when as many tests
-passed as are asked for: 50 of kafka-python's, which need no TLS broker of theirs and no broker with the id 0, and all
-20 of aiokafka's about transactions.
+kafka-python's tests come from its source archive; aiokafka's from a clone of its repository (EOSCTL_AIOKAFKA_REPOSITORY
+overrides the address). Both clients are installed into a temporary environment. The exit status is 0 when the required
+number of tests pass: 50 of kafka-python's, without those that need its own TLS broker or a broker with id 0, and all 20
+of aiokafka's transaction tests.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ SETTINGS = {
 
 
 class Suite(NamedTuple):
-    """What is asked of the tests of one client."""
+    """The required results of a client's tests."""
 
     name: str
-    required: int  # tests that have to pass
+    required: int  # Number of tests that must pass.
 
 
 def main() -> int:
-    """Run both suites; return 0 when each reaches its bar."""
+    """Run both suites; return 0 if each reaches its required number."""
     with tempfile.TemporaryDirectory(prefix="client-suites-") as folder:
         work = Path(folder)
         python = install(work / "environment")
@@ -64,7 +63,7 @@ def main() -> int:
 
 
 def install(directory: Path) -> Path:
-    """Make an environment with both clients; returns its interpreter."""
+    """Create an environment with both clients, and return its interpreter."""
     venv.create(directory, with_pip=True)
     python = directory / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES], check=True)
@@ -76,7 +75,7 @@ def run_kafka_python(python: Path, work: Path) -> Counter[str]:
     wanted = f"kafka-python=={KAFKA_PYTHON}"
     download = (python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", work, wanted)
     subprocess.run(download, check=True)
-    # tarfile has filters from Python 3.11.4 on only.
+    # tarfile has filters only from Python 3.11.4 on.
     subprocess.run(["tar", "-xf", work / f"kafka_python-{KAFKA_PYTHON}.tar.gz", "-C", work], check=True)
     directory = work / f"kafka_python-{KAFKA_PYTHON}"
     (directory / "test" / "__init__.py").touch()
@@ -92,11 +91,11 @@ def run_kafka_python(python: Path, work: Path) -> Counter[str]:
 
 
 def run_aiokafka(python: Path, work: Path) -> Counter[str]:
-    """Run the tests of transactions in the repository; their container is a sandbox, their Kerberos does nothing."""
+    """Run the transaction tests of the repository with a sandbox as their container and without Kerberos."""
     clone = work / "aiokafka-repository"
     git = ("git", "-c", "advice.detachedHead=false", "clone", "-q", "--depth", "1", "--branch", f"v{AIOKAFKA}")
     subprocess.run([*git, AIOKAFKA_REPOSITORY, clone], check=True)
-    directory = work / "aiokafka-tests"  # beside the sources, so that the installed package is what is tested
+    directory = work / "aiokafka-tests"  # Outside of the sources, so that the installed package is tested.
     shutil.copytree(clone / "tests", directory / "tests")
     shutil.copy(clone / "pyproject.toml", directory)
     (directory / "tests" / "ssl_cert").mkdir(exist_ok=True)
@@ -116,7 +115,7 @@ def run_aiokafka(python: Path, work: Path) -> Counter[str]:
 
 
 def run_tests(python: Path, directory: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Counter[str]:
-    """Run pytest and count how its tests ended."""
+    """Run pytest and count the results."""
     report = directory / "report.xml"
     options = ("-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", f"--timeout={TEST_LIMIT_S}")
     command = (str(python), "-m", "pytest", *options, f"--junit-xml={report}", *arguments)
@@ -127,7 +126,7 @@ def run_tests(python: Path, directory: Path, arguments: Sequence[str], environme
 
 
 def outcome(case: ET.Element) -> str:
-    """Return how a test ended."""
+    """Return the result of a test."""
     for tag, name in (("failure", "failed"), ("error", "error"), ("skipped", "skipped")):
         if case.find(tag) is not None:
             return name
@@ -135,7 +134,7 @@ def outcome(case: ET.Element) -> str:
 
 
 def is_reached(suite: Suite, counts: Counter[str]) -> bool:
-    """Print how a suite went; returns whether enough of its tests passed."""
+    """Print the results of a suite; return whether enough tests passed."""
     told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
     reached = counts["passed"] >= suite.required
     print(f"{suite.name}: {told}; asked for: {suite.required} passed: {'yes' if reached else 'NO'}", flush=True)

@@ -1,1 +1,1 @@
-"""Faults made on purpose, and whether the diagnoses name them and nothing else."""
+"""Inject faults, and check that the diagnoses report exactly these."""

@@ -1,10 +1,10 @@
-"""Inject faults into clusters of the sandbox, one and two at a time, and hold the diagnoses against them.
+"""Inject faults into sandbox clusters, individually and in pairs, and compare the diagnoses.
 
     python -m scripts.diagnosis_matrix [--seed N] [--alone] [--only NAME ...]
 
-Asked are `txn hanging` (with its verdict on aborting) and `group pending` on the running cluster, `txn blame` for every
-id, and `fsck` over the data directories of all brokers. Names are drawn by chance. Prints for each kind of verdict how
-many were right, wrong and missing, and exits with 1 when precision or recall is not 1.
+The diagnoses are `txn hanging` (with its verdict on aborting) and `group pending` on the running cluster, `txn blame`
+for every id, and `fsck` over all data directories. Names are random. Prints the number of right, wrong, and missing
+verdicts for each kind, and exits with 1 if precision or recall is below 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scripts.diagnosis_matrix.play import Outcome, groups_of, play, score
 
 
 def main() -> int:
-    """Play every fault alone and every two together."""
+    """Run every fault alone and every pair."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
     parser.add_argument("--alone", action="store_true", help="no two faults at once")

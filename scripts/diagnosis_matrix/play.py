@@ -1,4 +1,4 @@
-"""Making faults on a cluster of their own, diagnosing it as an operator would, and counting."""
+"""Inject faults into a separate cluster, run the diagnoses, and count the results."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from eosctl.cli import main as eosctl
 from eosctl.testing import SandboxThread
 from scripts.diagnosis_matrix.site import Fault, Site, Verdict
 
-#: A broker that verifies would refuse what comes late. The sandbox makes a partition's directory when it is first
-#: written; with one partition the coordinators' logs are whole on disk, as Kafka's always are.
+#: A verifying broker would reject late records. The sandbox creates a partition's directory with its first write; with
+#: one partition, the coordinators' logs are complete on disk, as in Kafka.
 SETTINGS: Final = {
     "transaction.partition.verification.enable": "false",
     "transaction.state.log.num.partitions": "1",
@@ -30,19 +30,19 @@ SETTINGS: Final = {
 
 
 class Outcome(NamedTuple):
-    """What the diagnoses said of one cluster."""
+    """The result of the diagnoses of a cluster."""
 
     expected: frozenset[Verdict]
     found: frozenset[Verdict]
 
     @property
     def is_exact(self) -> bool:
-        """Return whether nothing is wrong and nothing missing."""
+        """Return whether nothing is wrong or missing."""
         return self.expected == self.found
 
 
 def groups_of(faults: Iterable[Fault]) -> Iterator[tuple[Fault, ...]]:
-    """Yield every fault alone, and every two that can be on one cluster."""
+    """Yield every fault alone, and every pair that one cluster can have."""
     chosen = list(faults)
     yield from ((fault,) for fault in chosen)
     for one, other in combinations(chosen, 2):
@@ -51,7 +51,7 @@ def groups_of(faults: Iterable[Fault]) -> Iterator[tuple[Fault, ...]]:
 
 
 def play(faults: Iterable[Fault], seed: int) -> Outcome:
-    """Make faults on a cluster of their own, in an order of chance but what lasts at the end, and diagnose it."""
+    """Inject faults into a separate cluster in random order, lasting ones last, and run the diagnoses."""
     chance = random.Random(seed)
     order = list(faults)
     chance.shuffle(order)
@@ -66,12 +66,12 @@ def play(faults: Iterable[Fault], seed: int) -> Outcome:
 
 
 def plant_and_diagnose(site: Site, order: Sequence[Fault], directories: Callable[[], Iterable[Path]]) -> Outcome:
-    """Make faults one after the other, and diagnose.
+    """Inject faults one after the other, and run the diagnoses.
 
     Args:
         site: A cluster with the settings that the faults need.
-        order: The faults; what lasts at the end.
-        directories: Finds the data directories of all brokers.
+        order: The faults, lasting ones last.
+        directories: Returns the data directories of all brokers.
     """
     planted = [fault.plant(site) for fault in order]
     names = [name for one in planted for name in one.transactional_ids]
@@ -82,7 +82,7 @@ def plant_and_diagnose(site: Site, order: Sequence[Fault], directories: Callable
 def diagnose(
     bootstrap: str, directories: Iterable[Path], transactional_ids: Iterable[str], second_look_ms: int
 ) -> set[Verdict]:
-    """Ask everything that can be asked."""
+    """Run all diagnoses."""
     looks = ("--second-look-after", f"{second_look_ms}ms")
     address = ("-b", bootstrap)
     found: set[Verdict] = set()
@@ -111,7 +111,7 @@ def _items(*arguments: str) -> list[dict[str, Any]]:
 
 
 def score(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """Count right, wrong and missing verdicts by source and kind."""
+    """Count right, wrong, and missing verdicts by source and kind."""
     right: Counter[tuple[str, str]] = Counter()
     wrong: Counter[tuple[str, str]] = Counter()
     missing: Counter[tuple[str, str]] = Counter()

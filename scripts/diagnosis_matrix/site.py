@@ -1,4 +1,4 @@
-"""Where faults are made, what a diagnosis says, and what belongs to making a fault."""
+"""The cluster for faults, and the verdicts of diagnoses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.lab.scenarios.stage.stage import Stage
 
 
 class Verdict(NamedTuple):
-    """What a diagnosis says of one subject: a partition, a transactional id, or a group."""
+    """A verdict on a subject: a partition, a transactional id, or a group."""
 
     source: str
     kind: str
@@ -28,14 +28,14 @@ class Verdict(NamedTuple):
 
 
 class Planted(NamedTuple):
-    """A fault that was made: the ids that it is about, and the verdicts that must come of it, no others."""
+    """An injected fault: its ids, and the exact expected verdicts."""
 
     transactional_ids: tuple[str, ...]
     verdicts: frozenset[Verdict]
 
 
 class Site(NamedTuple):
-    """A cluster, and a source of names and choices; `sandbox` is None where the cluster is none."""
+    """A cluster, and a source of names and random choices; `sandbox` is None for other clusters."""
 
     bootstrap: str
     chance: random.Random
@@ -48,15 +48,15 @@ class Site(NamedTuple):
         return self.sandbox
 
     def name(self, kind: str) -> str:
-        """Draw a name that tells nothing."""
+        """Draw a meaningless name."""
         return f"{kind}-{self.chance.getrandbits(32):08x}"
 
     def stage(self) -> Stage:
-        """Return where scenarios of the lab can play."""
+        """Return the environment for scenarios of the lab."""
         return Stage(self.config(), now_ms, self.chance)
 
     def config(self) -> ClientConfig:
-        """Return how the cluster is reached."""
+        """Return the client configuration."""
         return ClientConfig(parse_endpoints(self.bootstrap, "matrix"), client_id=self.name("c"))
 
     def record(self) -> OutgoingRecord:
@@ -64,7 +64,7 @@ class Site(NamedTuple):
         return OutgoingRecord(self.name("k").encode(), b"{}")
 
     def run(self, work: Callable[[Client], Awaitable[Any]]) -> Any:
-        """Run a coroutine with a client of its own."""
+        """Run a coroutine with a separate client."""
 
         async def with_client() -> Any:
             async with connect(self.config(), chance=self.chance) as client:
@@ -74,16 +74,16 @@ class Site(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """How to make a fault.
+    """The definition of a fault.
 
     Attributes:
-        plant: Makes it and returns what must be said.
-        lasts: It holds on while the cluster is diagnosed (a link, a broker that is down), so it is made last, and never
-            two of them together.
-        alone: It changes what must be said of everything else, or takes long.
-        settings: What brokers need for it.
-        of_clients: Clients alone make it, so it can be made on any cluster of one broker.
-        second_look_ms: How long after the first the second look must come for it to be told from what is in time.
+        plant: Injects it and returns the expected verdicts.
+        lasts: It is active during the diagnoses (a link, a stopped broker), so it is injected last, and never with
+            another one.
+        alone: It changes the verdicts of other faults, or takes long.
+        settings: The required broker settings.
+        of_clients: Only clients inject it, so it works on any cluster with one broker.
+        second_look_ms: Minimum delay of the second pass that distinguishes it from a transaction in time.
     """
 
     plant: Callable[[Site], Planted]
@@ -95,17 +95,17 @@ class Fault(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """Return the name in the table."""
         return self.plant.__name__
 
 
 def now_ms() -> int:
-    """Return the time in ms."""
+    """Return the time in milliseconds."""
     return time.time_ns() // 1_000_000
 
 
 def says(*verdicts: tuple[str, str, object]) -> frozenset[Verdict]:
-    """Return verdicts of source, kind and subject."""
+    """Return verdicts with source, kind, and subject."""
     return frozenset(Verdict(source, kind, str(subject)) for source, kind, subject in verdicts)
 
 
@@ -117,13 +117,13 @@ def producer_of(
     clock_ms: Callable[[], int] = now_ms,
     dialect: TransactionDialect | None = TV1,
 ) -> TransactionalProducer:
-    """Return a producer that does not write before it is told."""
+    """Return a producer that writes only on request."""
     return TransactionalProducer(
         client, transactional_id, now_ms=clock_ms, transaction_timeout_ms=timeout_ms, dialect=dialect
     )
 
 
 async def partition_of(client: Client, site: Site, name: str | None = None) -> TopicPartition:
-    """Return the only partition of a topic, a new one if it has no name."""
+    """Return the single partition of a topic; create a topic without a name."""
     found = await ensure_topic(client, name or site.name("topic"), partition_count=1, replica_count=1)
     return found.partitions[0].partition

@@ -1,1 +1,1 @@
-"""Long runs of a sandbox in a process of its own: what grows, and what outlives a kill -9."""
+"""Long runs of a sandbox process: resource growth, and durability across kill -9."""

@@ -1,4 +1,4 @@
-"""What a process holds as time goes by, and whether it comes to hold more and more. Pure functions."""
+"""Detect resource growth of a process over time. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ MIB: Final = 1 << 20
 
 
 class Sample(NamedTuple):
-    """What the process held at a moment.
+    """The resources of the process at a point in time.
 
     Attributes:
-        at_s: When, since the run began.
+        at_s: Seconds since the start of the run.
         resident: Resident memory, bytes.
-        descriptors: Open file descriptors, sockets among them.
+        descriptors: Open file descriptors, including sockets.
         files: Files in the data directory.
         disk: Their size, bytes.
     """
@@ -28,13 +28,13 @@ class Sample(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How a quantity has changed after the warm-up.
+    """The change of a quantity after the warm-up.
 
     Attributes:
         quantity: A field of `Sample`.
         early: Its median in the first third of the time after the warm-up.
         late: Its median in the last third.
-        bound: By how much `late` may lie above `early`.
+        bound: The allowed difference between `late` and `early`.
     """
 
     quantity: str
@@ -54,20 +54,19 @@ class Growth(NamedTuple):
         return f"{self.quantity:<12} {early} -> {late}{name} (at most {bound} more): {verdict}"
 
 
-#: A leak of 100 bytes for each transaction of a mixed load of 70 a second is 25 MiB an hour; topics that a round leaves
-#: behind are 400 files.
+#: A leak of 100 bytes per transaction at 70 per second is 25 MiB an hour; topics left by a round are 400 files.
 BOUNDS: Final = {"resident": 10 * MIB, "descriptors": 20, "files": 150, "disk": 32 * MIB}
 
 
 def judge_growth(samples: Sequence[Sample], warm_up_s: float) -> list[Growth]:
-    """Compare the first with the last third of the time after the warm-up, by medians: rounds make waves.
+    """Compare the medians of the first and the last third of the time after the warm-up.
 
     Args:
-        samples: In the order of time.
-        warm_up_s: How long everything may grow: code is loaded, caches fill, logs reach their retention.
+        samples: In time order.
+        warm_up_s: Initial time of normal growth: code is loaded, caches fill, logs reach their retention.
 
     Raises:
-        ValueError: Fewer than six samples lie after the warm-up.
+        ValueError: There are fewer than six samples after the warm-up.
     """
     counted = [sample for sample in samples if sample.at_s >= warm_up_s]
     if len(counted) < 6:

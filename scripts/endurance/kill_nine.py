@@ -1,17 +1,17 @@
-"""Is anything lost that was acknowledged when the whole sandbox is killed (kill -9) at random moments?
+"""Check that acknowledged writes survive when the whole sandbox is killed (kill -9) at random times.
 
     python -m scripts.endurance.kill_nine [--kills 1000] [--rate 20] [--brokers 1] [--seed 1]
 
-All nodes share one process, and all of them end with it, in the middle of whatever they do: a batch half written, a
-transaction prepared and not completed, a snapshot begun. A third of the starts that follow are killed too, before they
-serve. Round follows round: each is a verification with all workloads, whose history is checked for lost and duplicated
-writes, torn transactions and offsets that went back; then the data directories are checked as `eosctl fsck` does.
-Topics of a round are removed after it, so that a thousand recoveries do not read a thousand rounds.
+All nodes share one process and are killed together, during any operation: a partly written batch, a prepared
+transaction, an unfinished snapshot. A third of the following starts are killed too, before they serve. Each round is a
+verification with all workloads. Its history is checked for lost and duplicate writes, torn transactions, and offsets
+that went back; then the data directories are checked as `eosctl fsck` does. Topics of a round are deleted after it,
+which keeps recoveries short.
 
-What a power cut takes with the page cache is not shown here: the fault `kill ... lose=N` is that.
+The loss of the page cache in a power failure is not tested here; see the fault `kill ... lose=N`.
 
-The exit status is 0 when nothing was lost, 1 when something was, and 4 when more than a tenth of the rounds decided
-nothing.
+The exit status is 0 when nothing was lost, 1 when something was, and 4 when more than a tenth of the rounds were
+inconclusive.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from scripts.endurance.sandbox_process import SandboxProcess, free_ports
 from scripts.endurance.short_lives import SETTINGS
 
 KILL: Final = "kill-process"
-#: `amount` is after how many ms a start is killed again; above this it is left alone.
+#: `amount` is the delay in milliseconds before a start is killed again; starts above this are not killed.
 LAST_MS_OF_START: Final = 500
 RANGE: Final = FaultRange(KILL, (0,), duration_ms=(0, 300), amount=(0, 3 * LAST_MS_OF_START))
 ROUND_S: Final = 30
@@ -56,17 +56,17 @@ class ProcessNemesis:
         self._sandbox = sandbox
 
     async def begin(self, fault: PlannedFault) -> None:
-        """Kill it."""
+        """Kill the process."""
         await asyncio.to_thread(self._sandbox.kill)
 
     async def end(self, fault: PlannedFault) -> None:
-        """Start it again, perhaps at the second attempt."""
+        """Start the process, possibly with a second attempt."""
         if fault.amount < LAST_MS_OF_START:
             await asyncio.to_thread(self._sandbox.kill_in_start, fault.amount)
         await self.heal()
 
     async def heal(self) -> None:
-        """Start it if it does not run; on a machine too busy for a start, again."""
+        """Start the process if it does not run; retry on an overloaded machine."""
         for tries_left in reversed(range(_TRIES)):
             if self._sandbox.running is not None:
                 return
@@ -78,13 +78,13 @@ class ProcessNemesis:
 
 
 async def disturbed_by_kills(sandbox: SandboxProcess) -> Target:
-    """Return the cluster of a sandbox with nothing but its end for a fault."""
+    """Return the cluster of a sandbox with kills as its only fault."""
     target = await running_cluster(sandbox.config)
     return replace(target, ranges=(RANGE,), nemesis=ProcessNemesis(sandbox))
 
 
 async def kill_often(sandbox: SandboxProcess, work: Work, kill_count: int) -> list[Round]:
-    """Play rounds until the sandbox was killed so often."""
+    """Run rounds until the sandbox was killed `kill_count` times."""
     target = await disturbed_by_kills(sandbox)
     rounds: list[Round] = []
     while sandbox.kill_count < kill_count:
@@ -98,7 +98,7 @@ async def kill_often(sandbox: SandboxProcess, work: Work, kill_count: int) -> li
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run it."""
+    """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--rate", type=float, default=20, help="transactions per second of each of seven workloads")

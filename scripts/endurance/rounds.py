@@ -1,4 +1,4 @@
-"""One round of a long run: a verification on a sandbox that goes on running, and the files that the round has left."""
+"""A round of a long run: a verification on a running sandbox, and a check of the resulting files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eosctl.storage.throttled_reader import ThrottledReader
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
-#: A busy machine may keep a cluster from coming to rest; what is lost or wrong is an anomaly all the same.
+#: An overloaded machine may keep a cluster from settling; lost or wrong records are anomalies in any case.
 _SETTLE_MS: Final = 120_000
 _SECOND_LOOK_S: Final = 2.0
 _READ_BYTES_PER_S: Final = 200 << 20
@@ -29,14 +29,14 @@ _READ_BYTES_PER_S: Final = 200 << 20
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What every round does.
+    """The parameters of every round.
 
     Attributes:
-        duration_s: How long transactions are begun.
+        duration_s: How long transactions are started.
         rate_per_s: Transactions per second of each workload.
-        nemeses: Who disturbs it.
-        gap_ms: Pause between two faults, on average.
-        seed: Of the first round; later ones count on.
+        nemeses: The nemeses.
+        gap_ms: Average pause between two faults.
+        seed: Seed of the first round; incremented for each later one.
     """
 
     duration_s: int
@@ -47,7 +47,7 @@ class Work:
 
 
 class FileFinding(NamedTuple):
-    """What `fsck` found wrong in the data directories: how often, and the first of them."""
+    """A finding of `fsck` in the data directories: its count, and the first one."""
 
     severity: FsckSeverity
     kind: str
@@ -60,17 +60,17 @@ class FileFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What came of one.
+    """The result of a round.
 
     Attributes:
-        verdict: Of the history.
-        headline: In one sentence.
-        committed_count: Transactions that were committed.
-        fault_count: Faults that were made.
-        anomaly_counts: What is wrong with the history, by kind.
-        reasons: Why the round decides nothing, where it does not.
-        findings: What is wrong in the data directories; remarks are left out.
-        states_met: How often faults met transactions in each state.
+        verdict: The verdict on the history.
+        headline: The verdict as a sentence.
+        committed_count: Number of committed transactions.
+        fault_count: Number of faults.
+        anomaly_counts: Anomalies of the history, by kind.
+        reasons: Why the round is inconclusive, if it is.
+        findings: Findings in the data directories, without remarks.
+        states_met: How often faults occurred in each state of a transaction.
     """
 
     verdict: Verdict
@@ -84,18 +84,18 @@ class Round:
 
     @property
     def is_wrong(self) -> bool:
-        """Return whether a promise was broken, in what clients saw or in the files."""
+        """Return whether the history or the files violate a guarantee."""
         return bool(self.anomaly_counts) or any(found.severity is FsckSeverity.ERROR for found in self.findings)
 
     def troubles(self) -> list[str]:
-        """Return all that is wrong or undecided, a line each; warnings about files are not."""
+        """Return all violations and inconclusive results, one per line; without warnings about files."""
         anomalies = [f"{count} {kind}" for kind, count in self.anomaly_counts]
         errors = [str(found) for found in self.findings if found.severity is FsckSeverity.ERROR]
         return [*anomalies, *self.reasons, *errors]
 
 
 def warnings_of(rounds: Sequence[Round]) -> list[str]:
-    """Return a line for each kind of warning about files, with how many rounds had it and the first of them."""
+    """Return a line for each kind of warning about files, with the number of rounds and the first warning."""
     by_kind: dict[str, list[FileFinding]] = {}
     for done in rounds:
         for found in done.findings:
@@ -105,7 +105,7 @@ def warnings_of(rounds: Sequence[Round]) -> list[str]:
 
 
 async def play_round(number: int, work: Work, target: Target, data_dirs: Sequence[Path]) -> Round:
-    """Play a verification, check the data directories before its topics go, and remove the topics."""
+    """Run a verification, check the data directories before its topics are deleted, and delete the topics."""
     plan = VerifyPlan(
         prefix=f"round-{number}",
         seed=work.seed + number,
@@ -150,7 +150,7 @@ def _states_met(coverage: CoverageTable | None) -> dict[str, int]:
 
 
 def check_files(data_dirs: Sequence[Path]) -> tuple[FileFinding, ...]:
-    """Check data directories as `eosctl fsck` does, and return its warnings and errors by kind."""
+    """Check data directories as `eosctl fsck` does, and return the warnings and errors by kind."""
     reader = ThrottledReader(_READ_BYTES_PER_S, time.monotonic, time.sleep)
     surveyed = [survey_data_dir(directory) for directory in data_dirs]
     found = inspect_data_dirs(surveyed, reader.read, lambda: time.sleep(_SECOND_LOOK_S))

@@ -1,4 +1,4 @@
-"""A sandbox in a process of its own: started, looked at, killed, and started again on its files and ports."""
+"""A sandbox process that is started, measured, killed, and restarted on its files and ports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROGRAM: Final = "eosctl.sandbox.process.main"
 
 
 class SandboxProcess:
-    """One sandbox; `starts_s` tells how long each start took."""
+    """A sandbox process; `starts_s` are the durations of its starts."""
 
     def __init__(self, spec: SandboxSpec) -> None:
         self.spec = spec
@@ -37,7 +37,7 @@ class SandboxProcess:
 
     @property
     def config(self) -> ClientConfig:
-        """How to connect; ports stay the same."""
+        """Return the client configuration; ports stay the same."""
         ports = range(self.spec.port_base or 0, (self.spec.port_base or 0) + self.spec.brokers)
         return ClientConfig(parse_endpoints(",".join(f"127.0.0.1:{port}" for port in ports), "the sandbox"))
 
@@ -58,7 +58,7 @@ class SandboxProcess:
         self.starts_s.append(time.monotonic() - began)
 
     def kill(self) -> None:
-        """End it as kill -9 does and wait until it is gone."""
+        """Kill it like kill -9, and wait until it has ended."""
         running, self.running = self.running, None
         if running is None:
             return
@@ -67,11 +67,11 @@ class SandboxProcess:
         self.kill_count += 1
 
     def kill_in_start(self, after_ms: int) -> None:
-        """Start it and end it as kill -9 does so long after its process began: before, or just after, it serves."""
+        """Start it, and kill it like kill -9 after a delay, before or shortly after it serves."""
         known = {child.pid for child in psutil.Process().children()}
 
         def start() -> None:
-            with contextlib.suppress(SandboxFailed):  # it was killed first
+            with contextlib.suppress(SandboxFailed):  # It was killed first.
                 self.start()
 
         starting = threading.Thread(target=start)
@@ -87,13 +87,13 @@ class SandboxProcess:
             self.running = None
 
     def stop(self) -> None:
-        """Stop it in order; harmless when it does not run."""
+        """Stop it cleanly; no effect if it does not run."""
         running, self.running = self.running, None
         if running is not None:
             manage.stop(running)
 
     def sample(self, at_s: float) -> Sample | None:
-        """Look at what it holds; None while it does not run."""
+        """Measure its resources; None while it does not run."""
         if self.running is None:
             return None
         process = psutil.Process(self.running.pid)
@@ -102,7 +102,7 @@ class SandboxProcess:
 
 
 def _await_child(known: set[int], starting: threading.Thread) -> psutil.Process | None:
-    """Return the process that a start has made, as soon as it runs the sandbox's program."""
+    """Return the process of a start once it runs the sandbox's program."""
     while starting.is_alive():
         for child in psutil.Process().children():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -113,7 +113,7 @@ def _await_child(known: set[int], starting: threading.Thread) -> psutil.Process 
 
 
 def free_ports(count: int) -> int:
-    """Return the first of `count` ports of the loopback in a row that nobody listens on.
+    """Return the first of `count` consecutive free loopback ports.
 
     Raises:
         OSError: There are none.
@@ -137,7 +137,7 @@ def _is_free(port: int) -> bool:
 
 
 def _size_of(root: Path) -> tuple[int, int]:
-    """Count files and their bytes; what goes meanwhile is not counted."""
+    """Return the number of files and their bytes; files deleted meanwhile are skipped."""
     count = size = 0
     for folder, _, names in os.walk(root):
         for name in names:

@@ -1,6 +1,6 @@
-"""Broker settings for long runs: what Kafka keeps for a day or a week goes within minutes.
+"""Broker settings for long runs: retention and expiration of minutes instead of days.
 
-So an hour has many of its lives in it, and a start after a kill reads minutes of logs and not hours.
+So a run of an hour covers many expirations, and recoveries read only minutes of logs.
 """
 
 from __future__ import annotations

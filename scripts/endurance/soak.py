@@ -1,21 +1,20 @@
-"""Hours of mixed load with random faults on one sandbox: is anything broken, and does anything grow?
+"""Run mixed load with random faults on a sandbox for hours, and check for violations and resource growth.
 
     python -m scripts.endurance.soak [--minutes 60] [--round-seconds 60] [--rate 10] [--brokers 3] [--seed 1]
 
-The sandbox is a process of its own that runs the whole time. Round follows round: each is a verification with all
-workloads, whose history is checked. Meanwhile what the cluster says of its offsets and leaders is held against the
-invariants of replication; after each round its data directories are checked as `eosctl fsck` does, and the round's
-topics are removed.
+The sandbox is one process for the whole run. Each round is a verification with all workloads and a checked history.
+Meanwhile, the cluster's offsets and leaders are compared with the invariants of replication. After each round its data
+directories are checked as `eosctl fsck` does, and the round's topics are deleted.
 
-Every few seconds the process is measured. Retention is on: topics go with their round, transactional ids, offsets and
-producers expire, logs are compacted. So everything has an upper bound, and after the warm-up (the first quarter)
-memory, descriptors, files and their size must not go on growing: the bounds are in `growth.py`.
+The process is measured every few seconds. Topics are deleted after their round; transactional ids, offsets, and
+producers expire; logs are compacted. So all resources are bounded, and after the warm-up (the first quarter) memory,
+descriptors, files, and their size must not grow further. `growth.py` has the bounds.
 
-`fsck` warns of producers that are missing in a snapshot, as Kafka's day for them cannot be over: here it is a minute.
-Warnings are told and do not count.
+`fsck` warns about producers that are missing in a snapshot, since it assumes Kafka's expiration of a day instead of a
+minute. Warnings are printed but do not count.
 
-The exit status is 0 when no round broke a promise and nothing grew, 1 when one did, and 4 when more than a tenth of the
-rounds decided nothing.
+The exit status is 0 without violations and growth, 1 with any, and 4 when more than a tenth of the rounds were
+inconclusive.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ INCOMPLETE: Final = 4
 
 
 class Watcher:
-    """Measures the process, and holds what the cluster says of itself against the invariants of replication."""
+    """Measures the process, and checks the cluster's status against the invariants of replication."""
 
     def __init__(self, sandbox: SandboxProcess, began: float) -> None:
         self._sandbox = sandbox
@@ -64,13 +63,13 @@ class Watcher:
         self.look_count = 0
 
     async def watch(self) -> None:
-        """Look until cancelled."""
+        """Measure until cancelled."""
         while True:
             await asyncio.sleep(SAMPLE_EVERY_S)
             sample = self._sandbox.sample(time.monotonic() - self._began)
             if sample is not None:
                 self.samples.append(sample)
-            with contextlib.suppress(EosctlError):  # it is slow to answer while much goes on
+            with contextlib.suppress(EosctlError):  # The process responds slowly under load.
                 await self._look()
 
     async def _look(self) -> None:
@@ -85,7 +84,7 @@ class Watcher:
 
 
 def replicas_of(status: dict[str, Any], at_ms: int) -> list[ReplicaSeen]:
-    """Return the leaders that a sandbox's status tells of, as a history has them; only their offsets are in it."""
+    """Return the leaders of a sandbox's status in the format of a history, with their offsets only."""
     return [
         ReplicaSeen(
             at_ms,
@@ -106,7 +105,7 @@ def replicas_of(status: dict[str, Any], at_ms: int) -> list[ReplicaSeen]:
 
 
 async def soak(sandbox: SandboxProcess, work: Work, duration_s: float) -> tuple[list[Round], Watcher]:
-    """Play rounds until the time is over."""
+    """Run rounds until the time is over."""
     target = await running_cluster(sandbox.config)
     began = time.monotonic()
     watcher = Watcher(sandbox, began)
@@ -133,7 +132,7 @@ def tell_round(number: int, done: Round, watcher: Watcher) -> None:
 
 
 def judge(rounds: Sequence[Round], watcher: Watcher, duration_s: float) -> int:
-    """Print what the run has shown and return the exit status."""
+    """Print the results of the run, and return the exit status."""
     growth = judge_growth(watcher.samples, duration_s * WARM_UP_SHARE)
     wrong = [done for done in rounds if done.is_wrong]
     undecided = [done for done in rounds if done.verdict is Verdict.UNDECIDED]
@@ -155,7 +154,7 @@ def judge(rounds: Sequence[Round], watcher: Watcher, duration_s: float) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run it."""
+    """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60, help="how long rounds are begun")
     parser.add_argument("--round-seconds", type=int, default=60, help="work of each round")

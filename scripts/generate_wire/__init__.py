@@ -1,1 +1,1 @@
-"""Turn the message tables into the code of `eosctl.wire.messages`."""
+"""Generate the code of `eosctl.wire` from the message tables."""

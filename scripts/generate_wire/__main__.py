@@ -1,4 +1,4 @@
-"""Write the generated code; with `--check`, only report whether it is what the tables say."""
+"""Write the generated code; with `--check`, only report whether it is up to date."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scripts.generate_wire.modules import generate
 
 
 def main() -> int:
-    """Write or check."""
+    """Write or check the code."""
     if "--check" in sys.argv[1:]:
         stale = stale_files(generate())
         for name in stale:

@@ -1,4 +1,4 @@
-"""Straight-line decoders: runs of fixed-width fields become one unpack, lengths of one byte stay inline."""
+"""Generate straight-line decoders: fixed-width fields are unpacked together, one-byte lengths are read inline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scripts.generate_wire.structs import FORMATS, Struct, Structs
 
 
 class Decoder:
-    """Writes the body of one `decode` function; `p` is always the position in the buffer."""
+    """Generates the body of a `decode` function; `p` is the current position in the buffer."""
 
     def __init__(self, source: Source, structs: Structs, section: Section, layout: Layout) -> None:
         self.source = source
@@ -20,7 +20,7 @@ class Decoder:
         self.layout = layout
         self.preserves = structs.preserves_tags(section)
         self.run: list[tuple[str, str]] = []
-        self.unchecked = False  # a slice was taken that may have been cut short by the buffer's end
+        self.unchecked = False  # Whether a slice may have been cut off by the buffer's end.
 
     def write(self) -> None:
         """Write the whole body."""
@@ -32,7 +32,7 @@ class Decoder:
         self.source.line(f"return {message}, p")
 
     def struct(self, struct: Struct, slots: tuple[Slot, ...]) -> str:
-        """Read a struct; return the expression that builds it, good once the run is flushed."""
+        """Read a struct; return the expression that builds it, valid after the run is flushed."""
         values = {slot.field.name: self.slot(slot) for slot in slots if slot.field.tag is None}
         if self.layout.flexible:
             values |= self.tags([slot for slot in slots if slot.field.tag is not None])
@@ -41,7 +41,7 @@ class Decoder:
         return f"{struct.name}({', '.join(arguments)})"
 
     def constant(self, default: str) -> str:
-        """Use a default; a struct's is made once for the module."""
+        """Use a default; a struct's default is created once per module."""
         if default == "ZERO_UUID" or default_name(default) != default:
             self.source.constants.add(default)
         return default_name(default)
@@ -53,7 +53,7 @@ class Decoder:
         return self.value(slot, self.source.name(slot.field.name), slot.nullable)
 
     def value(self, slot: Slot, name: str, nullable: bool) -> str:
-        """Read one value into a variable."""
+        """Read a value into a variable."""
         kind = slot.field.type
         if kind in FORMATS:
             self.run.append((FORMATS[kind], name))
@@ -64,7 +64,7 @@ class Decoder:
         struct = self.structs.of(self.section, slot.field)
         if not nullable:
             return self.struct(struct, slot.slots)
-        tagged = slot.field.tag is not None  # null is 0 in a tag and -1 elsewhere
+        tagged = slot.field.tag is not None  # Null is 0 in a tag and -1 elsewhere.
         self.run.append(("B" if tagged else "b", "n"))
         self.flush()
         with self.source.block("if not n:" if tagged else "if n < 0:"):
@@ -129,7 +129,7 @@ class Decoder:
         return name
 
     def numbers(self, slot: Slot, name: str) -> None:
-        """Read an array of numbers: a short one with a prepared format."""
+        """Read an array of numbers; short ones with a prepared format."""
         line, block, helper = self.source.line, self.source.block, self.source.helper
         form = FORMATS[slot.field.type]
         size = calcsize(f">{form}")
@@ -148,7 +148,7 @@ class Decoder:
                 line(f'{name}, p = {helper("read_many")}("{form}", buffer, p, n)')
 
     def elements(self, slot: Slot, name: str) -> None:
-        """Read an array of structs, texts or uuids in a loop."""
+        """Read an array of structs, texts, or UUIDs in a loop."""
         line, block, helper = self.source.line, self.source.block, self.source.helper
         if self.layout.flexible:
             with block("if not 0 < n < 128:"):
@@ -166,7 +166,7 @@ class Decoder:
             line(f"{name}.append({element})")
 
     def copied_count(self, of: str) -> str:
-        """Copy `n`, which the body of a loop uses too: a compiled `range(n)` would end where it stands by then."""
+        """Copy `n`, which the loop body modifies too; a compiled `range(n)` would use the new value."""
         count = self.source.name(f"{of}_count")
         self.source.line(f"{count} = n")
         return count
@@ -201,7 +201,7 @@ class Decoder:
         return values
 
     def tag_loop(self, known: list[Slot], values: dict[str, str]) -> None:
-        """Read the tags that are there, each over its field's default."""
+        """Read the present tags, each over its field's default."""
         line, block = self.source.line, self.source.block
         tag, size, end = (self.source.name(name) for name in ("tag_number", "tag_size", "tag_end"))
         if self.preserves:
@@ -241,13 +241,13 @@ class Decoder:
             self.source.line(f"raise {self.source.helper('LengthError')}")
 
     def flush(self) -> None:
-        """Read the waiting fixed-width fields and move behind them."""
+        """Read the pending fixed-width fields and advance behind them."""
         size = self._unpack()
         if size:
             self.source.line(f"p += {size}")
 
     def flush_to_length(self) -> None:
-        """Read the waiting fields and a length's first byte into `n`; stay on that byte."""
+        """Read the pending fields and the first byte of a length into `n`; stay at that byte."""
         self.run.append(("B", "n"))
         size = self._unpack()
         if size > 1:
@@ -269,7 +269,7 @@ class Decoder:
 
 
 def default_name(default: str) -> str:
-    """Name the constant of a struct's default; leave other defaults as they are."""
+    """Return the constant of a struct's default; return other defaults unchanged."""
     if default.endswith("()") and default != "()":
         return f"DEFAULT_{default[:-2]}"
     return default

@@ -1,4 +1,4 @@
-"""Straight-line encoders: the message becomes a list of byte strings that are joined once."""
+"""Generate straight-line encoders: the message becomes a list of byte strings, joined once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scripts.generate_wire.structs import FORMATS, Struct, Structs
 
 
 class Encoder:
-    """Writes the body of one `encode` function.
+    """Generates the body of an `encode` function.
 
-    Fixed-width fields wait in `run` until something of another kind comes; whole expressions wait in
-    `pieces` until the flow branches, so that a message without arrays is a single expression.
+    Fixed-width fields stay in `run` until another type of field follows. Complete expressions stay in `pieces` until
+    the control flow branches, so that a message without arrays is a single expression.
     """
 
     def __init__(self, source: Source, structs: Structs, section: Section, layout: Layout) -> None:
@@ -39,7 +39,7 @@ class Encoder:
         self.source.line(f"return {self.joined()}")
 
     def joined(self) -> str:
-        """Return the expression of everything that was written."""
+        """Return the expression of the whole message."""
         if self.branched:
             return f'b"".join({self.out})'
         if len(self.pieces) > 3:
@@ -47,7 +47,7 @@ class Encoder:
         return " + ".join(self.pieces) or 'b""'
 
     def struct(self, struct: Struct, slots: tuple[Slot, ...], value: str) -> None:
-        """Take the fields that the version has from a struct and write them."""
+        """Read the fields of a version from a struct, and write them."""
         wanted = {slot.field.name for slot in slots}
         if self.preserves:
             wanted.add("unknown_tags")
@@ -57,7 +57,7 @@ class Encoder:
         self.fields(slots, names)
 
     def fields(self, slots: Sequence[Slot], names: dict[str, str]) -> None:
-        """Write fields whose values are in variables."""
+        """Write fields with values in variables."""
         for slot in slots:
             if slot.field.tag is None:
                 self.refuse_null(slot, names[slot.field.name])
@@ -66,7 +66,7 @@ class Encoder:
             self.tags([slot for slot in slots if slot.field.tag is not None], names)
 
     def refuse_null(self, slot: Slot, value: str) -> None:
-        """Refuse null in a field that other versions allow it in, and this one does not."""
+        """Reject null in a field that is nullable only in other versions."""
         if not slot.nullable and (slot.field.nullable is not None or slot.field.type == "records"):
             with self.source.block(f"if {value} is None:"):
                 self.source.line(f'raise ValueError("{slot.field.name} cannot be null in this version")')
@@ -79,7 +79,7 @@ class Encoder:
             self.value(slot, value, slot.nullable)
 
     def value(self, slot: Slot, value: str, nullable: bool) -> None:
-        """Write one value that is no array."""
+        """Write a single value."""
         kind = slot.field.type
         if kind in FORMATS:
             self.run.append((FORMATS[kind], value))
@@ -118,7 +118,7 @@ class Encoder:
         self.pieces.append(body)
 
     def length(self, size: str, form: str) -> None:
-        """Write a length or a count; a compact one joins the run as a byte where it fits into one."""
+        """Write a length or a count; a compact one joins the run as a byte if it fits into one."""
         if not self.layout.flexible:
             self.run.append((form, size))
             self.flush()
@@ -167,7 +167,7 @@ class Encoder:
                 self.emit()
 
     def numbers(self, slot: Slot, value: str) -> None:
-        """Write an array of numbers: a short one with a prepared format."""
+        """Write an array of numbers; short ones with a prepared format."""
         self.flush()
         form, compact = FORMATS[slot.field.type], self.layout.flexible
         table = self.source.struct("compact_packers" if compact else "packers", form)
@@ -181,7 +181,7 @@ class Encoder:
         self.pieces.append(f"({piece})")
 
     def tags(self, known: list[Slot], names: dict[str, str]) -> None:
-        """Write a tag section: the fields that differ from their defaults, then the unknown ones."""
+        """Write a tag section: the fields that differ from their defaults, then unknown ones."""
         if not known and not self.preserves:
             self.run.append(("x", ""))
             return
@@ -204,13 +204,13 @@ class Encoder:
         self.pieces.append(tagged)
 
     def inner(self, slot: Slot, value: str) -> str:
-        """Write a tagged value on its own; return its expression."""
+        """Write a tagged value separately; return its expression."""
         outer = self.run, self.pieces, self.out, self.branched
         self.run, self.pieces, self.out, self.branched = [], [], self.source.name("inner"), False
         start = len(self.source.lines)
         has_null_marker = slot.field.is_struct and not slot.field.is_array
         if self.structs.default(self.section, slot.field) == "None" and not has_null_marker:
-            slot = slot._replace(nullable=False)  # null is the default here, and a default is not written
+            slot = slot._replace(nullable=False)  # Null is the default here, and defaults are omitted.
         self.slot(slot, value)
         self.flush()
         if self.branched:
@@ -242,13 +242,13 @@ class Encoder:
         return f"{self.source.struct('pack', form)}({', '.join(name for char, name in run if char != 'x')})"
 
     def flush(self) -> None:
-        """Turn the waiting run into a piece."""
+        """Convert the pending run to a piece."""
         if self.run:
             self.pieces.append(self.packed(self.run))
             self.run = []
 
     def emit(self) -> None:
-        """Put the waiting pieces into the list, as the flow branches after them."""
+        """Append the pending pieces to the list, before the control flow branches."""
         self.branched = True
         if len(self.pieces) == 1:
             self.source.line(f"{self.out}.append({self.pieces[0]})")

@@ -1,4 +1,4 @@
-"""Bring the files below `eosctl/wire` in line with the tables."""
+"""Write and compare the generated files in `eosctl/wire`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BY_HAND = "generated/__init__.py"
 
 
 def stale_files(wanted: Mapping[str, str], wire: Path = WIRE) -> list[str]:
-    """List the files that differ from what the tables say, including missing and surplus ones."""
+    """Return the files that differ from the tables, including missing and obsolete ones."""
     folders = (wire / "messages", wire / "generated")
     present = {path.relative_to(wire).as_posix() for folder in folders for path in folder.rglob("*.py")} - {BY_HAND}
     changed = [name for name in wanted if name in present and (wire / name).read_bytes() != wanted[name].encode()]
@@ -23,10 +23,10 @@ def stale_files(wanted: Mapping[str, str], wire: Path = WIRE) -> list[str]:
 
 
 def write_files(wire: Path = WIRE) -> list[str]:
-    """Write what differs, remove what is surplus, and return the paths of both below `wire`.
+    """Write changed files, delete obsolete ones, and return their paths.
 
-    The stamp goes first and comes last, so an interrupted run leaves a codec that its users refuse. Each file appears
-    whole, so two runs at the same time do no harm. The stamp's time is that of the tables as they were read.
+    The stamp is deleted first and written last, so an interrupted run leaves a codec that is rejected. Each file is
+    written atomically, so concurrent runs are harmless. The stamp's time is that of the tables as they were read.
     """
     read_at_ns = time.time_ns()
     wanted = generate()

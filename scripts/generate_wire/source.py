@@ -1,4 +1,4 @@
-"""Lines of Python with an indent, and names that are free."""
+"""Builder of Python source with indentation and unique names."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import keyword
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: What the generated functions use themselves.
+#: Names that the generated functions use themselves.
 RESERVED = frozenset(("buffer", "position", "p", "n", "q", "len", "range", "message", "explain"))
 
 
 class Source:
-    """Collects the lines of one function and the struct formats that it needs."""
+    """Collects the lines of a function and the struct formats that it needs."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -27,14 +27,14 @@ class Source:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """Add a line that opens a block, and what follows below it."""
+        """Add a line that opens a block, with the following lines indented."""
         self.line(head)
         self.indent += 1
         yield
         self.indent -= 1
 
     def name(self, wanted: str) -> str:
-        """Take a name that no other variable of the function has."""
+        """Return a name that no other variable of the function has."""
         free = f"{wanted}_" if keyword.iskeyword(wanted) else wanted
         number = 2
         while free in self._taken:
@@ -44,16 +44,16 @@ class Source:
         return free
 
     def helper(self, name: str) -> str:
-        """Use a function of `eosctl.wire.runtime`."""
+        """Import a function of `eosctl.wire.runtime`."""
         self.helpers.add(name)
         return name
 
     def struct(self, verb: str, form: str) -> str:
-        """Use a prepared struct function: `unpack` or `pack` of a format."""
+        """Import a prepared struct function: `unpack` or `pack` of a format."""
         self.formats.add(f"{verb} {form}")
         return format_name(verb, form)
 
 
 def format_name(verb: str, form: str) -> str:
-    """Name the function of a struct format."""
+    """Return the function name of a struct format."""
     return f"{verb}_{form.replace('?', 't').replace('16s', 'u')}"

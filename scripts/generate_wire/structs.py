@@ -1,4 +1,4 @@
-"""The typed values: one class for each struct, with the fields of all versions."""
+"""Generate the typed values: a class for each struct, with the fields of all versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ZEROS = {"bool": "False", "float64": "0.0", "uuid": "ZERO_UUID", "string": '""'
 
 
 class Attribute(NamedTuple):
-    """A field as Python has it."""
+    """A field of a Python class."""
 
     name: str
     type: str
@@ -23,7 +23,7 @@ class Attribute(NamedTuple):
 
 
 class Struct(NamedTuple):
-    """A class to write."""
+    """A class to generate."""
 
     name: str
     base: str
@@ -32,10 +32,10 @@ class Struct(NamedTuple):
 
 
 class Structs:
-    """All structs of one table.
+    """All structs of a table.
 
     Attributes:
-        order: Every struct by its Python name, those that others use first.
+        order: Every struct by Python name, dependencies first.
         names: From section and Kafka's struct name to the Python name.
     """
 
@@ -52,15 +52,15 @@ class Structs:
             self._write(section)
 
     def message(self, section: Section) -> Struct:
-        """Find the struct of a whole message."""
+        """Return the struct of a whole message."""
         return self.order[message_name(self.table, section)]
 
     def of(self, section: Section, field: Field) -> Struct:
-        """Find the struct of a field."""
+        """Return the struct of a field."""
         return self.order[self.names[section.name, field.type]]
 
     def preserves_tags(self, section: Section) -> bool:
-        """Return whether unknown tags are kept: in what is stored, not in what is sent."""
+        """Return whether unknown tags are kept: for stored records, not for messages."""
         return self.table.kind == "record" and section.flexible_from is not None
 
     def _collect(self, section: str, fields: tuple[Field, ...]) -> None:
@@ -72,7 +72,7 @@ class Structs:
                 self._collect(section, field.fields)
 
     def _python_name(self, section: str, struct: str) -> str:
-        """Put the section before a struct's name where another section means something else by it."""
+        """Return a struct's name, prefixed with the section if another section uses the name for another struct."""
         others = [key for key in self._merged if key[1] == struct]
         shapes = {tuple(_shape(field) for field in self._merged[key]) for key in others}
         return struct if len(shapes) == 1 else section.capitalize() + struct
@@ -106,7 +106,7 @@ class Structs:
         return Attribute(field.name, f"{kind} | None" if nullable else kind, self.default(section, field))
 
     def default(self, section: Section, field: Field) -> str:
-        """Write a field's default as Python."""
+        """Return a field's default as Python source."""
         if field.has_default:
             return repr(field.default)
         if field.is_array:
@@ -117,7 +117,7 @@ class Structs:
 
 
 def message_name(table: Table, section: Section) -> str:
-    """Name the struct of a whole message."""
+    """Return the struct name of a whole message."""
     return table.name + ("" if section.name == "fields" else section.name.capitalize())
 
 

@@ -1,4 +1,4 @@
-"""What kafka-python's source archive leaves out: how its tests refer to a broker that somebody else started."""
+"""A module that kafka-python's source archive omits: the address of an external broker for its tests."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class ExternalService:
         self.port = port
 
     def open(self) -> None:
-        """Do nothing: it runs."""
+        """Do nothing: the broker is running."""
 
     def close(self) -> None:
-        """Do nothing: it goes on."""
+        """Do nothing: the broker keeps running."""
 
 
 class SpawnedService:
-    """A broker that a test would start; none does when it is given an address."""
+    """A broker started by a test; unused when tests receive an address."""

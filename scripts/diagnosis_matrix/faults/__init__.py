@@ -1,1 +1,1 @@
-"""The faults, by what is wrong; near misses stand beside what they miss."""
+"""The faults by type, each next to its near misses."""

@@ -1,4 +1,4 @@
-"""Transactions that nobody will ever end."""
+"""Hanging transactions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eosctl.wire.records.record import Record
 from scripts.diagnosis_matrix.site import Planted, Site, Verdict, now_ms, partition_of, producer_of, says
 from tests.lab.scenarios.stage.hanging import run_hanging
 
-#: A producer id that no coordinator has given out.
+#: A producer id that no coordinator has assigned.
 _STRANGER: Final = 7_777_777
 
 
@@ -41,7 +41,7 @@ def late_batch(site: Site) -> Planted:
 
 
 def stranger(site: Site) -> Planted:
-    """Append records of a producer id that no coordinator knows, where there are coordinators."""
+    """Append records of a producer id that is unknown to every coordinator."""
 
     async def append(client: Client) -> str:
         other = producer_of(client, site.name("t"))
@@ -61,12 +61,12 @@ def stranger(site: Site) -> Planted:
 
 
 def late_in_next_transaction(site: Site) -> Planted:
-    """Deliver a batch while its id is in the next transaction, which is about another partition."""
+    """Deliver a batch during the next transaction of its id, which has another partition."""
     return _late_for_successor(site, declared=False)
 
 
 def older_epoch(site: Site) -> Planted:
-    """Deliver it where the next transaction has the partition as well: only the epoch tells."""
+    """Deliver a batch during a next transaction with the same partition: only the epoch differs."""
     return _late_for_successor(site, declared=True)
 
 
@@ -97,7 +97,7 @@ def _late_for_successor(site: Site, *, declared: bool) -> Planted:
 
 
 def late_offset(site: Site) -> Planted:
-    """Commit a group's offset after the transaction has ended: no consumer of the group can start."""
+    """Commit a group's offset after the end of the transaction, so that consumers of the group cannot start."""
     name, group = site.name("t"), site.name("g")
 
     async def play(client: Client) -> None:
@@ -116,17 +116,17 @@ def late_offset(site: Site) -> Planted:
 
 
 def skipped_commit(site: Site) -> Planted:
-    """Commit while a partition has no leader, and bring the leader back (KAFKA-20734): it must not be aborted."""
+    """Commit while a partition has no leader, then restore the leader (KAFKA-20734): it must not be aborted."""
     return _skipped(site, committed=True)
 
 
 def skipped_abort(site: Site) -> Planted:
-    """Abort in the same way: it must be aborted there too."""
+    """Abort while a partition has no leader: it must be aborted there too."""
     return _skipped(site, committed=False)
 
 
 def marker_in_time(site: Site) -> Planted:
-    """Bring the leader back before the end: a near miss."""
+    """Restore the leader before the end: a near miss."""
     return _skipped(site, committed=True, back_before_the_end=True)
 
 

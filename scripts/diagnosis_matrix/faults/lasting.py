@@ -1,4 +1,4 @@
-"""Faults of links and brokers that hold on: transactions that wait for somebody."""
+"""Lasting faults of links and brokers, during which transactions wait."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ STATE_LOG_OF_TWO: Final[Mapping[str, str]] = {
 
 
 def undelivered_marker(site: Site) -> Planted:
-    """Commit, and lose every marker on its way to the leader."""
+    """Commit, and drop every marker on its way to the leader."""
     return _markers(site, "drop")
 
 
 def delivered_marker(site: Site) -> Planted:
-    """Hold the markers back for a while: a near miss."""
+    """Delay the markers: a near miss."""
     return _markers(site, "delay ms=300")
 
 
@@ -60,12 +60,12 @@ def _markers(site: Site, fault: str) -> Planted:
 
 
 def state_log_cannot_be_written(site: Site) -> Planted:
-    """Take a replica of the coordinator's log away, so that it may not write: nothing times out any more."""
+    """Remove a replica of the coordinator's log, so that it cannot write and nothing times out."""
     return _timeout(site, writable=False)
 
 
 def state_log_can_be_written(site: Site) -> Planted:
-    """Take no replica away: the coordinator aborts what has timed out."""
+    """Remove no replica: the coordinator aborts timed-out transactions."""
     return _timeout(site, writable=True)
 
 
@@ -96,12 +96,12 @@ def _timeout(site: Site, *, writable: bool) -> Planted:
 
 
 def coordinator_down(site: Site) -> Planted:
-    """Stop the coordinator of an open transaction, whose log has no other replica: nobody can judge it."""
+    """Stop the coordinator of an open transaction without another replica of its log."""
     return _stopped(site, coordinator=True)
 
 
 def bystander_down(site: Site) -> Planted:
-    """Stop a broker that has nothing to do with it: a near miss."""
+    """Stop an unrelated broker: a near miss."""
     return _stopped(site, coordinator=False)
 
 

@@ -1,4 +1,4 @@
-"""Transactions that are open, and the reasons why they may be."""
+"""Open transactions that are not hanging."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def within_timeout(site: Site) -> Planted:
 
 
 def raised_timeout(site: Site) -> Planted:
-    """Leave one open that may stay open for longer than brokers allow by default."""
+    """Leave a transaction open with a timeout above the brokers' default maximum."""
     return _open(site, "timeout-raised", timeout_ms=60 * _MINUTE_MS)
 
 
 def wrong_clock(site: Site) -> Planted:
-    """Date the records of an open transaction an hour back."""
+    """Set the timestamps of an open transaction's records one hour back."""
     return _open(site, "client-clock-skewed", behind_ms=60 * _MINUTE_MS)
 
 
 def slow_clock(site: Site) -> Planted:
-    """Date them ten minutes back, which misleads nobody: a near miss of the above."""
+    """Set the timestamps ten minutes back, which is harmless: a near miss."""
     return _open(site, "within-timeout", behind_ms=10 * _MINUTE_MS)
 
 
@@ -57,7 +57,7 @@ def _open(site: Site, cause: str, *, timeout_ms: int = 10 * _MINUTE_MS, behind_m
 
 
 def two_phase(site: Site) -> Planted:
-    """Leave a transaction open that takes part in a two-phase commit (KIP-939)."""
+    """Leave a transaction of a two-phase commit open (KIP-939)."""
     name = site.name("t")
 
     async def begin(client: Client) -> str:
@@ -91,7 +91,7 @@ def held_offset(site: Site) -> Planted:
 
 
 def committed_offset(site: Site) -> Planted:
-    """Commit it in one that ends: a near miss of the above."""
+    """Commit a group's offset in a transaction that ends: a near miss."""
     return _offset(site, ended=True)
 
 

@@ -1,4 +1,4 @@
-"""Owners of transactional ids that lost them, and the ways in which that happens."""
+"""Owners of transactional ids that lost their ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eosctl.wire.messages.describe_transactions import DescribeTransactionsReque
 from scripts.diagnosis_matrix.site import Planted, Site, partition_of, producer_of, says
 from tests.lab.scenarios.stage.zombie import run_zombie
 
-#: How long after its abort a client that repairs itself comes back; half of what the diagnosis allows.
+#: Delay after its abort before a client recovers; half of what the diagnosis allows.
 _AT_ONCE_S: Final = 1.0
 
 
@@ -36,7 +36,7 @@ def nothing(site: Site) -> Planted:
 
 
 def empty_commit(site: Site) -> Planted:
-    """Commit with a partition in which nothing was written."""
+    """Commit with a partition without records."""
     name = site.name("t")
 
     async def commit(client: Client) -> str:
@@ -52,12 +52,12 @@ def empty_commit(site: Site) -> Planted:
 
 
 def takeover(site: Site) -> Planted:
-    """Let a second producer take an id over in the middle of the first one's transaction."""
+    """Let a second producer take over an id during the first one's transaction."""
     return _taken_over(site, site.name("t"), "newer-instance")
 
 
 def moved_task(site: Site) -> Planted:
-    """Do the same with an id of Kafka Streams before exactly_once_v2."""
+    """Let a second producer take over an id of Kafka Streams before exactly_once_v2."""
     return _taken_over(site, f"{site.name('app')}-0_{site.chance.randrange(12)}", "task-migration")
 
 
@@ -67,12 +67,12 @@ def _taken_over(site: Site, name: str, cause: str) -> Planted:
 
 
 def administrator(site: Site) -> Planted:
-    """Fence a producer as Admin.fenceProducers does, which sets a timeout of its own and never writes."""
+    """Fence a producer as Admin.fenceProducers does, with its own timeout and without writing."""
     return _initialised_only(site, 30_000, "admin-fence")
 
 
 def silent_successor(site: Site) -> Planted:
-    """Initialise with the same timeout and write nothing: a near miss."""
+    """Initialize with the same timeout and write nothing: a near miss."""
     return _initialised_only(site, 600_000, "newer-instance")
 
 
@@ -90,7 +90,7 @@ def _initialised_only(site: Site, timeout_ms: int, cause: str) -> Planted:
 
 
 def shared_id(site: Site) -> Planted:
-    """Let two applications with topics of their own use one id."""
+    """Let two applications with separate topics use one id."""
     name = site.name("t")
 
     async def play(client: Client) -> None:
@@ -106,19 +106,19 @@ def shared_id(site: Site) -> Planted:
 
 
 def repaired(site: Site) -> Planted:
-    """Let a client abort and go on with its identity, as after an abortable error (KIP-360)."""
+    """Let a client abort and continue with its producer id, as after an abortable error (KIP-360)."""
     return _again(site, committed=False, cause="recovery-bump")
 
 
 def restarted(site: Site) -> Planted:
-    """Commit before it comes back: a near miss."""
+    """Commit before it recovers: a near miss."""
     return _again(site, committed=True, cause="idle-takeover")
 
 
 def _again(site: Site, *, committed: bool, cause: str) -> Planted:
     async def play(client: Client) -> str:
         partition = await partition_of(client, site)
-        while True:  # a machine that is held up shows no client that comes back at once
+        while True:  # A slow machine cannot run a client that recovers immediately.
             name = site.name("t")
             producer = producer_of(client, name)
             await producer.init_transactions()
@@ -135,12 +135,12 @@ def _again(site: Site, *, committed: bool, cause: str) -> Planted:
 
 
 def stale_view(site: Site) -> Planted:
-    """Let another thread commit an older offset of the same group than was committed (KAFKA-17507)."""
+    """Let another thread commit an older offset of the group than the committed one (KAFKA-17507)."""
     return _offsets(site, 3, "stale-view")
 
 
 def fresh_view(site: Site) -> Planted:
-    """Let it commit a newer one: a near miss."""
+    """Let another thread commit a newer offset: a near miss."""
     return _offsets(site, 9, None)
 
 
@@ -166,7 +166,7 @@ def _offsets(site: Site, later_offset: int, cause: str | None) -> Planted:
 
 
 def expired_id(site: Site) -> Planted:
-    """Pause for longer than ids live, and come back."""
+    """Pause longer than the expiration of ids, then return."""
     name = site.name("t")
 
     async def play(client: Client) -> None:
@@ -192,7 +192,7 @@ async def _wait_until_forgotten(client: Client, name: str) -> None:
 
 
 def used_up_epochs(site: Site) -> Planted:
-    """Initialise an id until its producer id has no epochs left; each time but the last is a restart."""
+    """Initialize an id until its producer id has no epochs left; each time but the last is a restart."""
     name = site.name("t")
 
     async def play(client: Client) -> None:

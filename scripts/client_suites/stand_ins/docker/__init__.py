@@ -1,4 +1,4 @@
-"""As much of the Docker SDK as aiokafka's tests use to start a broker: the container that they run is a sandbox."""
+"""The part of the Docker SDK with which aiokafka's tests start a broker: the container is a sandbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Container:
     """A running sandbox."""
 
     def exec_run(self, *_: Any, **__: Any) -> tuple[int, bytes]:
-        """Do nothing: what the tests run inside prepares Kerberos and access lists, which these tests do not use."""
+        """Do nothing: these tests do not use the Kerberos and ACL set-up."""
         return 0, b""
 
     def stop(self) -> None:
@@ -33,7 +33,7 @@ def _run(*, environment: Mapping[str, Any], **_: Any) -> Container:
 
 
 def from_env() -> SimpleNamespace:
-    """Return a client whose only use is to run a broker."""
+    """Return a client that can only run a broker."""
     return SimpleNamespace(
         containers=SimpleNamespace(run=_run), images=SimpleNamespace(pull=lambda _: None), close=lambda: None
     )

@@ -1,1 +1,1 @@
-"""Values that travel between rooms: frozen, comparable, standard library only."""
+"""Values shared by all packages: immutable, comparable, and without dependencies."""

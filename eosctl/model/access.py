@@ -1,4 +1,4 @@
-"""Applications that need access rules, and whether a cluster has such a rule."""
+"""Applications that need ACLs, and whether a cluster has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class ApplicationKind(StrEnum):
-    """What an application does."""
+    """The type of an application."""
 
     PRODUCER = "producer"
     IDEMPOTENT_PRODUCER = "idempotent-producer"
@@ -28,7 +28,7 @@ class ApplicationKind(StrEnum):
 
 
 class RuleState(StrEnum):
-    """Whether a cluster has a needed rule."""
+    """Whether a cluster has a needed ACL."""
 
     PRESENT = "present"
     MISSING = "missing"
@@ -36,19 +36,19 @@ class RuleState(StrEnum):
 
 
 class Name(NamedTuple):
-    """A resource, or all whose names begin alike."""
+    """A resource, or all resources with a prefix."""
 
     text: str
     prefixed: bool = False
 
     @property
     def pattern_type(self) -> str:
-        """Kafka's word for it."""
+        """Return the pattern type, as Kafka names it."""
         return "Prefixed" if self.prefixed else "Literal"
 
 
 class NeededRule(msgspec.Struct, frozen=True):
-    """A rule that must be there: ``requests`` need it, and answer ``error`` without it."""
+    """A required ACL: `requests` need it, and return `error` without it."""
 
     resource_type: str
     name: Name
@@ -57,7 +57,7 @@ class NeededRule(msgspec.Struct, frozen=True):
     error: str
 
     def flags(self, principal: str) -> str:
-        """Return what kafka-acls.sh is told after ``--add``."""
+        """Return the arguments of kafka-acls.sh after `--add`."""
         option = {"TransactionalId": "--transactional-id", "Group": "--group", "Topic": "--topic"}
         name = shlex.quote(self.name.text)
         resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {name}"

@@ -1,4 +1,4 @@
-"""The inputs for an application that is tested, and where its outputs are."""
+"""The inputs and outputs of a tested application."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import msgspec
 
 
 class AppWork(msgspec.Struct, frozen=True, kw_only=True):
-    """The inputs for an application that is tested, and where its outputs are.
+    """The inputs and outputs of a tested application.
 
     Attributes:
-        input_topic: The topic that inputs are written to.
-        output_topic: The topic that is read.
-        dead_letter_topic: Where poison goes; None for no such topic.
-        groups: The groups whose offsets are watched.
-        input_count: How many inputs, those of aborted transactions included.
+        input_topic: The topic of the inputs.
+        output_topic: The topic of the outputs.
+        dead_letter_topic: The topic of poison inputs; None without one.
+        groups: The groups with watched offsets.
+        input_count: Number of inputs, including those of aborted transactions.
         rate_per_s: Inputs per second.
-        key_count: Different keys.
-        abort_share: The share of transactions of inputs that is aborted, 0 to 1.
-        poison_share: The share of inputs that are poison, 0 to 1.
-        template: A healthy value, with ``{tag}``, ``{number}``, ``{key}``.
-        poison_template: A value that the application cannot handle.
-        settle_ms: The time without new outputs after which missing outputs count as lost, in milliseconds.
+        key_count: Number of distinct keys.
+        abort_share: Share of aborted input transactions, 0 to 1.
+        poison_share: Share of poison inputs, 0 to 1.
+        template: A valid value, with `{tag}`, `{number}`, `{key}`.
+        poison_template: A value that the application cannot process.
+        settle_ms: Time in milliseconds without new outputs after which missing ones count as lost.
     """
 
     input_topic: str

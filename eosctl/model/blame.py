@@ -1,4 +1,4 @@
-"""Who took a transactional id from whom, and what made it happen."""
+"""The owners of a transactional id, and the causes of each takeover."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.model.verdict import Confidence, Evidence
 
 
 class BlameCause(StrEnum):
-    """What ended one owner's time with a transactional id."""
+    """The reason why an owner lost a transactional id."""
 
     NEWER_INSTANCE = "newer-instance"
     TIMEOUT_ABORT = "timeout-abort"
@@ -26,7 +26,7 @@ class BlameCause(StrEnum):
 
 
 class Instance(msgspec.Struct, frozen=True):
-    """A producer instance as logs name it; fields are empty where no log does."""
+    """A producer instance in logs; fields are empty if no log names them."""
 
     client_id: str = ""
     application: str = ""
@@ -38,10 +38,10 @@ class Instance(msgspec.Struct, frozen=True):
 
 
 class Tenure(msgspec.Struct, frozen=True):
-    """The time in which one instance owned a transactional id: from its InitProducerId to the next one.
+    """The time in which an instance owned a transactional id, from its InitProducerId to the next one.
 
     `began_at_ms` is None when the log begins later. `partitions` are those of all its transactions. `first_epoch` and
-    `last_epoch` differ at TV2, where every transaction raises the epoch.
+    `last_epoch` differ at TV2, where every transaction bumps the epoch.
     """
 
     producer_id: int
@@ -56,9 +56,9 @@ class Tenure(msgspec.Struct, frozen=True):
 
 
 class BlameVerdict(msgspec.Struct, frozen=True):
-    """How one tenure ended.
+    """The end of a tenure.
 
-    `loser` is whose time ended; `winner` who came next, None when nobody did. `advice` says what to change.
+    `loser` is the previous owner; `winner` the next one, None without one. `advice` is the change to make.
     """
 
     cause: BlameCause
@@ -72,7 +72,7 @@ class BlameVerdict(msgspec.Struct, frozen=True):
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """One line of the timeline; `source` says where it was read."""
+    """A line of the timeline; `source` is its provenance."""
 
     at_ms: int
     source: str
@@ -81,7 +81,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 class Blame(msgspec.Struct, frozen=True):
-    """Everything that is known of a transactional id's owners, oldest first."""
+    """The owners of a transactional id, oldest first."""
 
     transactional_id: str
     verdicts: tuple[BlameVerdict, ...]

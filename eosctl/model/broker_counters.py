@@ -1,4 +1,4 @@
-"""What a broker's metrics have counted since it started."""
+"""Counters of a broker's metrics since its start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class TopicCounters(NamedTuple):
-    """Appends to the partitions of one topic that a broker leads, markers included.
+    """Appends to the partitions of a topic that a broker leads, including markers.
 
     `batch_count` is TotalProduceRequestsPerSec, which counts every append to a partition; `record_count` is
     MessagesInPerSec, `stored_bytes` BytesInPerSec. Kafka counts its own appends (markers, internal topics) as well.
@@ -23,11 +23,11 @@ class TopicCounters(NamedTuple):
 
 
 class BrokerCounters(msgspec.Struct, frozen=True):
-    """The counters of one broker at one moment.
+    """The counters of a broker at a point in time.
 
-    `outcomes` counts the results without an error by request (ErrorsPerSec with `error=NONE`): for WriteTxnMarkers,
-    Produce and TxnOffsetCommit Kafka counts each partition of a request by itself. `requests` counts requests by name
-    and version. `replicas` are the partitions of which the broker has a log.
+    `outcomes` counts successful results by request (ErrorsPerSec with `error=NONE`). For WriteTxnMarkers, Produce, and
+    TxnOffsetCommit, Kafka counts each partition of a request. `requests` counts requests by name and version.
+    `replicas` are the hosted partitions.
     """
 
     source: str

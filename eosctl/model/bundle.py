@@ -1,4 +1,4 @@
-"""An evidence bundle: what it holds, what it lacks, and why."""
+"""The manifest of an evidence bundle: its parts, and missing parts with reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BUNDLE_SCHEMA_VERSION: Final = 1
 
 
 class BundlePart(msgspec.Struct, frozen=True):
-    """One file of a bundle. `kind` is snapshot, log or data-dir; `redaction` says what was taken out of it."""
+    """A file of a bundle. `kind` is snapshot, log, or data-dir; `redaction` describes the removed content."""
 
     name: str
     kind: str
@@ -21,7 +21,7 @@ class BundlePart(msgspec.Struct, frozen=True):
 
 
 class MissingPart(msgspec.Struct, frozen=True):
-    """Something that was asked for, or that a reader may look for, and that is not in the bundle."""
+    """A requested or expected part that is not in the bundle."""
 
     what: str
     reason: str

@@ -1,4 +1,4 @@
-"""Predictions of capacity formulas beside what a cluster did."""
+"""Predictions of capacity formulas, compared with a cluster's behavior."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.model.capacity_plan import Unit
 
 
 class TrialProfile(StrEnum):
-    """The requests of a trial's transactions: at the level of old or new clients, with or without consumed offsets."""
+    """The requests of a trial's transactions: protocol level, with or without consumed offsets."""
 
     TV1 = "tv1"
     TV2 = "tv2"
@@ -24,19 +24,19 @@ class TrialProfile(StrEnum):
 
     @property
     def transaction_version(self) -> int:
-        """Return the level that the clients speak."""
+        """Return the protocol level of the clients."""
         return 2 if self in (TrialProfile.TV2, TrialProfile.TV2_OFFSETS) else 1
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """A load with known figures: so many ids, each with so many transactions of one record in each of some partitions.
+    """A known load: `id_count` ids, each with `transactions_per_id` transactions of one record per partition.
 
     Attributes:
-        name: Names the topic and begins every transactional id.
+        name: Name of the topic, and prefix of every transactional id.
         profile: The requests.
-        id_count: Transactional ids.
-        transactions_per_id: Transactions of each, one after the other.
-        partitions_per_transaction: Partitions of each transaction; all are led by one broker.
+        id_count: Number of transactional ids.
+        transactions_per_id: Consecutive transactions of each id.
+        partitions_per_transaction: Partitions of each transaction, all led by one broker.
         value_bytes: Size of each record's value; records have no keys.
     """
 
@@ -49,15 +49,15 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def transaction_count(self) -> int:
-        """All transactions."""
+        """Return the total number of transactions."""
         return self.id_count * self.transactions_per_id
 
 
 class CalibrationRow(msgspec.Struct, frozen=True):
-    """One figure: predicted before, measured after.
+    """A predicted and a measured figure.
 
-    `tolerance` is what a prediction may be off, relatively. Where only a range can be told, `predicted` is its lower
-    and `at_most` its upper end.
+    `tolerance` is the allowed relative error of the prediction. For a range, `predicted` is its lower and `at_most` its
+    upper end.
     """
 
     trial: str
@@ -70,7 +70,7 @@ class CalibrationRow(msgspec.Struct, frozen=True):
 
     @property
     def error(self) -> float:
-        """How far the prediction is off, relative to what was measured; 0 inside a range."""
+        """Return the error of the prediction relative to the measured value; 0 inside a range."""
         if self.at_most is not None and self.predicted <= self.measured <= self.at_most:
             return 0.0
         if self.at_most is not None and self.measured > self.at_most:
@@ -86,7 +86,7 @@ class CalibrationRow(msgspec.Struct, frozen=True):
 
 
 class CalibrationPlan(msgspec.Struct, frozen=True):
-    """What a calibration would do to a cluster: each trial makes a topic with so many partitions for each broker."""
+    """The plan of a calibration; each trial creates a topic with this many partitions per broker."""
 
     address: str
     trials: tuple[Trial, ...]

@@ -1,4 +1,4 @@
-"""A capacity plan: what a workload does to a cluster, and how much room there is."""
+"""A capacity plan: the load of a workload on a cluster, and the remaining capacity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.model.workload import Assumption
 
 
 class Unit(StrEnum):
-    """What a figure counts, so that it can be written for people."""
+    """The unit of a figure, for display."""
 
     BYTES = "B"
     BYTES_PER_S = "B/s"
@@ -20,10 +20,10 @@ class Unit(StrEnum):
 
 
 class Grade(StrEnum):
-    """How far a figure can be trusted.
+    """The reliability of a figure.
 
-    ``exact`` follows from encodings and protocol, ``assumed`` from a model with assumptions, ``measured`` from a
-    measurement that somebody made elsewhere.
+    `exact` follows from encodings and protocol, `assumed` from a model with assumptions, `measured` from a published
+    measurement.
     """
 
     EXACT = "exact"
@@ -32,7 +32,7 @@ class Grade(StrEnum):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One figure of a plan with the formula that it comes from (docs/capacity/formulas.md)."""
+    """A figure of a plan with its formula (docs/capacity/formulas.md)."""
 
     name: str
     value: float
@@ -42,9 +42,9 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class TopicPlan(msgspec.Struct, frozen=True):
-    """What one topic causes, in one copy except ``stored_bytes``, which is all copies on the brokers' disks.
+    """The load of a topic, for one copy except `stored_bytes`, which covers all copies on the brokers' disks.
 
-    ``remote_bytes`` is what tiered storage keeps, in one copy.
+    `remote_bytes` is the size in tiered storage, for one copy.
     """
 
     name: str
@@ -60,10 +60,10 @@ class TopicPlan(msgspec.Struct, frozen=True):
 
 
 class InstancePlan(msgspec.Struct, frozen=True):
-    """What one instance of a Kafka Streams application needs.
+    """The resources of an instance of a Kafka Streams application.
 
-    ``off_heap_bytes`` is RocksDB's memory without a bound, ``disk_bytes`` its local disk, standbys included.
-    ``takeover_ms`` is how long a standby catches up at most before it takes a task.
+    `off_heap_bytes` is RocksDB's unbounded memory, `disk_bytes` its local disk including standbys. `takeover_ms` is the
+    maximum catch-up time of a standby before it takes over a task.
     """
 
     instances: int
@@ -76,18 +76,18 @@ class InstancePlan(msgspec.Struct, frozen=True):
 
     @property
     def memory_bytes(self) -> float:
-        """Heap and RocksDB's memory."""
+        """Return the heap and RocksDB's memory."""
         return self.heap_bytes + self.off_heap_bytes
 
 
 class ApplicationPlan(msgspec.Struct, frozen=True):
     """What one application's transactions cause, in one copy, and what its readers see.
 
-    ``data_partitions`` and ``partition_waves`` are per transaction; ``visible_p50_ms`` and ``visible_p99_ms`` are
-    from writing a record until read_committed consumers see it, over all chained applications up to this one
-    (``stage_count``). ``throughput_share`` is what remains of at-least-once throughput, from published measurements.
-    ``task_count`` is how many of the ``producers`` (Streams: threads) can have work at the same time, at most.
-    ``instance`` is None for applications other than Kafka Streams.
+    `data_partitions` and `partition_waves` are per transaction; `visible_p50_ms` and `visible_p99_ms` are from writing
+    a record until read_committed consumers see it, over all chained applications up to this one (`stage_count`).
+    `throughput_share` is what remains of at-least-once throughput, from published measurements. `task_count` is how
+    many of the `producers` (Streams: threads) can have work at the same time, at most. `instance` is None for
+    applications other than Kafka Streams.
     """
 
     name: str
@@ -113,10 +113,10 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
 
 
 class ResourceUse(msgspec.Struct, frozen=True):
-    """How much of one broker's resource is used.
+    """The use of a broker's resource.
 
-    ``used`` is with all brokers, ``used_after_loss`` with ``brokers_lost`` of them gone; ``limit`` None when the file
-    does not state it. ``planned`` is the limit times what of it may be used.
+    `used` is the use with all brokers, `used_after_loss` with `brokers_lost` of them gone. `limit` is None if the file
+    does not state it. `planned` is the usable share of the limit.
     """
 
     name: str
@@ -129,12 +129,12 @@ class ResourceUse(msgspec.Struct, frozen=True):
 
     @property
     def utilisation(self) -> float | None:
-        """Used share of what is planned with, after the loss; above 1 it does not fit."""
+        """Return the share of `planned` that is used after the loss; above 1, it does not fit."""
         return self.used_after_loss / self.planned if self.planned else None
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """A setting to change, and the arithmetic behind it; ``urgent`` when the plan fails without."""
+    """A setting to change, with its calculation; `urgent` if the plan fails without the change."""
 
     setting: str
     value: str
@@ -143,7 +143,7 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """The plan's head figures with one thing changed; ``refusal`` when that makes no sense."""
+    """The plan's main figures with one change; `refusal` if the change is invalid."""
 
     parameter: str
     value: str
@@ -159,7 +159,7 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 class Sensitivity(msgspec.Struct, frozen=True):
-    """What a tenth more of a parameter does, as relative changes (0.1 for a tenth more)."""
+    """The relative changes of figures when a parameter grows by a tenth (0.1 for a tenth more)."""
 
     parameter: str
     eos_appends: float
@@ -169,7 +169,7 @@ class Sensitivity(msgspec.Struct, frozen=True):
 
 
 class GrowthPoint(msgspec.Struct, frozen=True):
-    """The plan at a later date; utilisations by resource name."""
+    """The plan at a later date; utilizations by resource name."""
 
     date: str
     factor: float
@@ -180,8 +180,8 @@ class GrowthPoint(msgspec.Struct, frozen=True):
 class CapacityPlan(msgspec.Struct, frozen=True):
     """All of a plan. Totals are in one copy unless said otherwise.
 
-    ``eos_appends_per_s`` and ``data_appends_per_s`` are over all copies. ``bottleneck`` is empty without a known limit.
-    ``broker_count_needed`` None: no number of brokers is enough, or no limit is known.
+    `eos_appends_per_s` and `data_appends_per_s` are over all copies. `bottleneck` is empty without a known limit.
+    `broker_count_needed` None: no number of brokers is enough, or no limit is known.
     """
 
     workload: str
@@ -204,20 +204,20 @@ class CapacityPlan(msgspec.Struct, frozen=True):
 
     @property
     def eos_append_share(self) -> float:
-        """The share of all appends that exactly-once adds."""
+        """Return the share of all appends that exactly-once adds."""
         total = self.eos_appends_per_s + self.data_appends_per_s
         return self.eos_appends_per_s / total if total else 0.0
 
     @property
     def visible_p99_ms(self) -> float:
-        """The slowest chain's 99th percentile."""
+        """Return the 99th percentile of the slowest chain."""
         return max((application.visible_p99_ms for application in self.applications), default=0.0)
 
     def resource(self, name: str) -> ResourceUse:
         """Return the named resource.
 
         Raises:
-            KeyError: There is none.
+            KeyError: The name is unknown.
         """
         for resource in self.resources:
             if resource.name == name:
@@ -226,7 +226,7 @@ class CapacityPlan(msgspec.Struct, frozen=True):
 
 
 class CapacityReport(msgspec.Struct, frozen=True):
-    """A plan with what was asked in addition: other settings, sensitivity, growth."""
+    """A plan with the requested additions: other settings, sensitivity, growth."""
 
     plan: CapacityPlan
     what_if: tuple[Variant, ...] = ()

@@ -1,4 +1,4 @@
-"""What a simulated run of a workload showed."""
+"""The result of a simulated workload."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import msgspec
 
 
 class SimulationSettings(msgspec.Struct, frozen=True):
-    """How to simulate.
+    """The parameters of a simulation.
 
     Attributes:
         duration_ms: Simulated time.
-        lose_broker_at_ms: When one broker is lost; None for never.
-        failover_ms: From the loss until its partitions have leaders and its coordinators are loaded.
-        appends_per_s: What one broker appends.
+        lose_broker_at_ms: Time of a broker's loss; None for never.
+        failover_ms: Time from the loss until its partitions have leaders and its coordinators are loaded.
+        appends_per_s: Appends per second of one broker.
     """
 
     duration_ms: float
@@ -22,9 +22,9 @@ class SimulationSettings(msgspec.Struct, frozen=True):
 
 
 class PhaseLatency(msgspec.Struct, frozen=True):
-    """Latencies of the commits that were called in one phase, in ms.
+    """Latencies in milliseconds of the commits called in a phase.
 
-    ``commit`` is from the call to its answer, ``visible`` from the call until every marker is replicated.
+    `commit` is from the call to its response, `visible` from the call until every marker is replicated.
     """
 
     phase: str
@@ -40,8 +40,8 @@ class PhaseLatency(msgspec.Struct, frozen=True):
 class SimulationReport(msgspec.Struct, frozen=True):
     """The phases of a run.
 
-    ``utilisation`` is of the brokers before any loss. ``standstill_ms`` is the longest time in which no transaction
-    became visible.
+    `utilisation` is that of the brokers before any loss. `standstill_ms` is the longest time without a transaction
+    becoming visible.
     """
 
     workload: str

@@ -1,4 +1,4 @@
-"""Checklists: what must be so before something is done, and the record of one run through them."""
+"""Checklists, and the record of a run through one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 class ItemKind(StrEnum):
-    """How an item is answered: by checks, by a number with a limit, or by a person."""
+    """How an item is answered: by checks, by a measured number, or by a person."""
 
     AUTOMATIC = "automatic"
     MEASURED = "measured"
@@ -17,7 +17,7 @@ class ItemKind(StrEnum):
 
 
 class ItemState(StrEnum):
-    """What became of an item."""
+    """The state of an item."""
 
     DONE = "done"
     FAILED = "failed"
@@ -26,7 +26,7 @@ class ItemState(StrEnum):
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """Between which values a number is good; None if there is no bound."""
+    """The range of good values; None for no bound."""
 
     unit: str
     at_least: int | None = None
@@ -42,20 +42,20 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class ChecklistItem(msgspec.Struct, frozen=True):
-    """One thing to make sure of.
+    """An item of a checklist.
 
     Attributes:
         id: Its name within the list.
         kind: How it is answered.
-        title: What must be so; for a manual item the question.
-        why: What goes wrong otherwise.
-        fix: What to do when it is not so.
-        checks: Of an automatic item: the checks that must pass. One that does not apply counts for nothing.
-        sees: Of an automatic item: kinds of subjects; the input must hold at least one of each.
-        lacks: Of an automatic item: kinds of subjects of which the input must hold none.
-        also: Checks whose findings count when there is evidence for them: files beside a cluster, or the reverse.
-        probe: Of a measured item: what eosctl reads off a cluster; empty when a person measures.
-        limit: Of a measured item: which values are good.
+        title: The requirement; for a manual item the question.
+        why: The risk without it.
+        fix: What to do if it is not met.
+        checks: For an automatic item: the checks that must pass. Checks that do not apply are ignored.
+        sees: For an automatic item: kinds of subjects; the input must contain at least one of each.
+        lacks: For an automatic item: kinds of subjects that the input must not contain.
+        also: Checks that count if there is evidence for them, e.g. files in addition to a cluster.
+        probe: For a measured item: the value that eosctl reads from a cluster; empty if a person measures.
+        limit: For a measured item: the range of good values.
     """
 
     id: str
@@ -86,10 +86,10 @@ class Answer(msgspec.Struct, frozen=True):
 
     Attributes:
         item: The item's id.
-        state: What became of it.
-        evidence: Findings, a number, or the note of a person.
-        who: Who answered; `eosctl` for what it found out itself.
-        at: When, RFC 3339 in UTC.
+        state: The state of the item.
+        evidence: Findings, a number, or a person's note.
+        who: Who answered; `eosctl` for automatic answers.
+        at: The time, RFC 3339 in UTC.
     """
 
     item: str
@@ -100,7 +100,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Somebody answers for a record. `digest` is the SHA-256 of the answers that were signed."""
+    """A person's signature of a record. `digest` is the SHA-256 of the signed answers."""
 
     who: str
     at: str
@@ -109,7 +109,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 class ChecklistRecord(msgspec.Struct, frozen=True):
-    """One run through a checklist, as it is kept in a file between sittings."""
+    """A run through a checklist, as stored in a file."""
 
     schema: str
     schema_version: int
@@ -129,5 +129,5 @@ AREA: Final = "checklist"
 
 
 def check_id(checklist: Checklist, item: ChecklistItem) -> str:
-    """Return the id of an item's finding: ``checklist/eos-go-live/kill-test``."""
+    """Return the id of an item's finding: `checklist/eos-go-live/kill-test`."""
     return f"{AREA}/{checklist.id}/{item.id}"

@@ -1,4 +1,4 @@
-"""How eosctl connects to a cluster: the typed result of client.properties, `-X` and profiles."""
+"""Connection settings: the typed result of client.properties, `-X`, and profiles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SecurityProtocol(StrEnum):
 
 
 class SaslMechanism(StrEnum):
-    """The mechanisms that eosctl speaks (`sasl.mechanism`)."""
+    """The SASL mechanisms that eosctl supports (`sasl.mechanism`)."""
 
     PLAIN = "PLAIN"
     SCRAM_SHA_256 = "SCRAM-SHA-256"
@@ -40,7 +40,7 @@ class SaslMechanism(StrEnum):
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """A host and port as given or as a broker advertises it."""
+    """A host and port, as given or as advertised by a broker."""
 
     host: str
     port: int
@@ -53,7 +53,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 class TlsConfig(msgspec.Struct, frozen=True):
     """PEM material and verification; paths name PEM or PKCS#12 files on this machine.
 
-    Texts (`*_pem`) go before files. Without `ca_file` and `ca_pem` the system's trust store counts.
+    Texts (`*_pem`) take precedence over files. Without `ca_file` and `ca_pem`, the system's trust store is used.
     `certificate_password` opens the store, `key_password` the key in it. `verify_hostname` False corresponds to an
     empty `ssl.endpoint.identification.algorithm`.
     """
@@ -80,10 +80,10 @@ class SaslConfig(msgspec.Struct, frozen=True):
 
 
 class ClientConfig(msgspec.Struct, frozen=True):
-    """Everything a client needs to open connections.
+    """The configuration of a client's connections.
 
-    Times are milliseconds: `request_timeout_ms` bounds one request (`request.timeout.ms`), `timeout_ms` a whole
-    operation with its retries (`default.api.timeout.ms`).
+    Times are milliseconds: `request_timeout_ms` limits a request (`request.timeout.ms`), `timeout_ms` an operation with
+    its retries (`default.api.timeout.ms`).
     """
 
     bootstrap: tuple[Endpoint, ...]
@@ -99,14 +99,14 @@ class ClientConfig(msgspec.Struct, frozen=True):
 
 
 class Given(NamedTuple):
-    """A value in its text form and its origin (``client.properties:12``, ``-X``, ``profile prod``)."""
+    """A value in its text form and its origin (`client.properties:12`, `-X`, `profile prod`)."""
 
     text: str
     origin: str
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """A named set of client settings; ``protected`` asks commands for a second confirmation before they change it."""
+    """A named set of client settings; `protected` makes commands require a second confirmation before changes."""
 
     name: str
     properties: Mapping[str, Given]

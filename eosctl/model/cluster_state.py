@@ -1,4 +1,4 @@
-"""What a cluster keeps beside its topics: access rules, log directories, the replicas of its metadata log."""
+"""State of a cluster other than topics: ACLs, log directories, and replicas of the metadata log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class AccessRule(msgspec.Struct, frozen=True):
-    """One ACL; the words are Kafka's own (`TransactionalId`, `Literal`, `Write`, `Allow`)."""
+    """An ACL, in Kafka's own terms (`TransactionalId`, `Literal`, `Write`, `Allow`)."""
 
     principal: str
     host: str
@@ -26,17 +26,17 @@ class AccessRule(msgspec.Struct, frozen=True):
 
 
 class AccessRules(msgspec.Struct, frozen=True):
-    """Every ACL of a cluster; `enabled` is False where no authorizer judges requests."""
+    """Every ACL of a cluster; `enabled` is False without an authorizer."""
 
     enabled: bool
     rules: tuple[AccessRule, ...] = ()
 
 
 class LogDirectory(msgspec.Struct, frozen=True):
-    """A directory in which a broker keeps logs.
+    """A log directory of a broker.
 
-    `error` is Kafka's error name, empty when it is well. `total_bytes` and `usable_bytes` are those of its volume; -1
-    before Kafka 3.3, which does not tell.
+    `error` is Kafka's error name, empty without an error. `total_bytes` and `usable_bytes` are those of its volume; -1
+    before Kafka 3.3, which does not report them.
     """
 
     broker_id: int
@@ -48,9 +48,9 @@ class LogDirectory(msgspec.Struct, frozen=True):
 
 
 class QuorumReplica(msgspec.Struct, frozen=True):
-    """A replica of the metadata log as the quorum's leader sees it.
+    """A replica of the metadata log, as the quorum's leader reports it.
 
-    `last_caught_up_ms` is the leader's clock; None if the leader does not tell.
+    `last_caught_up_ms` is the leader's clock; None if unknown.
     """
 
     replica_id: int

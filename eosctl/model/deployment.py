@@ -1,4 +1,4 @@
-"""Configurations of brokers and applications, resolved, with the place where each value stands."""
+"""Resolved configurations of brokers and applications, with the place of each value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eosctl.model.parameter import ParameterTable, Release
 
 
 class Role(StrEnum):
-    """What a configuration configures."""
+    """The role of a configured component."""
 
     BROKER = "broker"
     TOPIC = "topic"
@@ -29,11 +29,11 @@ class Role(StrEnum):
 
 
 FRAMEWORKS: Final = (Role.SPRING, Role.FLINK)
-"""What hands settings on to Kafka's clients and has others of its own."""
+"""Roles that pass settings to Kafka's clients and have additional ones."""
 
 
 class Client(StrEnum):
-    """Whose client it is: names and defaults differ."""
+    """The client library, which determines names and defaults."""
 
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"
@@ -50,9 +50,9 @@ class Client(StrEnum):
 
 
 PYTHON_CLIENTS: Final = (Client.KAFKA_PYTHON, Client.AIOKAFKA)
-"""Clients whose settings are keyword arguments, and which refuse those that they do not have."""
+"""Clients with settings as keyword arguments that reject unknown ones."""
 TABULATED: Final = (Client.JAVA, Client.LIBRDKAFKA, *PYTHON_CLIENTS)
-"""Clients with a table of every setting; of others only a few defaults are known."""
+"""Clients with a table of every setting; for others only a few defaults are known."""
 
 
 def table_name(role: Role, client: Client) -> str:
@@ -62,7 +62,7 @@ def table_name(role: Role, client: Client) -> str:
 
 
 class Place(NamedTuple):
-    """A line of a file; lines count from 1."""
+    """A line of a file, counted from 1."""
 
     file: str
     line: int
@@ -72,7 +72,7 @@ class Place(NamedTuple):
 
 
 class ValueSource(StrEnum):
-    """Where a value comes from, strongest first."""
+    """The source of a value, strongest first."""
 
     GIVEN = "given"
     FRAMEWORK = "framework-default"
@@ -82,8 +82,8 @@ class ValueSource(StrEnum):
 class Value(msgspec.Struct, frozen=True):
     """A resolved setting.
 
-    `name` is the component's own name for it, `key` what stands in the file, with its prefix. A `text` that refers to
-    something outside of the file is not resolved, and nothing may be concluded from it. `owner` is the file of the
+    `name` is the component's own name for it, `key` the key in the file, with its prefix. A `text` that refers to
+    something outside of the file is not resolved, and no conclusions may be drawn from it. `owner` is the file of the
     component that a default belongs to.
     """
 
@@ -97,16 +97,16 @@ class Value(msgspec.Struct, frozen=True):
 
     @property
     def file(self) -> str:
-        """Return the file that decides it: where it stands, or that of the component whose default it is."""
+        """Return the file that determines it: its own, or that of the component with the default."""
         return self.owner if self.place is None else self.place.file
 
     @property
     def number(self) -> int | None:
-        """Return the value as a whole number, as Kafka parses it; None when it is none or not resolved."""
+        """Return the value as a whole number, as Kafka parses it; None if it is not a number or not resolved."""
         if self.text is None or not self.resolved:
             return None
         try:
-            # Kafka trims values before it parses them; an underscore is Python's habit, not Java's.
+            # Kafka trims values before it parses them; underscores are valid in Python only.
             return None if "_" in self.text else int(self.text.strip())
         except ValueError:
             return None
@@ -120,12 +120,12 @@ class Value(msgspec.Struct, frozen=True):
 
     @property
     def word(self) -> str | None:
-        """Return the trimmed text; None when it is absent or not resolved."""
+        """Return the trimmed text; None if it is absent or not resolved."""
         return None if self.text is None or not self.resolved else self.text.strip()
 
     @property
     def is_given(self) -> bool:
-        """Return whether somebody wrote it down."""
+        """Return whether it is set explicitly."""
         return self.source is ValueSource.GIVEN
 
 
@@ -172,7 +172,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     others: tuple[Role, ...] = ()
 
     def value(self, name: str) -> Value:
-        """Return what holds: the given value, the framework's default, or the component's own."""
+        """Return the effective value: the given one, the framework's default, or the component's own."""
         found = self.given.get(name)
         if found is not None and name not in self.forced:
             return found
@@ -193,17 +193,17 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         return self.value(name).word
 
     def is_unknown(self, name: str) -> bool:
-        """Tell whether nobody wrote a setting down and the default of the client's library is not known."""
+        """Return whether a setting is not set and the client library's default is unknown."""
         is_known = name in self.given or name in self.framework or name in self.defaults
         return self.client not in TABULATED and not is_known
 
     def has(self, name: str) -> bool:
-        """Return whether a setting was written down."""
+        """Return whether a setting is set explicitly."""
         return name in self.given
 
 
 class Deployment(msgspec.Struct, frozen=True):
-    """Everything that was configured together, the parts of applications included, and what Kafka declares of it."""
+    """Everything that was configured together, including parts of applications, with Kafka's declarations."""
 
     components: tuple[Component, ...] = ()
     tables: Mapping[str, ParameterTable] = msgspec.field(default_factory=dict)
@@ -214,7 +214,7 @@ class Deployment(msgspec.Struct, frozen=True):
         return None if found is None or component.role in FRAMEWORKS else found
 
     def framework_table(self, component: Component) -> ParameterTable | None:
-        """Return what a framework declares of its own settings, by releases of its own; None for Kafka's components."""
+        """Return the declarations of a framework's own settings; None for Kafka's components."""
         return self.tables.get(component.role.value) if component.role in FRAMEWORKS else None
 
     def of(self, *roles: Role) -> tuple[Component, ...]:
@@ -231,7 +231,7 @@ class Deployment(msgspec.Struct, frozen=True):
 
 
 class Undecided(NamedTuple):
-    """A setting whose value lies outside of the files."""
+    """A setting with its value outside of the files."""
 
     component: Component
     value: Value
@@ -241,7 +241,7 @@ class Undecided(NamedTuple):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One setting with two meanings; the sources are file:line, or whose default it is."""
+    """A setting with two meanings; the sources are file:line, or the owner of a default."""
 
     role: str
     setting: str

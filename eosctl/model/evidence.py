@@ -1,4 +1,4 @@
-"""What was asked of a cluster, and what could not be had."""
+"""Requested evidence of a cluster, and missing evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 
 class EvidenceKind(StrEnum):
-    """The kinds of evidence that checks ask for and probes deliver."""
+    """The kinds of evidence that checks need and probes collect."""
 
     API_VERSIONS = "api-versions"
     FEATURES = "features"
@@ -37,7 +37,7 @@ class EvidenceKind(StrEnum):
 
 
 ACTIVE_CONTROLLER: Final = "the active controller"
-"""The subject of the quorum's gap if brokers answer, and the controller that they forward to does not."""
+"""The subject of the quorum's gap if brokers respond, but the controller behind them does not."""
 
 _TOPICS: Final = frozenset({EvidenceKind.TOPICS})
 LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyType(
@@ -53,14 +53,14 @@ LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyT
         EvidenceKind.READABLE_RECORDS: _TOPICS | {EvidenceKind.GROUPS},
     }
 )
-"""The lists by which a kind of evidence is collected: what is hidden from a list is missing here, too."""
+"""The lists from which a kind of evidence is collected; resources hidden in a list are missing here, too."""
 
 
 class GapReason(StrEnum):
-    """Why a piece of evidence is missing.
+    """The reason why evidence is missing.
 
-    `hidden`: brokers leave it out of a list without an error, because the principal may not describe it, and it may or
-    may not exist. `frozen`: it was read, but no controller updates it.
+    `hidden`: brokers omit it from a list without an error because the principal may not describe it; it may or may not
+    exist. `frozen`: it was read, but no controller updates it.
     """
 
     UNREACHABLE = "unreachable"
@@ -77,10 +77,10 @@ class GapReason(StrEnum):
 
 
 class EvidenceGap(msgspec.Struct, frozen=True):
-    """A part of the evidence that is missing, and why.
+    """A missing part of the evidence, with the reason.
 
-    `subject` names what is missing within the kind (`broker 2`, `orders-0`, a transactional id, or `*` for all of it).
-    `error` is Kafka's error name where a broker answered one; `next_step` says what would close the gap.
+    `subject` identifies the missing part within the kind (`broker 2`, `orders-0`, a transactional id, or `*` for all of
+    it). `error` is Kafka's error name if a broker returned one; `next_step` is how to close the gap.
     """
 
     kind: EvidenceKind

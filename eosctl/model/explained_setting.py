@@ -9,7 +9,7 @@ import msgspec
 
 
 class SpanItem(msgspec.Struct, frozen=True):
-    """What holds from a release on."""
+    """The properties of a setting from a release on."""
 
     since: str
     default: str | None
@@ -17,9 +17,9 @@ class SpanItem(msgspec.Struct, frozen=True):
 
 
 class SettingItem(msgspec.Struct, frozen=True):
-    """A setting of one component; ``software`` is whose releases its spans name.
+    """A setting of a component; `software` is the product whose releases its spans use.
 
-    ``removed`` is the first release without it, or empty; ``update`` says how a changed value takes effect.
+    `removed` is the first release without it, or empty; `update` describes how a changed value takes effect.
     """
 
     component: str
@@ -35,7 +35,7 @@ class SettingItem(msgspec.Struct, frozen=True):
 
 
 class ExplainedSetting(NamedTuple):
-    """A setting in every component that has it; ``oldest`` is the first release that is known of each component."""
+    """A setting in every component that has it; `oldest` is the first known release of each component."""
 
     items: tuple[SettingItem, ...]
     oldest: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The result of fault schedules that were played on simulated clusters."""
+"""The result of fault schedules on simulated clusters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class SeedAnomaly(msgspec.Struct, frozen=True):
-    """A violation: its kind, what it is about, what the kind means, and the events that prove it."""
+    """An anomaly: its kind, its subject, the meaning of the kind, and the events that prove it."""
 
     kind: str
     subject: str
@@ -15,7 +15,7 @@ class SeedAnomaly(msgspec.Struct, frozen=True):
 
 
 class FailedSeed(msgspec.Struct, frozen=True):
-    """A seed that broke a promise, the fewest faults that still do, and options that each make these go well."""
+    """A failed seed, its smallest failing schedule, and options that each make it pass."""
 
     seed: int
     symptoms: tuple[str, ...]

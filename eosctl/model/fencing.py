@@ -1,4 +1,4 @@
-"""Who ended a producer's transaction against its will, and what it cost."""
+"""Transactions that were ended against their producer's will, with cause and effect."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from eosctl.model.verdict import Confidence, Evidence
 
 
 class AbortedRange(msgspec.Struct, frozen=True):
-    """An aborted transaction in one partition (aborted list of a read_committed Fetch, and the ABORT marker behind it).
+    """An aborted transaction in a partition, from a read_committed Fetch and the ABORT marker.
 
-    `first_offset` is the transaction's first record, `marker_offset` its marker, None when it was not read.
-    `producer_epoch` is the marker's, -1 when it was not read.
+    `first_offset` is the transaction's first record, `marker_offset` its marker, None if it was not read.
+    `producer_epoch` is the marker's, -1 if it was not read.
     """
 
     partition: TopicPartition
@@ -25,7 +25,7 @@ class AbortedRange(msgspec.Struct, frozen=True):
 
 
 class FencingCause(StrEnum):
-    """What made the coordinator abort a transaction that its producer had not ended."""
+    """The reason why the coordinator aborted a transaction that its producer had not ended."""
 
     NEWER_INSTANCE = "newer-instance"
     ADMIN_FENCE = "admin-fence"
@@ -33,12 +33,11 @@ class FencingCause(StrEnum):
 
 
 class FencingEvent(msgspec.Struct, frozen=True):
-    """One transaction that ended under its producer.
+    """A transaction that was aborted by the coordinator.
 
-    `fenced_epoch` is the producer epoch that lost, `abort_epoch` the one that the markers carry, `successor_epoch` the
-    one handed to the next instance (None when none came). Times are the coordinator's clock, ms since the epoch; None
-    when only the present state was seen and not the log. `log_offsets` are the records of `__transaction_state` that
-    tell the story, in order.
+    `fenced_epoch` is the fenced producer epoch, `abort_epoch` that of the markers, `successor_epoch` that of the next
+    instance (None without one). Times are the coordinator's clock, milliseconds since the epoch; None if only the
+    present state was read, not the log. `log_offsets` are the records of `__transaction_state` that show it, in order.
     """
 
     transactional_id: str

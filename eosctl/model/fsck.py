@@ -1,4 +1,4 @@
-"""What a check of Kafka's data directories found."""
+"""The findings of a check of Kafka's data directories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class FsckSeverity(StrEnum):
-    """How bad a finding is: an error is damage or a hang, a warning wants a look, an info is worth knowing."""
+    """The severity of a finding: error for damage or a hang, warning for something to inspect, info otherwise."""
 
     INFO = "info"
     WARNING = "warning"
@@ -16,22 +16,22 @@ class FsckSeverity(StrEnum):
 
 
 class FsckFinding(msgspec.Struct, frozen=True):
-    """One thing that is not as Kafka would have written it, or that readers of the data should know.
+    """A deviation from what Kafka writes, or a fact that readers of the data should know.
 
     Attributes:
         kind: Its name, such as `crc-mismatch`.
-        severity: How bad it is.
-        message: What was found and what was expected, with the numbers.
+        severity: Its severity.
+        message: The found and the expected content, with numbers.
         directory: The data directory.
-        file: The file, relative to the data directory; empty if no single file is meant.
-        partition: The partition, such as `orders-0`; empty if none is meant.
+        file: The file, relative to the data directory; empty without a single file.
+        partition: The partition, such as `orders-0`; empty without one.
         position: Byte position in the file.
         offset: Offset in the log.
         entry: Number of the entry in an index, from 0.
-        producer_id: The producer concerned.
-        producer_epoch: Its epoch.
-        transactional_id: The transactional id, where one is known.
-        invalid_bytes: How many bytes at the end of a log are no batch.
+        producer_id: The producer id.
+        producer_epoch: The producer epoch.
+        transactional_id: The transactional id, if known.
+        invalid_bytes: Bytes at the end of a log that are not a batch.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Offsets that transactions committed for groups, as `__consumer_offsets` keeps them."""
+"""Offsets committed in transactions, from `__consumer_offsets`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class GroupCommit(msgspec.Struct, frozen=True):
-    """An offset committed in a transaction that has committed; its place in the log and the time of the record."""
+    """An offset of a committed transaction, with its position in the log and the time of the record."""
 
     group_id: str
     partition: TopicPartition
@@ -21,10 +21,10 @@ class GroupCommit(msgspec.Struct, frozen=True):
 
 
 class StaleOffset(msgspec.Struct, frozen=True):
-    """An offset of which the coordinator says something else than its log, as KAFKA-17507 brings about.
+    """An offset that differs between the coordinator and its log (KAFKA-17507).
 
-    `told_offset` is the coordinator's answer and `logged_offset` what a coordinator would read that loads the log now;
-    None for no offset. `log_offset` is where the record is.
+    `told_offset` is the coordinator's response, and `logged_offset` the result of loading the log now; None for no
+    offset. `log_offset` is the position of the record.
     """
 
     group_id: str

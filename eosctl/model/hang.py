@@ -1,4 +1,4 @@
-"""Verdicts on open transactions: hanging or not, why, and what they hold up."""
+"""Verdicts on open transactions: whether they hang, the cause, and the impact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.model.verdict import Confidence, Evidence
 
 
 class HangCause(StrEnum):
-    """Why a transaction is open on a partition, in the order in which the causes are tried."""
+    """The reason why a transaction is open on a partition, in evaluation order."""
 
     UNKNOWN_TO_COORDINATOR = "unknown-to-coordinator"
     PARTITION_NOT_IN_TRANSACTION = "partition-not-in-transaction"
@@ -28,7 +28,7 @@ class HangCause(StrEnum):
 
 
 class HangStatus(StrEnum):
-    """What the cause means: `hanging` is KIP-664's sense (no coordinator will ever end it)."""
+    """The meaning of the cause: `hanging` as in KIP-664 (no coordinator will ever end it)."""
 
     HANGING = "hanging"
     STALLED = "stalled"
@@ -39,7 +39,7 @@ class HangStatus(StrEnum):
 
 
 class GroupImpact(msgspec.Struct, frozen=True):
-    """A group that a pinned partition holds up; `invisible_offsets` lie between its position and the log end."""
+    """A group that a pinned partition blocks; `invisible_offsets` lie between its position and the log end offset."""
 
     group_id: str
     partition: TopicPartition
@@ -48,11 +48,11 @@ class GroupImpact(msgspec.Struct, frozen=True):
 
 
 class BlastRadius(msgspec.Struct, frozen=True):
-    """What one open transaction holds up.
+    """The impact of an open transaction.
 
-    `invisible_offsets` counts offsets from the transaction's first to the high watermark, markers included;
-    `invisible_records` the data records among them, None where they were not read. A read_committed reader sees none of
-    them. `pins_last_stable_offset` is False when an older transaction holds the LSO anyway.
+    `invisible_offsets` counts offsets from the transaction's first to the high watermark, including markers.
+    `invisible_records` counts the data records among them, None if they were not read. read_committed consumers see
+    none of them. `pins_last_stable_offset` is False if an older transaction holds the LSO.
     """
 
     partition: TopicPartition
@@ -67,10 +67,10 @@ class BlastRadius(msgspec.Struct, frozen=True):
 
 
 class OpenTransaction(msgspec.Struct, frozen=True):
-    """A transaction open on one partition leader, joined with what the coordinator says of its producer id.
+    """A transaction that is open at a partition's leader, with the coordinator's state of its producer id.
 
-    `transactional_id` is None when no coordinator knows the producer id. `first_offset` is the leader's
-    current_txn_start_offset. Ages are ms by the observer's clock; `age_ms` None when no trustworthy start is known.
+    `transactional_id` is None if no coordinator knows the producer id. `first_offset` is the leader's
+    current_txn_start_offset. Ages are milliseconds by the observer's clock; `age_ms` is None without a reliable start.
     """
 
     partition: TopicPartition
@@ -89,12 +89,12 @@ class OpenTransaction(msgspec.Struct, frozen=True):
 
 
 class HangVerdict(msgspec.Struct, frozen=True):
-    """The judgement on one open transaction.
+    """The verdict on an open transaction.
 
-    ``evidence`` is left out for transactions that are open and well. ``can_abort`` is True only when an ABORT marker
-    can harm nobody; otherwise ``abort_refusal`` states why not. ``can_complete`` is True when the transaction was
-    committed and only its marker is missing. ``outcome_unknown`` is True when the evidence shows neither.
-    ``coordinator_acts_at_ms`` is when the coordinator will end it by itself (its clock), None when it will not.
+    `evidence` is omitted for healthy open transactions. `can_abort` is True only if an ABORT marker cannot do harm;
+    otherwise `abort_refusal` has the reason. `can_complete` is True if the transaction was committed and only its
+    marker is missing. `outcome_unknown` is True if the evidence shows neither. `coordinator_acts_at_ms` is the time at
+    which the coordinator will end it (its clock), None if it will not.
     """
 
     transaction: OpenTransaction
@@ -112,10 +112,10 @@ class HangVerdict(msgspec.Struct, frozen=True):
 
 
 class TransactionVerdict(msgspec.Struct, frozen=True):
-    """The judgement on one transaction that its coordinator holds open, from the coordinator's side alone.
+    """The verdict on an open transaction, from its coordinator's state alone.
 
-    `age_ms` is measured from the coordinator's start time by the observer's clock; None when it has none.
-    `prepared_since_ms` is when the Prepare* record was written, None when the log was not read.
+    `age_ms` is measured from the coordinator's start time by the observer's clock; None without one.
+    `prepared_since_ms` is the time of the Prepare* record; None if the log was not read.
     """
 
     transaction: Transaction

@@ -1,4 +1,4 @@
-"""The life of transactional ids as the coordinator wrote it down in `__transaction_state`."""
+"""Records of transactional ids in `__transaction_state`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong according to logs, and why."""
+"""Incidents found in logs, with their causes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from eosctl.model.severity import Severity
 
 
 class EvidenceLine(NamedTuple):
-    """A place in a log: the file, the byte at which the record starts, and the line, from 1.
+    """A place in a log: the file, the byte position of the record, and the line, from 1.
 
-    The record of a topic has its partition as file, its own offset, and the line within the record. Snapshots of
-    earlier releases have no lines; there it is 0.
+    For a record of a topic, the file is its partition, the position its offset, and the line is counted within the
+    record. In snapshots of earlier releases the line is 0.
     """
 
     file: str
@@ -21,22 +21,22 @@ class EvidenceLine(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the place as editors and `grep -n` write it: `server.log:812`."""
+        """Return the place in the format of editors and `grep -n`: `server.log:812`."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
 class Incident(NamedTuple):
-    """A fault with its cause.
+    """An incident with its cause.
 
     Attributes:
-        kind: What happened, e.g. `producer_fenced`.
-        root_cause: Why, e.g. `duplicate-transactional-id`.
-        severity: How much it matters; `info` for what is benign.
-        confidence: From 0 to 1: how much of the evidence that the verdict wants was there.
-        subject: What it is about, by Kafka's names: `transactional.id`, `group`, `broker`, `topic-partition`.
-        t_start_ms: The first evidence, ms since the epoch, UTC.
-        t_end_ms: The last.
-        evidence: The records that the verdict rests on, earliest first.
+        kind: Its kind, e.g. `producer_fenced`.
+        root_cause: Its cause, e.g. `duplicate-transactional-id`.
+        severity: Its severity; `info` if benign.
+        confidence: The share of the expected evidence that was found, 0 to 1.
+        subject: Its subject, by Kafka's names: `transactional.id`, `group`, `broker`, `topic-partition`.
+        t_start_ms: The first evidence, milliseconds since the epoch.
+        t_end_ms: The last evidence.
+        evidence: The records that support the verdict, earliest first.
         explanation: The verdict in a sentence or two.
         next_step: What to do about it.
     """

@@ -1,4 +1,4 @@
-"""What Kafka's own files say about transactions, and what that adds up to."""
+"""Transactions in Kafka's own files, with statistics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Fate(StrEnum):
-    """How a transaction ended, as far as the files tell."""
+    """The outcome of a transaction, as far as the files show it."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
@@ -19,23 +19,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionTransaction:
-    """A transaction as one partition holds it: its batches, and the marker that ended it.
-
-    Attributes:
-        topic: The topic.
-        partition: The partition's number.
-        producer_id: Who wrote it.
-        producer_epoch: The epoch of its first batch.
-        first_offset: Its first offset.
-        marker_offset: The marker's; None while it is open.
-        fate: Committed, aborted, open, or unknown: the marker may have been in damaged bytes.
-        batch_count: Its batches here.
-        record_count: Their records.
-        size_bytes: Their size.
-        started_ms: The timestamp of its first batch, ms since the epoch: the client's clock where the topic has
-            CreateTime.
-        ended_ms: The marker's timestamp, the broker's clock; None while it is open.
-    """
+    """A transaction in one partition: its batches, and its marker."""
 
     topic: str
     partition: int
@@ -53,21 +37,7 @@ class PartitionTransaction:
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedTransaction:
-    """A transaction as its coordinator wrote it down; all times are the coordinator's clock, ms since the epoch.
-
-    Attributes:
-        transactional_id: Whose it is.
-        producer_id: The producer id at its end.
-        producer_epoch: The epoch at its end.
-        log_partition: Partition of `__transaction_state`.
-        offset: The record that told the fate.
-        fate: Committed, aborted, open, or ending: decided and not completed.
-        partition_count: The most partitions that it is known to have held.
-        timeout_ms: Its `transaction.timeout.ms`.
-        started_ms: Its first partition was added; None when compaction has removed that.
-        prepared_ms: Its end was decided; None when not, or when compaction has removed that.
-        ended_ms: All markers were written; None before.
-    """
+    """A transaction in the coordinator's log; all times are the coordinator's clock, milliseconds since the epoch."""
 
     transactional_id: str
     producer_id: int
@@ -84,7 +54,7 @@ class CoordinatedTransaction:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SequenceBreak:
-    """A place where a producer's sequence numbers do not follow: `sequence-gap` or `duplicate-batch`."""
+    """A break in a producer's sequence numbers: `sequence-gap` or `duplicate-batch`."""
 
     topic: str
     partition: int
@@ -96,17 +66,7 @@ class SequenceBreak:
 
 
 class KeyUse(NamedTuple):
-    """A record that a reader of committed data gets, by its business key.
-
-    Attributes:
-        topic: The topic.
-        digest: A hash of the key, 16 bytes in hex.
-        key: The key's first characters.
-        partition: Where the record is.
-        offset: Its offset.
-        producer_id: Who wrote it; -1 for nobody in particular.
-        timestamp_ms: Its timestamp.
-    """
+    """A record that read_committed consumers receive, with its business key."""
 
     topic: str
     digest: str
@@ -119,7 +79,7 @@ class KeyUse(NamedTuple):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Damage:
-    """A stretch of a file that could not be read: the position in bytes, what kind, and in words."""
+    """An unreadable range of a file: the position in bytes, the kind, and a description."""
 
     file: str
     position: int
@@ -129,13 +89,13 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How long things took, in ms; all 0 when there is none.
+    """A distribution of durations in milliseconds; all 0 without any.
 
     Attributes:
-        known_count: How many have a known duration.
-        p50_ms: Half of them took no longer.
-        p99_ms: 99 of 100 took no longer.
-        max_ms: The longest, rounded up like the others.
+        known_count: Number of known durations.
+        p50_ms: The median.
+        p99_ms: The 99th percentile.
+        max_ms: The maximum, rounded up like the others.
     """
 
     known_count: int
@@ -183,29 +143,18 @@ class TopicSummary(NamedTuple):
 
     @property
     def abort_ratio(self) -> float | None:
-        """Aborted of all that ended; None when none did."""
+        """Return the aborted share of all ended transactions; None without any."""
         ended = self.committed_count + self.aborted_count
         return self.aborted_count / ended if ended else None
 
     @property
     def marker_share(self) -> float:
-        """Return the share of the bytes that markers are."""
+        """Return the share of bytes in markers."""
         return self.marker_bytes / self.size_bytes if self.size_bytes else 0.0
 
 
 class IdSummary(NamedTuple):
-    """A transactional id by its coordinator.
-
-    Attributes:
-        transactional_id: The id.
-        committed_count: Transactions that were committed, as far back as the log reaches.
-        aborted_count: Those that were aborted.
-        timed_out_count: Those among them that lasted as long as their timeout.
-        open_count: 1 while one is open.
-        ending_count: 1 while one is decided and not completed.
-        duration: From the first partition to the last marker, by the coordinator's clock.
-        ending: From the decision to the last marker.
-    """
+    """The statistics of a transactional id in its coordinator's log."""
 
     transactional_id: str
     committed_count: int
@@ -218,14 +167,14 @@ class IdSummary(NamedTuple):
 
     @property
     def abort_ratio(self) -> float | None:
-        """Aborted of all that ended; None when none did."""
+        """Return the aborted share of all ended transactions; None without any."""
         ended = self.committed_count + self.aborted_count
         return self.aborted_count / ended if ended else None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSummary:
-    """How a group commits: offsets in transactions by their end, and offsets outside of transactions."""
+    """The commits of a group: offsets in transactions by outcome, and offsets outside of transactions."""
 
     group: str
     committed_count: int
@@ -235,7 +184,7 @@ class GroupSummary:
 
 
 class DuplicateKey(NamedTuple):
-    """A business key that readers of committed data get more than once: how often, and where first and last."""
+    """A business key that read_committed consumers receive more than once: count, first, and last position."""
 
     topic: str
     key: str
@@ -245,7 +194,7 @@ class DuplicateKey(NamedTuple):
 
 
 class DataSummary(NamedTuple):
-    """What all partitions say; long lists are cut, their counts are not."""
+    """The statistics of all partitions; long lists are truncated, their counts are not."""
 
     topics: tuple[TopicSummary, ...]
     ids: tuple[IdSummary, ...]

@@ -1,4 +1,4 @@
-"""Bugs of Kafka and its clients, and which releases have them."""
+"""Known bugs of Kafka and its clients, and their affected releases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Version = tuple[int, ...]
 
 
 class Product(StrEnum):
-    """Whose bug it is. The clients, Streams and Connect of Apache Kafka have Kafka's release numbers."""
+    """The product with the bug. Apache Kafka's clients, Streams, and Connect have Kafka's release numbers."""
 
     BROKER = "broker"
     CLIENT = "client"
@@ -24,7 +24,7 @@ class Product(StrEnum):
 
 
 class KnownBug(msgspec.Struct, frozen=True):
-    """A bug: `fixed` holds the first release with the fix on each branch that has one; empty while it is open."""
+    """A bug; `fixed` has the first fixed release of each branch, and is empty while the bug is open."""
 
     id: str
     product: Product
@@ -49,7 +49,7 @@ class KnownBug(msgspec.Struct, frozen=True):
 
     @property
     def reference(self) -> str:
-        """Return the issue's address; empty if there is only a release note."""
+        """Return the issue's URL; empty with only a release note."""
         if self.id.startswith(("KAFKA-", "FLINK-")):
             return f"https://issues.apache.org/jira/browse/{self.id}"
         number = re.fullmatch(r"librdkafka-(\d{3,})", self.id)

@@ -12,10 +12,10 @@ from eosctl.model.transaction import TopicPartition
 class PartitionLag(msgspec.Struct, frozen=True):
     """A group's lag on one partition.
 
-    ``lag_offsets`` is what most tools show: high watermark less committed offset. It is the sum of
-    ``readable_offsets`` (up to the LSO) and ``blocked_offsets`` (beyond it). ``readable`` says what the readable part
-    consists of, None where it was not read. ``blocked_by`` holds the LSO, None when nothing is blocked or nobody was
-    seen. ``client`` reads the partition now, empty when nobody does.
+    `lag_offsets` is what most tools show: high watermark less committed offset. It is the sum of `readable_offsets` (up
+    to the LSO) and `blocked_offsets` (beyond it). `readable` says what the readable part consists of, None where it was
+    not read. `blocked_by` holds the LSO, None when nothing is blocked or nobody was seen. `client` reads the partition
+    now, empty when nobody does.
     """
 
     group_id: str
@@ -32,15 +32,15 @@ class PartitionLag(msgspec.Struct, frozen=True):
 
     @property
     def lag_offsets(self) -> int:
-        """What a tool shows that knows no transactions."""
+        """Return the offset lag that tools without transaction support show."""
         return self.readable_offsets + self.blocked_offsets
 
 
 class Pin(msgspec.Struct, frozen=True):
     """An unstable offset of a group and the open transaction that holds it.
 
-    ``offsets_partition`` is the partition of ``__consumer_offsets``. ``pending`` is None where the record was not
-    found; then ``holders`` are all transactions that are open on that partition.
+    `offsets_partition` is the partition of `__consumer_offsets`. `pending` is None where the record was not found; then
+    `holders` are all transactions that are open on that partition.
     """
 
     group_id: str

@@ -6,35 +6,31 @@ import msgspec
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Where normal ends.
-
-    None of Kafka's own defaults, left alone, crosses one of them.
+    """Thresholds. Kafka's defaults do not exceed any of them.
 
     Attributes:
-        clock_tolerance_ms: How far the clocks of observer and brokers may differ before a comparison counts.
-        marker_delivery_ms: How long a transaction may stay in Prepare* while its markers are delivered; a leader
-            election takes seconds.
-        long_running_transaction_ms: From when on an open transaction is called long-running: twice the producer's
-            default `transaction.timeout.ms`.
-        long_running_invisible_records: How many records a long-running transaction may hide from readers.
-        last_stable_offset_gap_records: How far the last stable offset may lie behind the high watermark.
-        retention_percent: How much of `retention.ms` a transaction may be open before its records are in danger.
-        fencing_window_ms: How old a fencing may be to be news.
-        fencing_repeat_count: From how many fencings of one id in the window on it is a fight between two instances.
-        reinit_within_ms: How soon after an abort a new InitProducerId must follow to belong to it; the initialising
-            client retries CONCURRENT_TRANSACTIONS with at most `retry.backoff.max.ms` (1,000) in between.
-        transaction_log_replication_factor: Replicas that `__transaction_state` should have, brokers permitting.
-        transaction_log_min_isr: In-sync replicas that its writes should wait for.
-        producer_id_count: Producer ids that one partition may remember; expiring more takes noticeable time under the
-            lock of the log (KAFKA-16229).
-        transactional_id_count: Transactional ids that a cluster may remember before somebody should ask why.
-        coordinator_offset_count: Offsets of an internal partition that a coordinator can read while it moves; some ten
-            seconds of loading.
-        coordinator_skew_percent: How much more than its share of coordinators a broker may lead.
-        partition_count: Replicas that one broker may hold.
-        disk_used_percent: How full a broker's volume may be.
-        quorum_lag_ms: How far behind a replica of the metadata log may be; brokers' sessions end after nine seconds.
-        preferred_leader_percent: How many leaders may be away from their preferred broker.
+        clock_tolerance_ms: Tolerated difference between the clocks of observer and brokers.
+        marker_delivery_ms: Time in which a Prepare* transaction is normal; a leader election takes seconds.
+        long_running_transaction_ms: Age of a long-running transaction: twice the producer's default
+            `transaction.timeout.ms`.
+        long_running_invisible_records: Number of records that a long-running transaction may hide.
+        last_stable_offset_gap_records: Maximum distance of the last stable offset from the high watermark.
+        retention_percent: Share of `retention.ms` after which the records of an open transaction are at risk.
+        fencing_window_ms: Maximum age of a reported fencing.
+        fencing_repeat_count: Number of fencings of an id in the window that indicates two competing instances.
+        reinit_within_ms: Maximum time from an abort to the InitProducerId that caused it; the initializing client
+            retries CONCURRENT_TRANSACTIONS with at most `retry.backoff.max.ms` (1,000) in between.
+        transaction_log_replication_factor: Expected replicas of `__transaction_state`, with enough brokers.
+        transaction_log_min_isr: Expected in-sync replicas of its writes.
+        producer_id_count: Maximum producer ids per partition; expiring more takes long under the log's lock
+            (KAFKA-16229).
+        transactional_id_count: Maximum transactional ids of a cluster before they are reported.
+        coordinator_offset_count: Maximum offsets of an internal partition; loading them takes about ten seconds.
+        coordinator_skew_percent: Maximum excess of a broker's share of coordinators.
+        partition_count: Maximum replicas of a broker.
+        disk_used_percent: Maximum use of a broker's volume.
+        quorum_lag_ms: Maximum lag of a replica of the metadata log; brokers' sessions expire after nine seconds.
+        preferred_leader_percent: Maximum share of leaders that are not preferred.
     """
 
     clock_tolerance_ms: int = 5_000

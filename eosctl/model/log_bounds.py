@@ -1,4 +1,4 @@
-"""Limits of what is decoded of a log."""
+"""Bounds for decoding a log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Only(StrEnum):
-    """What `--only` accepts."""
+    """The values of `--only`."""
 
     DATA = "data"
     CONTROL = "control"
@@ -17,18 +17,18 @@ class Only(StrEnum):
 
     @property
     def needs_outcomes(self) -> bool:
-        """Return whether markers must be known before the first batch can be judged."""
+        """Return whether markers must be read before the first batch can be judged."""
         return self in (Only.COMMITTED, Only.ABORTED, Only.OPEN)
 
 
 class Bounds(NamedTuple):
-    """First and last value that are wanted, both included; None leaves a side open."""
+    """The first and last wanted value, inclusive; None for no bound."""
 
     first: int | None = None
     last: int | None = None
 
     def overlaps(self, low: int, high: int) -> bool:
-        """Return whether a range has a value within the bounds."""
+        """Return whether a range overlaps the bounds."""
         return (self.first is None or high >= self.first) and (self.last is None or low <= self.last)
 
 

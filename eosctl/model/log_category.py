@@ -1,4 +1,4 @@
-"""A category that log records are sorted into, as it is shown."""
+"""A category of log records, for display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that a report of logs shows next to the incidents."""
+"""The parts of a log report other than incidents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 
 _NEAR_SHARE: Final = 0.5
 TOLERATED_MS: Final = 2_000
-"""Less than this is what an answer takes on a busy machine; clocks that agree show some milliseconds."""
+"""Shorter than a response on a busy machine; synchronized clocks differ by some milliseconds."""
 QUARTER_MS: Final = 900_000
-"""Zones are whole quarters of an hour apart."""
+"""Time zones differ by whole quarters of an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,11 @@ class Template:
     """A message with its values left out.
 
     Attributes:
-        text: The message, ``<*>`` for each value.
+        text: The message, `<*>` for each value.
         category: The category of its events.
         root_class: The root class of their throwable; empty without one.
         event_count: How many there are.
-        first_ms: The first, ms since the epoch; None where no event carries a time.
+        first_ms: The first, ms since the epoch; None if no event carries a time.
         applications: Who printed it, in order.
         file: Where the first is.
         offset: At which byte.
@@ -62,17 +62,17 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Precursor:
-    """A pair of categories of which one comes before the other.
+    """A pair of categories in which one precedes the other.
 
     Attributes:
-        failure: What failed.
-        cause: What came before.
-        failure_count: How many failures there are.
-        preceded_count: How many of them it came before, within the window.
-        expected_share: The share of all moments that it comes before: what chance gives.
-        lift: The share of failures over that of moments.
+        failure: The failing category.
+        cause: The preceding category.
+        failure_count: Number of failures.
+        preceded_count: Number of failures that it precedes within the window.
+        expected_share: The share of all times that it precedes, i.e. the share by chance.
+        lift: The share of failures divided by the share by chance.
         typical_lag_ms: The median time from it to the failure.
-        score: The lift weighted by how close it comes.
+        score: The lift weighted by proximity.
     """
 
     failure: str
@@ -87,7 +87,7 @@ class Precursor:
 
 @dataclass(frozen=True, slots=True)
 class Unexplained:
-    """Failures of a category before which nothing came that is rarer elsewhere: how many of how many."""
+    """Failures of a category without a significant precursor: their number, and the total."""
 
     failure: str
     unexplained_count: int
@@ -96,16 +96,16 @@ class Unexplained:
 
 @dataclass(frozen=True, slots=True)
 class PauseOutlook:
-    """What the pauses of one application come to.
+    """The JVM pauses of an application.
 
     Attributes:
-        application: Whose JVM it is.
-        pause_count: How many pauses its log tells.
+        application: The application.
+        pause_count: Number of logged pauses.
         total_ms: Their sum.
         longest_ms: The longest.
-        longest_at_ms: When that was, ms since the epoch; None where its record has no time.
-        nearest: The shortest timeout that any log prints, by Kafka's name; empty when none does.
-        nearest_ms: Its value; 0 when none.
+        longest_at_ms: Its time, milliseconds since the epoch; None if its record has none.
+        nearest: The shortest logged timeout, by Kafka's name; empty without one.
+        nearest_ms: Its value; 0 without one.
     """
 
     application: str
@@ -118,18 +118,18 @@ class PauseOutlook:
 
     @property
     def is_near(self) -> bool:
-        """Whether the longest pause took half of the shortest timeout or more."""
+        """Return whether the longest pause took at least half of the shortest timeout."""
         return self.nearest_ms > 0 and self.longest_ms >= _NEAR_SHARE * self.nearest_ms
 
 
 @dataclass(frozen=True, slots=True)
 class ClockOffset:
-    """How far an application's clock, as its log was read, is from the coordinators'.
+    """The difference between an application's clock and the coordinators' clocks.
 
     Attributes:
-        application: Whose log it is.
-        offset_ms: The median of its times minus the coordinators' for the same producer id and epoch.
-        pair_count: How many pairs that rests on.
+        application: The application.
+        offset_ms: The median difference of times for the same producer id and epoch.
+        pair_count: Number of compared pairs.
     """
 
     application: str
@@ -138,29 +138,19 @@ class ClockOffset:
 
     @property
     def is_apart(self) -> bool:
-        """Whether that is more than the time that an answer takes."""
+        """Return whether the difference exceeds a response time."""
         return abs(self.offset_ms) > TOLERATED_MS
 
     @property
     def is_like_a_zone(self) -> bool:
-        """Whether it is about a whole number of quarter hours, as a zone that was read wrongly makes."""
+        """Return whether it is about a whole number of quarter hours, as with a wrong time zone."""
         beside = abs(self.offset_ms + QUARTER_MS // 2) % QUARTER_MS - QUARTER_MS // 2
         return abs(self.offset_ms) > QUARTER_MS - TOLERATED_MS and abs(beside) <= TOLERATED_MS
 
 
 @dataclass(frozen=True, slots=True)
 class LogDigest:
-    """Templates, bursts, what came before failures, pauses, and clocks.
-
-    Attributes:
-        templates: Messages without their values, new ones first.
-        has_baseline: Whether there was a baseline to be new against.
-        bursts: Crowded sessions, the largest first.
-        precursors: What came before failures, best first.
-        unexplained: Failures that nothing came before.
-        pauses: Each JVM's pauses, the longest first.
-        clocks: How far applications' clocks are from the coordinators', the furthest first.
-    """
+    """Templates, bursts, precursors of failures, pauses, and clocks."""
 
     templates: tuple[Template, ...]
     has_baseline: bool

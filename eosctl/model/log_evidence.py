@@ -1,4 +1,4 @@
-"""What logs show, as evidence of a snapshot: incidents, and records that no incident explains, with quotes."""
+"""Evidence from logs in a snapshot: incidents, and unexplained records, with quotes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,7 @@ from eosctl.model.verdict import Resource
 
 
 class LoggedRecord(NamedTuple):
-    """A record that an incident rests on.
-
-    Attributes:
-        place: File and line, `server.log:812`; without a line where it is not known.
-        at_ms: It was written, ms since the epoch, UTC; None if the record carries no time.
-        category: What kind of record it is, by the catalogue of logs.
-        text: The message, cut.
-    """
+    """A record that supports an incident."""
 
     place: str
     at_ms: int | None
@@ -36,23 +29,7 @@ class LoggedIncident(msgspec.Struct, frozen=True):
 
 
 class UnexplainedRecords(msgspec.Struct, frozen=True):
-    """Records of one category and subject that call for action and that no incident explains.
-
-    Errors that the catalogue does not know have the category `UNCLASSIFIED`; their subject is the logger.
-
-    Attributes:
-        category: The category of the log catalogue.
-        severity: How much the category matters.
-        resource: The subject: a partition, a transaction, a group, a broker, or the application that wrote the records.
-        record_count: How many records there are.
-        first_ms: The first was written, ms since the epoch, UTC; None if no record carries a time.
-        last_ms: The last was written.
-        records: The first and the last records, quoted.
-        meaning: What the category means.
-        next_step: What to do; empty if the catalogue names nothing.
-        names: What the records name, by the names of log fields: `transactional_id`, `producer_id`, `partition`; of an
-            unknown error, its `template`.
-    """
+    """Actionable records of a category and subject without an incident that explains them."""
 
     category: str
     severity: Severity

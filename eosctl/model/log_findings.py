@@ -1,4 +1,4 @@
-"""What a set of log files says: events, incidents, and how much of the files was understood."""
+"""The result of scanning log files: events, incidents, and coverage."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class SkippedFile(NamedTuple):
 
     Attributes:
         file: The file.
-        reason: Why not, as a few words.
-        is_failure: Whether it should have been read; false for files that hold no log.
+        reason: The reason, in a few words.
+        is_failure: Whether it should have been read; false for files without logs.
     """
 
     file: str
@@ -26,7 +26,7 @@ class SkippedFile(NamedTuple):
 
 
 class Recognition(StrEnum):
-    """How much of a file was recognized as log records."""
+    """The share of a file that was recognized as log records."""
 
     EMPTY = "empty"
     NONE = "none"
@@ -35,14 +35,7 @@ class Recognition(StrEnum):
 
 
 class FileCoverage(NamedTuple):
-    """How much of one file was recognized.
-
-    Attributes:
-        file: The file.
-        recognition: The verdict.
-        recognized_count: Lines that are the start of a log record, or that the catalogue knows.
-        line_count: Lines that should each start a record, as far as the file was sampled.
-    """
+    """The coverage of a file."""
 
     file: str
     recognition: Recognition
@@ -51,7 +44,7 @@ class FileCoverage(NamedTuple):
 
 
 class LogFindings(NamedTuple):
-    """The events and incidents of a scan, the files that were read, those that were not, and unexplained records."""
+    """The events and incidents of a scan, read and skipped files, and unexplained records."""
 
     events: Sequence[LogEvent]
     incidents: Sequence[Incident]
@@ -67,25 +60,17 @@ class LogFindings(NamedTuple):
 
     @property
     def is_recognized(self) -> bool:
-        """Return whether no file is of unknown content, in whole or for the most part."""
+        """Return whether the content of every file was mostly recognized."""
         return not any(one.recognition in (Recognition.NONE, Recognition.LITTLE) for one in self.coverage)
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every file that should be read was read to its end."""
+        """Return whether every file that should be read was read completely."""
         return not any(source.error for source in self.sources) and not any(one.is_failure for one in self.skipped)
 
 
 class ExceptionKey(NamedTuple):
-    """What exceptions are counted by.
-
-    Attributes:
-        minute_ms: The start of the minute, ms since the epoch; None where the record carries no time.
-        class_name: The outermost class.
-        root_class: The class of the last cause.
-        application: Who printed it.
-        host: The machine; empty where nothing names it.
-    """
+    """The key by which exceptions are counted."""
 
     minute_ms: int | None
     class_name: str
@@ -95,7 +80,7 @@ class ExceptionKey(NamedTuple):
 
 
 class ExceptionCount(NamedTuple):
-    """How often, and where first: the file, and the byte at which the record starts."""
+    """The number of exceptions, and the position of the first: the file and the byte of the record."""
 
     key: ExceptionKey
     event_count: int

@@ -1,4 +1,4 @@
-"""What a partition holds of one producer's markers before a transaction that hangs."""
+"""The markers of a producer before a hanging transaction in a partition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class ProducerMarker(msgspec.Struct, frozen=True):
-    """One transaction marker; ``written_at_ms`` is the clock of the broker that led the partition then."""
+    """A transaction marker; `written_at_ms` is the clock of the broker that led the partition then."""
 
     offset: int
     written_at_ms: int
@@ -16,16 +16,16 @@ class ProducerMarker(msgspec.Struct, frozen=True):
 
 
 class MarkerSearch(msgspec.Struct, frozen=True):
-    """A partition read for the markers of one producer.
+    """A search of a partition for the markers of a producer.
 
     Attributes:
-        partition: Where was read.
-        producer_id: Whose markers.
-        since_ms: The reading began at the first offset of this time or later.
+        partition: The searched partition.
+        producer_id: The producer id.
+        since_ms: The search started at the first offset with at least this time.
         from_offset: That offset.
-        before_offset: The first offset of the hanging transaction, where the reading ended.
-        complete: False when a part could not be read.
-        markers: The markers found, by offset.
+        before_offset: The first offset of the hanging transaction, the end of the search.
+        complete: False if a part could not be read.
+        markers: The found markers, by offset.
     """
 
     partition: TopicPartition

@@ -1,4 +1,4 @@
-"""A metric of a broker or a Java client, and the names that JMX and Prometheus have for it."""
+"""A metric of a broker or a Java client, and its names in JMX and Prometheus."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PLACEHOLDER: Final = re.compile(r"[\w-]+=\{([\w-]+)\}")
 
 
 class BeanQuery(NamedTuple):
-    """Beans to read: a JMX pattern of object names, and the attributes wanted of each."""
+    """A JMX query: a pattern of object names, and the attributes."""
 
     pattern: str
     attributes: tuple[str, ...]
 
 
 def exporter_name(domain: str, bean_type: str, attribute: str) -> str:
-    """Return the name that jmx_exporter (1.x, without rules) gives to an attribute; keys but the type become labels.
+    """Return jmx_exporter's name (1.x, without rules) of an attribute; keys other than the type become labels.
 
-    Its untyped values lose the suffixes that its library keeps for others, so ``task-created-total`` ends in ``_task``.
+    Untyped values lose the suffixes that its library reserves, so `task-created-total` ends in `_task`.
     """
     name = safe_name(f"{domain}_{bean_type}_{attribute}")
     while reserved := next((suffix for suffix in _RESERVED if name.endswith(suffix)), ""):
@@ -34,14 +34,14 @@ def exporter_name(domain: str, bean_type: str, attribute: str) -> str:
 
 
 def safe_name(text: str) -> str:
-    """Return a text as Prometheus takes it in names."""
+    """Return a text in the character set of Prometheus names."""
     return _NO_NAME.sub("_", text)
 
 
 class MetricKind(StrEnum):
-    """How a metric's values are to be read.
+    """The interpretation of a metric's values.
 
-    A meter counts and has rates, a histogram has percentiles of values, a timer is both; text reaches no Prometheus.
+    A meter has a count and rates, a histogram has percentiles, a timer has both; text is not exported to Prometheus.
     """
 
     GAUGE = "gauge"
@@ -52,7 +52,7 @@ class MetricKind(StrEnum):
     TEXT = "text"
 
 
-#: The attributes of a Yammer bean that matter, by its kind.
+#: The relevant attributes of a Yammer bean, by kind.
 _YAMMER: Final = {
     MetricKind.GAUGE: ("Value",),
     MetricKind.METER: ("Count", "OneMinuteRate"),
@@ -65,15 +65,15 @@ class Metric(msgspec.Struct, frozen=True):
     """One metric.
 
     Attributes:
-        name: The bean's ``name=`` (Yammer) or the attribute (Kafka's own metrics).
-        component: Whose JVM has it: ``broker``, ``producer``, ``consumer`` or ``streams``.
+        name: The bean's `name=` (Yammer) or the attribute (Kafka's own metrics).
+        component: Whose JVM has it: `broker`, `producer`, `consumer` or `streams`.
         domain: The domain of the bean.
-        bean_type: The bean's ``type=``.
-        keys: The bean's further keys, whose values differ (``topic``, ``client-id``).
+        bean_type: The bean's `type=`.
+        keys: The bean's further keys, whose values differ (`topic`, `client-id`).
         kind: How to read it.
         unit: Of its values; of what a meter counts.
         means: What it tells.
-        healthy: Which values are good; empty where none is bad.
+        healthy: Which values are good; empty if none is bad.
         since: The first release that has it, None where that is older than what is told apart.
         until: The first release without it.
         above: The limit above which a value is bad at any moment, None without one.
@@ -96,12 +96,12 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def is_yammer(self) -> bool:
-        """Whether the bean carries this metric alone, under ``name=``; Kafka's own metrics are attributes."""
+        """Return whether the bean has only this metric, under `name=`; Kafka's own metrics are attributes."""
         return not self.bean_type.endswith("-metrics")
 
     @property
     def bean(self) -> str:
-        """The bean's object name, with placeholders for what differs."""
+        """Return the bean's object name, with placeholders for variable keys."""
         name = (f"name={self.name}",) if self.is_yammer else ()
         return f"{self.domain}:" + ",".join(
             (f"type={self.bean_type}", *name, *(f"{key}={{{key}}}" for key in self.keys))
@@ -109,27 +109,27 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def bean_pattern(self) -> str:
-        """The object name as a JMX pattern that matches the beans of this metric."""
+        """Return the JMX pattern of this metric's beans."""
         return _PLACEHOLDER.sub(lambda key: key[0].replace(f"{{{key[1]}}}", "*"), self.bean)
 
     @property
     def query(self) -> BeanQuery:
-        """What to ask of JMX for this metric."""
+        """Return the JMX query of this metric."""
         return BeanQuery(self.bean_pattern, self.attributes)
 
     @property
     def label_names(self) -> frozenset[str]:
-        """The labels of its series, the metric's own name aside."""
+        """Return the labels of its series, without the metric's own name."""
         return frozenset(map(safe_name, self.keys))
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The attributes of the bean that are worth reading."""
+        """Return the relevant attributes of the bean."""
         return _YAMMER[self.kind] if self.is_yammer else (self.name,)
 
     @property
     def prometheus(self) -> tuple[str, ...]:
-        """The series of jmx_exporter without rules, one an attribute; none of text."""
+        """Return the series of jmx_exporter without rules, one per attribute; none for text."""
         if self.kind is MetricKind.TEXT:
             return ()
         labels = ([f'name="{self.name}"'] if self.is_yammer else []) + [f'{safe_name(key)}="…"' for key in self.keys]
@@ -138,7 +138,7 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def shown_attribute(self) -> str:
-        """The one attribute that tells most at a glance."""
+        """Return the most informative attribute."""
         if not self.is_yammer:
             return self.name
         if self.kind in (MetricKind.HISTOGRAM, MetricKind.TIMER):
@@ -146,18 +146,12 @@ class Metric(msgspec.Struct, frozen=True):
         return "OneMinuteRate" if self.kind is MetricKind.METER and self.unit == "ratio" else self.attributes[0]
 
     def exists_in(self, version: Version) -> bool:
-        """Whether a release has this metric."""
+        """Return whether a release has this metric."""
         return (self.since is None or self.since <= version) and (self.until is None or version < self.until)
 
 
 class MissingMetric(msgspec.Struct, frozen=True):
-    """Names that are quoted though no release has such a metric.
-
-    Attributes:
-        names: The names, as they are quoted.
-        how: How to come by the fact.
-        instead: What exists.
-    """
+    """Names that are quoted although no release has such a metric."""
 
     names: tuple[str, ...]
     how: str

@@ -1,4 +1,4 @@
-"""Values of metrics as they were read from one program at one moment."""
+"""Metric values of a program at a point in time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import msgspec
 
 
 class MetricSample(NamedTuple):
-    """One value; `labels` without the metric's name.
+    """A value; `labels` without the metric's name.
 
-    Beans read through JMX or Jolokia have the names that jmx_exporter gives them without rules
-    (`kafka_cluster_Partition_Value` with `name`, `topic` and `partition` as labels), so that nobody who reads samples
-    needs to know where they came from.
+    Values from JMX or Jolokia have the names of jmx_exporter without rules (`kafka_cluster_Partition_Value` with
+    `name`, `topic`, and `partition` as labels), so that the source does not matter to consumers.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What was read of metrics: values of one look, values derived from several, and gauges to export."""
+"""Metric readings: values of one reading, values derived from several, and exported gauges."""
 
 from __future__ import annotations
 
@@ -15,29 +15,21 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Looks(NamedTuple):
-    """What was read now, and what was read earlier of the same programs; ``earlier`` may be empty."""
+    """The current reading, and earlier ones of the same programs; `earlier` may be empty."""
 
     now: Sequence[MetricPage]
     earlier: Sequence[MetricPage] = ()
 
 
 class Found(NamedTuple):
-    """A value and the labels that tell where it is worst."""
+    """A value, with the labels of the worst series."""
 
     value: float
     where: Labels = ()
 
 
 class DerivedMetric(msgspec.Struct, frozen=True):
-    """How to compute a value.
-
-    Attributes:
-        name: What it is called in outputs.
-        unit: Of the value.
-        healthy: Which values are good.
-        above: The limit above which it is bad; None without one.
-        compute: From looks to the value; None where what it needs is not there.
-    """
+    """The definition of a derived value."""
 
     name: str
     unit: str
@@ -47,7 +39,7 @@ class DerivedMetric(msgspec.Struct, frozen=True):
 
 
 class DerivedValue(msgspec.Struct, frozen=True):
-    """A derived metric's value now; ``is_bad`` None where it has no limit."""
+    """The current value of a derived metric; `is_bad` is None without a limit."""
 
     metric: DerivedMetric
     value: float
@@ -74,7 +66,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 class Watched(NamedTuple):
-    """A value at a moment; ``bean`` is empty of derived ones, ``source`` where all programs count together."""
+    """A value at a moment; `bean` is empty of derived ones, `source` where all programs count together."""
 
     name: str
     bean: str
@@ -86,12 +78,12 @@ class Watched(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What is the same metric at another moment."""
+        """Return the key that identifies the metric at different times."""
         return self.bean, self.name
 
 
 class MetricMoment(NamedTuple):
-    """One look at all programs."""
+    """A reading of all programs."""
 
     at_ms: int
     program_count: int
@@ -99,7 +91,7 @@ class MetricMoment(NamedTuple):
     gaps: tuple[EvidenceGap, ...]
 
     def value_of(self, key: tuple[str, str]) -> float | None:
-        """Return a metric's value, None where it was not read."""
+        """Return a metric's value; None if it was not read."""
         return next((one.value for one in self.values if one.key == key), None)
 
 

@@ -1,4 +1,4 @@
-"""A time to look at."""
+"""A time period."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import NamedTuple
 
 
 class Period(NamedTuple):
-    """A time to look at, ms since the epoch.
+    """A time period in milliseconds since the epoch.
 
     Attributes:
-        from_ms: Its first millisecond; None from the beginning on.
-        until_ms: That behind its last; None to the end.
+        from_ms: Its first millisecond; None for no lower bound.
+        until_ms: The millisecond after its last; None for no upper bound.
     """
 
     from_ms: int | None = None
     until_ms: int | None = None
 
     def holds(self, time_ms: int | None) -> bool:
-        """Return whether it may have been then; of what has no time nobody knows."""
+        """Return whether a time may lie in the period; True for an unknown time."""
         return time_ms is None or self.touches(time_ms, time_ms)
 
     def touches(self, start_ms: int, end_ms: int) -> bool:
-        """Return whether some of what began and ended then was in it."""
+        """Return whether an interval overlaps the period."""
         return (self.from_ms is None or end_ms >= self.from_ms) and (self.until_ms is None or start_ms < self.until_ms)
 
 

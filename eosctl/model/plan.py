@@ -1,4 +1,4 @@
-"""Changes to a cluster, as values: what would be done, and what came of it."""
+"""Planned changes to a cluster, and their outcomes."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ class MarkerPlan(msgspec.Struct, frozen=True):
 
 
 class ChangeOutcome(msgspec.Struct, frozen=True):
-    """What came of a change whose outcome needs no further facts; `detail` is a sentence for people."""
+    """The outcome of a change without further facts; `detail` is a sentence for display."""
 
     verified: bool
     detail: str
 
 
 class MarkerOutcome(msgspec.Struct, frozen=True):
-    """What a marker did. `verified` means that the leader no longer shows the transaction and the LSO moved."""
+    """The outcome of a marker.
+
+    `verified` means that the leader no longer lists the transaction and the LSO has moved.
+    """
 
     plan: MarkerPlan
     last_stable_offset_before: int | None
@@ -67,7 +70,7 @@ class FencePlan(msgspec.Struct, frozen=True):
 
 
 class FenceOutcome(msgspec.Struct, frozen=True):
-    """What a fence did. `verified` means that the coordinator holds a later epoch and nothing open any more."""
+    """The outcome of a fence. `verified` means that the coordinator has a later epoch and no open transaction."""
 
     plan: FencePlan
     producer_id: int

@@ -1,4 +1,4 @@
-"""What a part of a configuration file was read as."""
+"""How a part of a configuration file was interpreted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ReadAs(msgspec.Struct, frozen=True):
         line: Where the first of these parts begins, from 1.
         role: The component, as `--role` names it.
         title: The component, as people call it.
-        recognized_by: The key or the part of the file that shows it; empty where only the number of keys does.
+        recognized_by: The key or the part of the file that shows it; empty if only the number of keys does.
         software: Whose releases count: Kafka, librdkafka, or the library of a client.
         release: The release whose defaults and rules hold, e.g. `4.3`; empty for a library without a table of them.
         is_release_assumed: Whether neither the user nor the file names the release.
@@ -34,7 +34,7 @@ class ReadAs(msgspec.Struct, frozen=True):
 
 
 def sentence(one: ReadAs) -> str:
-    """Return what a part was read as, as people read it.
+    """Return the interpretation of a part as text.
 
     >>> sentence(ReadAs("a", 1, "streams", "Kafka Streams application", "application.id", "Kafka", "4.3", True))
     'Kafka Streams application (application.id), Kafka 4.3 (assumed)'

@@ -1,4 +1,4 @@
-"""What becomes of settings, topics, and offsets on the way to another cluster."""
+"""Settings, topics, and offsets during a move to another cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eosctl.model.deployment import Place
 
 
 class Fate(StrEnum):
-    """What becomes of something on the way to the other cluster."""
+    """The outcome of an item during the move."""
 
     CARRIED = "carried"
     PARTLY = "partly"
@@ -18,7 +18,7 @@ class Fate(StrEnum):
 
 
 class Carried(NamedTuple):
-    """One thing on one flow: ``remedy`` says what is left to do, ``place`` where it is set, None for a default."""
+    """An item of a flow: `remedy` is what is left to do, `place` where it is set, None for a default."""
 
     flow: str
     what: str

@@ -1,7 +1,7 @@
-"""Mask secrets in text that others wrote: log lines, settings, and addresses in errors.
+"""Mask secrets in external text: log lines, settings, and addresses in errors.
 
-Masked are values whose name is that of a secret, PEM blocks, tokens of HTTP and JSON Web Tokens, and passwords in
-addresses. This is the only place that knows what a secret looks like in text.
+Masked are values of secret names, PEM blocks, HTTP tokens, JSON Web Tokens, and passwords in addresses. No other module
+defines what a secret looks like in text.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import msgspec
 
 
 class StoryItem(msgspec.Struct, frozen=True):
-    """One story; ``failure`` is empty when it went as told."""
+    """One rehearsal; `failure` is empty if it ended as expected."""
 
     name: str
     outcome: str
@@ -15,7 +15,7 @@ class StoryItem(msgspec.Struct, frozen=True):
 
 
 class RehearsalItem(msgspec.Struct, frozen=True):
-    """A runbook: its stories, and the ways out of its steps that none of them took."""
+    """A runbook: its rehearsals, and the outcomes of its steps that none of them covers."""
 
     runbook: str
     stories: tuple[StoryItem, ...]
@@ -24,5 +24,5 @@ class RehearsalItem(msgspec.Struct, frozen=True):
 
     @property
     def failed(self) -> tuple[StoryItem, ...]:
-        """The stories that did not go as told."""
+        """Return the failed rehearsals."""
         return tuple(story for story in self.stories if story.failure)

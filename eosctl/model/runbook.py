@@ -41,7 +41,7 @@ class Branch(_Part, frozen=True, kw_only=True):
 
 
 class _Step(_Part, frozen=True, kw_only=True, tag_field="type"):
-    """What all steps have: ``say`` is what people read; without ``next`` the following step in the file is next."""
+    """What all steps have: `say` is what people read; without `next` the following step in the file is next."""
 
     id: StepId
     say: Text
@@ -72,7 +72,7 @@ class Evidence(_Step, frozen=True, kw_only=True, tag="evidence"):
 
 
 class Verification(_Part, frozen=True, kw_only=True):
-    """What shows that an action worked: a probe, repeated until an expression over ``after`` holds."""
+    """What shows that an action worked: a probe, repeated until an expression over `after` holds."""
 
     run: Text
     until: Text
@@ -90,7 +90,7 @@ class Action(_Step, frozen=True, kw_only=True, tag="action"):
 
 
 class Confirm(_Step, frozen=True, kw_only=True, tag="confirm"):
-    """Ask a person to type ``expect``."""
+    """Ask a person to type `expect`."""
 
     expect: Text
 
@@ -106,7 +106,7 @@ class Wait(_Step, frozen=True, kw_only=True, tag="wait"):
 
 
 class Manual(_Step, frozen=True, kw_only=True, tag="manual"):
-    """Hand over to a person. With ``next`` the run can be resumed there, without it the runbook ends here."""
+    """Hand over to a person. With `next` the run can be resumed there, without it the runbook ends here."""
 
 
 class Notify(_Step, frozen=True, kw_only=True, tag="notify"):
@@ -128,7 +128,7 @@ class Input(_Part, frozen=True, kw_only=True):
 class Runbook(_Part, frozen=True, kw_only=True):
     """A runbook.
 
-    ``symptoms`` are the words in which people tell the trouble, ``findings`` the checks that lead here, ``never`` the
+    `symptoms` are the words in which people tell the trouble, `findings` the checks that lead here, `never` the
     procedures that are told elsewhere and do harm.
     """
 
@@ -150,7 +150,7 @@ class Runbook(_Part, frozen=True, kw_only=True):
         return found
 
     def after(self, step: Step) -> str:
-        """Return where a step goes by default: its ``next``, else the following step, empty behind the last."""
+        """Return where a step goes by default: its `next`, else the following step, empty behind the last."""
         if step.next:
             return step.next
         ids = [other.id for other in self.steps]

@@ -19,7 +19,7 @@ EXIT_CODES: Final = {
 
 
 class StepReport(NamedTuple):
-    """What a run says about one step as it goes; ``kind`` is the step's type, or ``end``."""
+    """A run's report about a step; `kind` is the step's type, or `end`."""
 
     step: str
     kind: str
@@ -28,20 +28,7 @@ class StepReport(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """A run that is over.
-
-    Attributes:
-        runbook: Its id.
-        run: The id of the run; empty for a dry run.
-        cluster_id: The cluster.
-        outcome: How it ended.
-        step: Where it ended.
-        message: Why.
-        acted: Whether it changed the cluster.
-        resumable: Whether it can be continued.
-        journal: The file of the journal; empty for a dry run.
-        reports: What it reported, step by step.
-    """
+    """The result of a run."""
 
     runbook: str
     run: str
@@ -56,12 +43,12 @@ class RunResult(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """The exit code that `eosctl runbook run` ends with."""
+        """Return the exit code of `eosctl runbook run`."""
         return EXIT_CODES[self.outcome]
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One event: ``data`` depends on it. ``hash`` covers all other fields, ``previous`` among them."""
+    """One event: `data` depends on it. `hash` covers all other fields, `previous` among them."""
 
     sequence: int
     time_ms: int

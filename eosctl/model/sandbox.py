@@ -8,7 +8,7 @@ import msgspec
 
 
 class NodeRecord(NamedTuple):
-    """One record of a node's log; ``text`` has the lines of its exception as well, without a final newline."""
+    """One record of a node's log; `text` has the lines of its exception as well, without a final newline."""
 
     stamp: str
     node: str
@@ -16,9 +16,9 @@ class NodeRecord(NamedTuple):
 
 
 class SandboxItem(msgspec.Struct, frozen=True):
-    """A sandbox of this user; ``running`` False means that its process is gone and only its state is left.
+    """A sandbox of this user; `running` False means that its process is gone and only its state is left.
 
-    ``kafka`` is the release of real brokers; None where they are the sandbox's own, which behave as ``emulate``.
+    `kafka` is the release of real brokers; None if they are the sandbox's own, which behave as `emulate`.
     """
 
     name: str

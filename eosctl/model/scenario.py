@@ -1,4 +1,4 @@
-"""A scenario as programs read it, and the verdict on one that was played."""
+"""Scenarios and verdicts in the form of JSON output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class ScenarioItem(msgspec.Struct, frozen=True):
-    """A scenario that can be played; ``inner`` says why real Kafka cannot play it, empty when it can."""
+    """A scenario; `inner` is why it cannot run on real Kafka, empty if it can."""
 
     name: str
     title: str
@@ -23,7 +23,7 @@ class ScenarioItem(msgspec.Struct, frozen=True):
 
 
 class ExpectationItem(msgspec.Struct, frozen=True):
-    """Something that had to be so, and what was seen."""
+    """An expectation, and the observed value."""
 
     what: str
     expected: str
@@ -32,7 +32,7 @@ class ExpectationItem(msgspec.Struct, frozen=True):
 
 
 class VerdictItem(msgspec.Struct, frozen=True):
-    """A scenario that was played; ``holds`` says whether everything was as expected."""
+    """The result of a scenario; `holds` is whether all expectations were met."""
 
     scenario: str
     place: str

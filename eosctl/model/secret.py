@@ -1,4 +1,4 @@
-"""A string that never shows itself."""
+"""A string that is masked when printed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ MASK: Final = "[hidden]"
 
 
 class Secret:
-    """A password, token or key that prints as a mask wherever it lands.
+    """A password, token, or key that is masked wherever it is printed.
 
-    The text leaves only through `reveal`, so that a search for that name lists every use.
+    Only `reveal` returns the text, so a search for that name finds every use.
     """
 
     __slots__ = ("_text",)

@@ -1,4 +1,4 @@
-"""The words that only brokers and controllers have: their loggers, and what they call themselves."""
+"""Loggers and messages that only brokers and controllers have."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _OWN_FIELDS = frozenset({"broker", "controller"})
 
 @lru_cache(maxsize=4096)
 def is_server_logger(logger: str) -> bool:
-    """Whether a logger belongs to a broker or controller alone."""
+    """Return whether a logger belongs to a broker or controller alone."""
     return logger.startswith(_SERVER_LOGGERS) or logger.rpartition(".")[2] in _SERVER_CLASSES
 
 
 def is_of_server(event: LogEvent) -> bool:
-    """Whether a broker or controller wrote an event: by its logger, or by what it says of itself where it has none."""
+    """Return whether a broker or controller wrote an event, by its logger or, without one, by its message."""
     if is_server_logger(event.logger) or "coordinator_partition" in event.fields:
         return True
     return not event.logger and bool(event.fields.keys() & _OWN_FIELDS)

@@ -1,4 +1,4 @@
-"""A configuration value together with where it comes from."""
+"""A configuration value with its source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class SettingSource(StrEnum):
-    """Who set a value: the sources of Kafka's DescribeConfigs, and those that only files know."""
+    """The source of a value: those of Kafka's DescribeConfigs, and those of files."""
 
     DYNAMIC_TOPIC = "dynamic-topic"
     DYNAMIC_BROKER = "dynamic-broker"
@@ -38,5 +38,5 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def is_default(self) -> bool:
-        """Return whether nobody set this value explicitly."""
+        """Return whether this value is not set explicitly."""
         return self.source is SettingSource.DEFAULT

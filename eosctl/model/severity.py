@@ -1,4 +1,4 @@
-"""How much a finding matters."""
+"""The severity of a finding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How much a finding matters, worst first."""
+    """The severity of a finding, worst first."""
 
     CRITICAL = "critical"
     ERROR = "error"
@@ -15,7 +15,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for critical up to 3 for info."""
+        """Return 0 for critical up to 3 for info."""
         return list(Severity).index(self)
 
     def at_least(self, threshold: Severity) -> bool:

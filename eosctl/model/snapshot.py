@@ -1,4 +1,4 @@
-"""A cluster as seen at one moment: the only input of analyses and checks."""
+"""A cluster at a point in time: the only input of analyses and checks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FeatureLevel(msgspec.Struct, frozen=True):
 
 
 class Broker(msgspec.Struct, frozen=True):
-    """One broker of the metadata answer. `reachable` False means that nothing could be asked of it."""
+    """A broker of the metadata response. `reachable` False means that it could not be queried."""
 
     node_id: int
     host: str
@@ -89,10 +89,10 @@ class Topic(msgspec.Struct, frozen=True):
 
 
 class HiddenRange(msgspec.Struct, frozen=True):
-    """What a read_committed reader cannot see at the end of a partition: offsets from the LSO up to `end_offset`.
+    """The records at the end of a partition that read_committed consumers cannot see, from the LSO to `end_offset`.
 
-    `record_count` and `control_record_count` come from reading the batches; markers are control records. Offsets that
-    compaction or aborted batches left empty count in neither.
+    `record_count` and `control_record_count` come from reading the batches; markers are control records. Offsets
+    without records after compaction or in aborted batches count in neither.
     """
 
     partition: TopicPartition
@@ -103,10 +103,10 @@ class HiddenRange(msgspec.Struct, frozen=True):
 
 
 class ReadableRange(msgspec.Struct, frozen=True):
-    """What a read_committed reader at `first_offset` has before it, up to the LSO `end_offset`.
+    """The records that a read_committed consumer at `first_offset` has yet to read, up to the LSO `end_offset`.
 
-    `record_count` are the records that it will be given; `aborted_record_count` and `control_record_count` (the
-    markers) are skipped on the way. Offsets that compaction left empty count nowhere.
+    `record_count` are the records that it will receive; `aborted_record_count` and `control_record_count` (the markers)
+    are skipped. Offsets without records after compaction are not counted.
     """
 
     partition: TopicPartition
@@ -118,9 +118,9 @@ class ReadableRange(msgspec.Struct, frozen=True):
 
 
 class PendingOffset(msgspec.Struct, frozen=True):
-    """An offset that an open transaction holds in `__consumer_offsets`: it counts when the transaction commits.
+    """A pending offset of an open transaction in `__consumer_offsets`; it takes effect when the transaction commits.
 
-    `log_partition` and `log_offset` are its place there.
+    `log_partition` and `log_offset` are its position there.
     """
 
     group_id: str
@@ -243,7 +243,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
 
 
 class SnapshotChange(NamedTuple):
-    """One thing that differs. ``before`` or ``after`` is empty where it was not there."""
+    """A difference. `before` or `after` is empty if it was absent."""
 
     kind: str
     subject: str

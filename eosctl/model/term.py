@@ -1,4 +1,4 @@
-"""What is known about an error, an exception, a state or a concept."""
+"""Knowledge about an error, an exception, a state, or a concept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class TermKind(StrEnum):
-    """What sort of thing a term is."""
+    """The kind of a term."""
 
     ERROR = "error"
     EXCEPTION = "exception"
@@ -17,7 +17,7 @@ class TermKind(StrEnum):
 
 
 class Handling(msgspec.Struct, frozen=True):
-    """What one client does about an error: retriable, abortable or fatal, with versions where they differ."""
+    """A client's handling of an error: retriable, abortable, or fatal, with versions if they differ."""
 
     client: str
     text: str

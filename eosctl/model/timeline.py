@@ -1,4 +1,4 @@
-"""An incident as lanes over time: what each broker, producer and consumer did, and when."""
+"""An incident as lanes over time: the events of each broker, producer, and consumer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class LaneKind(StrEnum):
-    """Whose lane it is; lanes are shown in this order."""
+    """The type of a lane; lanes are shown in this order."""
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
@@ -18,7 +18,7 @@ class LaneKind(StrEnum):
 
 
 class Tone(StrEnum):
-    """What a mark means: its colour."""
+    """The meaning of a mark, shown as its color."""
 
     COMMIT = "commit"
     ABORT = "abort"
@@ -29,10 +29,10 @@ class Tone(StrEnum):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Something that happened in a lane: at a moment, or from `at_ms` to `until_ms` (None: a moment).
+    """An event of a lane: at a time, or from `at_ms` to `until_ms` (None: a single time).
 
-    `log` (`topic-partition`) and `offset` are its place in a log, empty and -1 without one. `shown_at_ms` is where it
-    stands among others when `at_ms` contradicts the order of its log.
+    `log` (`topic-partition`) and `offset` are its position in a log, empty and -1 without one. `shown_at_ms` is its
+    place among others if `at_ms` contradicts the order of its log.
     """
 
     at_ms: int
@@ -46,14 +46,14 @@ class Mark(msgspec.Struct, frozen=True):
 
     @property
     def order(self) -> tuple[int, int, str, int]:
-        """Where it stands among others: by its begin and end, and in one log by offset."""
+        """Return the sort key: start and end, and the offset within a log."""
         begin = self.at_ms if self.shown_at_ms is None else self.shown_at_ms
         end = begin if self.until_ms is None or self.log else self.until_ms
         return begin, end, self.log, self.offset
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """One actor with its marks, by time."""
+    """An actor with its marks, in time order."""
 
     kind: LaneKind
     name: str
@@ -61,7 +61,7 @@ class Lane(msgspec.Struct, frozen=True):
 
 
 class Timeline(msgspec.Struct, frozen=True):
-    """Lanes between two moments. `notes` say what could not be read or was left out."""
+    """Lanes of a time range. `notes` describe what could not be read or was omitted."""
 
     subject: str
     from_ms: int

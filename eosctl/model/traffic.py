@@ -1,4 +1,4 @@
-"""What was appended to a cluster's logs in an interval, as counted by reading them."""
+"""Records appended to a cluster's logs in an interval, counted by reading them."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class PartitionTraffic(NamedTuple):
 
     @property
     def stored_bytes(self) -> int:
-        """Bytes of all kinds."""
+        """Return the bytes of all kinds."""
         return self.data_bytes + self.marker_bytes
 
     @property
     def scale(self) -> float:
-        """What to multiply a count with, to speak for the whole interval; 1 when all of it was read."""
+        """Return the factor that scales a count to the whole interval; 1 if everything was read."""
         offsets = self.end_offset - self.first_offset
         return offsets / self.counted_offsets if self.counted_offsets else 1.0
 

@@ -1,4 +1,4 @@
-"""Transactions as the coordinator and the partition leaders see them."""
+"""Transactions, as coordinators and partition leaders report them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class TopicPartition(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def topic_partition(topic: str, partition: int) -> TopicPartition:
-    """Return a partition that is asked for again and again: the same object, at a fifth of what making one costs."""
+    """Return a cached partition object, for partitions that are used repeatedly."""
     return TopicPartition(topic, partition)
 
 
 class TransactionState(StrEnum):
-    """The coordinator's states under their names on the wire (`TransactionState` of Kafka)."""
+    """The coordinator's states, named as on the wire (Kafka's `TransactionState`)."""
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"
@@ -39,7 +39,7 @@ class TransactionState(StrEnum):
 
     @property
     def is_prepared(self) -> bool:
-        """Return whether the outcome is decided and markers may still be on their way."""
+        """Return whether the outcome is decided and markers may still be in transit."""
         return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
 
     @property
@@ -69,10 +69,11 @@ class Transaction(msgspec.Struct, frozen=True):
 
 
 class ProducerState(msgspec.Struct, frozen=True):
-    """What a partition leader knows of one producer (DescribeProducers).
+    """A partition leader's state of a producer (DescribeProducers).
 
-    `last_timestamp_ms` is the newest batch's timestamp: the client's clock under CreateTime. `coordinator_epoch` is -1
-    when no marker has been written for this producer. `current_txn_start_offset` is None without an open transaction.
+    `last_timestamp_ms` is the newest batch's timestamp, i.e. the client's clock under CreateTime. `coordinator_epoch`
+    is -1 if no marker has been written for this producer. `current_txn_start_offset` is None without an open
+    transaction.
     """
 
     producer_id: int
@@ -95,9 +96,9 @@ class PartitionProducers(msgspec.Struct, frozen=True):
 class TransactionLook(msgspec.Struct, frozen=True):
     """One pass over all leaders and coordinators.
 
-    The leaders are asked first and the coordinators afterwards, so a transaction that ends in between shows as
-    open on the leader and gone at the coordinator: two looks are needed to call it hanging. Times are the
-    observer's clock in ms since the epoch.
+    Leaders are queried before coordinators, so a transaction that ends in between is open at the leader and unknown to
+    the coordinator: two passes are needed to call it hanging. Times are the observer's clock in milliseconds since the
+    epoch.
     """
 
     started_at_ms: int

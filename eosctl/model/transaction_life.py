@@ -19,12 +19,12 @@ class JudgedTransaction(NamedTuple):
 
     @property
     def age_ms(self) -> int | None:
-        """The age in milliseconds; None when nothing is open, or when it is not known."""
+        """Return the age in milliseconds; None when nothing is open, or when it is not known."""
         return None if self.verdict is None else self.verdict.age_ms
 
 
 class KnownProducer(NamedTuple):
-    """A producer as a partition's leader knows it, and the transaction of its id; None where none is listed."""
+    """A producer as a partition's leader knows it, and the transaction of its id; None if none is listed."""
 
     where: PartitionProducers
     state: ProducerState
@@ -41,7 +41,7 @@ class TransactionLife(NamedTuple):
 
 
 class WatchedTransaction(msgspec.Struct, frozen=True):
-    """An open transaction; ``hidden_offsets`` lie between LSO and high watermark on its partitions."""
+    """An open transaction; `hidden_offsets` lie between LSO and high watermark on its partitions."""
 
     transactional_id: str
     state: str

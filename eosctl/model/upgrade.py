@@ -1,4 +1,4 @@
-"""What changes for a configuration when the release under it changes."""
+"""The effects of a release upgrade on a configuration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eosctl.model.severity import Severity
 
 
 class Successor(NamedTuple):
-    """What came in the place of a setting; `name` is empty where nothing did."""
+    """The replacement of a setting; `name` is empty without one."""
 
     name: str
     note: str
@@ -28,7 +28,7 @@ class Renaming(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Something to do beyond files, for a role, when an upgrade crosses a release."""
+    """A step outside of files, for a role, when an upgrade crosses a release."""
 
     role: str
     crosses: Release
@@ -44,7 +44,7 @@ class UpgradeKnowledge(msgspec.Struct, frozen=True):
 
 
 class ChangeKind(StrEnum):
-    """What an entry is about."""
+    """The subject of an entry."""
 
     FINDING = "finding"
     REMOVED = "removed"
@@ -54,10 +54,10 @@ class ChangeKind(StrEnum):
 
 
 class UpgradeChange(NamedTuple):
-    """One thing that an upgrade changes.
+    """A change caused by an upgrade.
 
-    ``place`` is None for steps and for defaults of settings that nobody wrote. ``rule`` is the id of the rule that
-    finds a mistake in the new release which was none in the old one.
+    `place` is None for steps and for defaults of settings that are not set. `rule` is the id of the rule that finds an
+    error only in the new release.
     """
 
     kind: ChangeKind

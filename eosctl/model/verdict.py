@@ -1,4 +1,4 @@
-"""What every verdict carries: what it is about, how sure it is, and the facts it rests on."""
+"""The parts of every verdict: its subject, its confidence, and its evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Confidence(StrEnum):
-    """How sure a verdict is."""
+    """The confidence of a verdict."""
 
     CERTAIN = "certain"
     LIKELY = "likely"
@@ -16,7 +16,7 @@ class Confidence(StrEnum):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One observed fact. `source` is its provenance: `DescribeProducers broker 2`, `server.properties:14`."""
+    """An observed fact. `source` is its provenance: `DescribeProducers broker 2`, `server.properties:14`."""
 
     name: str
     value: str
@@ -24,7 +24,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """What a finding is about: `kind` is cluster, broker, topic, partition, transaction, group or file."""
+    """The subject of a finding; `kind` is cluster, broker, topic, partition, transaction, group, or file."""
 
     kind: str
     name: str

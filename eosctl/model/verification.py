@@ -6,7 +6,7 @@ import msgspec
 
 
 class WitnessItem(msgspec.Struct, frozen=True):
-    """One event of a witness: what somebody did or saw, ``at_ms`` after the run began."""
+    """One event of a witness: what somebody did or saw, `at_ms` after the run began."""
 
     at_ms: int
     actor: str
@@ -24,7 +24,7 @@ class VerifiedAnomalyItem(msgspec.Struct, frozen=True):
 
 
 class SpanItem(msgspec.Struct, frozen=True):
-    """Commits while a kind of fault lasted; ``availability`` is the share of seconds in which one succeeded."""
+    """Commits while a kind of fault lasted; `availability` is the share of seconds in which one succeeded."""
 
     condition: str
     length_ms: int
@@ -37,7 +37,7 @@ class SpanItem(msgspec.Struct, frozen=True):
 
 
 class CoverageItem(msgspec.Struct, frozen=True):
-    """How often each fault met each state: a row of ``counts`` for each fault, a column for each state."""
+    """How often each fault met each state: a row of `counts` for each fault, a column for each state."""
 
     states: tuple[str, ...]
     faults: tuple[str, ...]

@@ -1,7 +1,7 @@
 """A workload as an operator describes it: the input of capacity plans.
 
-Quantities are in base units: bytes, milliseconds, per second, shares from 0 to 1. Optional figures are None where
-nobody knows them; a plan then makes no verdict that needs them.
+Quantities are in base units: bytes, milliseconds, per second, shares from 0 to 1. Unknown optional figures are None; a
+plan then makes no verdict that needs them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import msgspec
 class ApplicationKind(StrEnum):
     """How an application uses transactions.
 
-    ``streams`` is Kafka Streams under exactly_once_v2. ``consume-process-produce`` commits the offsets of its input in
-    the transaction. ``producer`` only writes. ``flink`` is a KafkaSink with EXACTLY_ONCE: one transaction for each
-    subtask and checkpoint. ``connect`` is a source connector under exactly.once.source.support: one producer for each
-    task. ``short-lived`` starts a new producer with a new transactional id for each transaction, as functions do.
+    `streams` is Kafka Streams under exactly_once_v2. `consume-process-produce` commits the offsets of its input in the
+    transaction. `producer` only writes. `flink` is a KafkaSink with EXACTLY_ONCE: one transaction for each subtask and
+    checkpoint. `connect` is a source connector under exactly.once.source.support: one producer for each task.
+    `short-lived` starts a new producer with a new transactional id for each transaction, as functions do.
     """
 
     STREAMS = "streams"
@@ -29,10 +29,10 @@ class ApplicationKind(StrEnum):
 
 
 class TransactionalIdNaming(StrEnum):
-    """How a Flink sink names its transactions (``TransactionNamingStrategy`` of its Kafka connector).
+    """How a Flink sink names its transactions (`TransactionNamingStrategy` of its Kafka connector).
 
-    ``incrementing``, the default, takes a new transactional id for each subtask and checkpoint. ``pooling`` (connector
-    4.0 and later) takes ids again whose transaction has ended.
+    `incrementing`, the default, takes a new transactional id for each subtask and checkpoint. `pooling` (connector 4.0
+    and later) takes ids again whose transaction has ended.
     """
 
     INCREMENTING = "incrementing"
@@ -40,14 +40,14 @@ class TransactionalIdNaming(StrEnum):
 
 
 class Cleanup(StrEnum):
-    """What bounds a topic (``cleanup.policy``)."""
+    """What bounds a topic (`cleanup.policy`)."""
 
     DELETE = "delete"
     COMPACT = "compact"
 
 
 class Assumption(msgspec.Struct, frozen=True):
-    """A figure that the workload file does not state: where it belongs, what is taken, and why."""
+    """A figure that the workload file does not state: its place, the assumed value, and the reason."""
 
     path: str
     value: str
@@ -55,10 +55,10 @@ class Assumption(msgspec.Struct, frozen=True):
 
 
 class ClusterSpec(msgspec.Struct, frozen=True):
-    """The brokers and what each of them can do; ``disk_bytes`` and the like are for one broker.
+    """The brokers and what each of them can do; `disk_bytes` and the like are for one broker.
 
-    ``brokers_lost`` is how many may fail with the rest still carrying the load. ``max_utilisation`` is the share of a
-    limit that is planned with. ``appends_per_s`` is what one broker was measured to append, if anybody did.
+    `brokers_lost` is how many may fail with the rest still carrying the load. `max_utilisation` is the share of a limit
+    that is planned with. `appends_per_s` is what one broker was measured to append, if anybody did.
     """
 
     broker_count: int
@@ -89,19 +89,19 @@ class ClusterSpec(msgspec.Struct, frozen=True):
 
     @property
     def kafka_major(self) -> int:
-        """The release's first number."""
+        """Return the release's first number."""
         return self.release[0]
 
     @property
     def release(self) -> tuple[int, ...]:
-        """The release's numbers."""
+        """Return the release's numbers."""
         return tuple(map(int, self.kafka_version.split(".")))
 
 
 class TopicSpec(msgspec.Struct, frozen=True):
-    """A topic. ``writer_count`` counts producers outside this file's applications; ``batch_records`` is measured.
+    """A topic. `writer_count` counts producers outside this file's applications; `batch_records` is measured.
 
-    ``local_retention_ms`` is None without tiered storage.
+    `local_retention_ms` is None without tiered storage.
     """
 
     name: str
@@ -134,11 +134,11 @@ class StoreSpec(msgspec.Struct, frozen=True):
 class ApplicationSpec(msgspec.Struct, frozen=True):
     """An application that runs transactions.
 
-    Its rhythm is either ``commit_interval_ms`` (Flink: the checkpoint interval) or, where it was counted,
-    ``transactions_per_s``. ``writes`` gives for each topic the partitions that one transaction reaches, None to work it
-    out. ``partition_waves`` None likewise. ``naming``, ``concurrent_checkpoints``, and ``checkpoint_duration_ms`` apply
-    to Flink only. ``state_bytes`` are the live bytes of all stores, in one copy; ``stores`` is empty where only the
-    bytes are stated. ``standby_count``, ``cache_bytes``, and what follows apply to Kafka Streams.
+    Its rhythm is either `commit_interval_ms` (Flink: the checkpoint interval) or, where it was counted,
+    `transactions_per_s`. `writes` gives for each topic the partitions that one transaction reaches, None to work it
+    out. `partition_waves` None likewise. `naming`, `concurrent_checkpoints`, and `checkpoint_duration_ms` apply to
+    Flink only. `state_bytes` are the live bytes of all stores, in one copy; `stores` is empty where only the bytes are
+    stated. `standby_count`, `cache_bytes`, and what follows apply to Kafka Streams.
     """
 
     name: str
@@ -171,19 +171,19 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
 
     @property
     def commits_offsets(self) -> bool:
-        """Whether consumed offsets are part of its transactions."""
+        """Return whether consumed offsets are part of its transactions."""
         return self.kind in (ApplicationKind.STREAMS, ApplicationKind.CONSUME_PROCESS_PRODUCE)
 
     @property
     def renews_ids(self) -> bool:
-        """Whether each of its transactions has a transactional id, and so a producer id, of its own."""
+        """Return whether each of its transactions has its own transactional id, and so its own producer id."""
         if self.kind is ApplicationKind.FLINK:
             return self.naming is TransactionalIdNaming.INCREMENTING
         return self.kind is ApplicationKind.SHORT_LIVED
 
 
 class Workload(msgspec.Struct, frozen=True):
-    """A cluster with what is to run on it."""
+    """A cluster with its workload."""
 
     name: str
     cluster: ClusterSpec
@@ -196,7 +196,7 @@ class Workload(msgspec.Struct, frozen=True):
         """Return the named topic.
 
         Raises:
-            KeyError: There is none.
+            KeyError: The name is unknown.
         """
         for topic in self.topics:
             if topic.name == name:

@@ -1,4 +1,4 @@
-"""Which kind of application a transactional id belongs to, told from its pattern and its timeout."""
+"""Infer the type of application from the pattern of a transactional id and its timeout."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.analysis.lifetime import NO_TIMEOUT_MS
 
 
 class ApplicationKind(StrEnum):
-    """Who makes ids of this pattern; patterns overlap, so this is a likeness and no proof."""
+    """The likely creator of ids with this pattern; patterns overlap, so it is not proof."""
 
     STREAMS = "Kafka Streams"
     STREAMS_BY_TASK = "Kafka Streams, one producer a task (before exactly_once_v2)"
@@ -32,7 +32,7 @@ _PATTERNS: Final = (
 
 
 def recognise_application(transactional_id: str, timeout_ms: int | None = None) -> ApplicationKind:
-    """Tell who is likely to own an id.
+    """Return the likely owner of an id.
 
     >>> recognise_application("sink-3-17").value, recognise_application("orders").value
     ('Flink Kafka sink', '')
@@ -44,7 +44,7 @@ def recognise_application(transactional_id: str, timeout_ms: int | None = None) 
 
 
 def losing_is_for_good(transactional_id: str, timeout_ms: int | None = None) -> str:
-    """Say what ending such a transaction destroys beyond repair; empty if the application does the work again."""
+    """Describe the permanent loss when such a transaction is ended; empty if the application repeats the work."""
     match recognise_application(transactional_id, timeout_ms):
         case ApplicationKind.FLINK:
             return (

@@ -1,4 +1,4 @@
-"""What an open transaction holds up: readers, groups, compaction, offset commits."""
+"""The impact of an open transaction: consumers, groups, compaction, and offset commits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.model.transaction import TopicPartition
 
 
 class BlastRadiusFinder:
-    """Finds blast radii in one snapshot; it indexes groups and oldest transactions once."""
+    """Computes the impact of transactions in a snapshot, with indexes of groups and oldest transactions."""
 
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._snapshot = snapshot
@@ -31,7 +31,7 @@ class BlastRadiusFinder:
         self._groups: dict[TopicPartition, tuple[GroupImpact, ...]] = {}
 
     def of(self, transaction: OpenTransaction) -> BlastRadius:
-        """Return what this transaction holds up."""
+        """Return the impact of a transaction."""
         partition = transaction.partition
         info = self._partitions.get(partition)
         high_watermark = None if info is None else info.high_watermark
@@ -50,7 +50,7 @@ class BlastRadiusFinder:
         )
 
     def _groups_of(self, partition: TopicPartition) -> tuple[GroupImpact, ...]:
-        """Return the groups that are held up on a partition, which all its open transactions share."""
+        """Return the groups blocked on a partition, which all its open transactions share."""
         if partition not in self._groups:
             on_offsets = partition.topic == CONSUMER_OFFSETS_TOPIC
             found = self._pending_groups(partition) if on_offsets else self._readers(self._partitions.get(partition))
@@ -58,7 +58,7 @@ class BlastRadiusFinder:
         return self._groups[partition]
 
     def _records_from(self, partition: TopicPartition, first_offset: int) -> int | None:
-        """Return the records that were counted from the LSO are this transaction's range only when it holds the LSO."""
+        """Return the records counted from the LSO, which belong to this transaction only if it holds the LSO."""
         hidden = self._hidden.get(partition)
         return hidden.record_count if hidden is not None and hidden.first_offset == first_offset else None
 
@@ -72,7 +72,10 @@ class BlastRadiusFinder:
         return "compact" in policy.value
 
     def _readers(self, info: PartitionInfo | None) -> tuple[GroupImpact, ...]:
-        """Groups that read this partition and have not passed the LSO; beyond it only read_uncommitted gets."""
+        """Return the groups that read this partition and have not passed the LSO.
+
+        Only read_uncommitted consumers read beyond it.
+        """
         if info is None or info.high_watermark is None or info.last_stable_offset is None:
             return ()
         return tuple(
@@ -89,7 +92,7 @@ class BlastRadiusFinder:
         )
 
     def _pending_groups(self, offsets_partition: TopicPartition) -> tuple[GroupImpact, ...]:
-        """Groups of this partition of `__consumer_offsets` whose offsets a transaction still holds."""
+        """Return the groups of this partition of `__consumer_offsets` with pending offsets of a transaction."""
         topic = self._snapshot.topic(CONSUMER_OFFSETS_TOPIC)
         if topic is None or not topic.partitions:
             return ()

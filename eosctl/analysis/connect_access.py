@@ -1,8 +1,8 @@
-"""The access rules that an exactly-once source of Kafka Connect needs, workers and connector under one principal.
+"""The ACLs that an exactly-once source of Kafka Connect needs, with one principal for workers and connector.
 
-After Connect's own code: `DistributedConfig.transactionalProducerId` names the leader's id,
-`Worker.taskTransactionalId` those of tasks (KIP-618). Workers read and write their three topics with clients that join
-no group; the group is that of the workers themselves.
+Derived from Connect's code: `DistributedConfig.transactionalProducerId` is the leader's id,
+`Worker.taskTransactionalId` those of tasks (KIP-618). Workers read and write their three topics with clients outside of
+groups; the group is that of the workers.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class ConnectSource(NamedTuple):
 
     Attributes:
         group_id: `group.id` of the workers.
-        connector: The connector's name, or how the names of several begin.
-        writes: The topics that it fills.
+        connector: The connector's name, or the common prefix of several.
+        writes: The topics that it writes.
         configs: `config.storage.topic`.
         offsets: `offset.storage.topic`, or the connector's own `offsets.storage.topic`.
         status: `status.storage.topic`.
@@ -37,11 +37,11 @@ class ConnectSource(NamedTuple):
 
 
 def plan_connect_access(source: ConnectSource) -> tuple[NeededRule, ...]:
-    """Return the smallest set of rules with which the workers start and the connector writes.
+    """Return the minimal ACLs with which the workers start and the connector writes.
 
-    Create counts for the first start alone: with topics that are there before, it may be left out. Read on the topics
-    of offsets and states counts from the second start on, as there is nothing in them before. Without Write on the
-    status topic records flow, but nobody is told what became of the connector.
+    Create is needed only for the first start without existing topics. Read on the offset and status topics is needed
+    from the second start on. Without Write on the status topic, records flow but the connector's status is not
+    recorded.
     """
     return tuple(_rules(source))
 

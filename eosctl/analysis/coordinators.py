@@ -1,4 +1,4 @@
-"""What the transaction coordinators said, and whether all of them were heard."""
+"""The transaction coordinators' responses, and their completeness."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
 
 
 class CoordinatorView(msgspec.Struct, frozen=True):
-    """One look's transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
+    """A pass's transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
 
     by_producer_id: Mapping[int, tuple[Transaction, ...]]
     by_transactional_id: Mapping[str, Transaction]
 
 
 def view_of(look: TransactionLook) -> CoordinatorView:
-    """Index one look."""
+    """Index a pass."""
     by_producer_id: dict[int, tuple[Transaction, ...]] = {}
     for transaction in look.transactions:
         producer_id = transaction.producer_id
@@ -34,9 +34,9 @@ def view_of(look: TransactionLook) -> CoordinatorView:
 
 
 def unheard_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
-    """Name what keeps the list of transactional ids from being whole; empty when every coordinator was heard.
+    """Return the reasons why the list of transactional ids is incomplete; empty if every coordinator responded.
 
-    A broker that leads no partition of `__transaction_state` coordinates nothing, so its silence does not count.
+    A broker that leads no partition of `__transaction_state` is not a coordinator, so its silence does not count.
     """
     if EvidenceKind.TRANSACTIONS not in snapshot.collected:
         return ("transactions were not collected",)
@@ -68,10 +68,10 @@ def _describe(gap: EvidenceGap) -> str:
 
 
 def may_hide_transactional_ids(snapshot: ClusterSnapshot) -> bool:
-    """Return whether ListTransactions may have left out ids without saying so.
+    """Return whether ListTransactions may have omitted ids without an error.
 
-    With an authorizer a broker omits the ids that the principal may not describe. Without the brokers' settings one
-    cannot know.
+    With an authorizer, a broker omits the ids that the principal may not describe. Without the brokers' settings, this
+    is unknown.
     """
     if any(gap.kind is EvidenceKind.TRANSACTIONS and gap.reason is GapReason.HIDDEN for gap in snapshot.gaps):
         return True

@@ -1,4 +1,4 @@
-"""What a diagnosis found, over time: the transactions of the ids that findings name, open ones, incidents of logs."""
+"""The timeline of a diagnosis: transactions of reported ids, open transactions, and incidents of logs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _Place = tuple[LaneKind, str]
 def build_diagnosis_timeline(
     snapshot: ClusterSnapshot, findings: Iterable[Finding], verdicts: Iterable[HangVerdict] = ()
 ) -> Timeline | None:
-    """Build the lanes of what was found; None if nothing found has a time.
+    """Build the lanes of a diagnosis; None if no finding has a time.
 
     Args:
         snapshot: The evidence.
-        findings: What was found; it names the transactional ids that matter.
-        verdicts: Open transactions; those that are at fault are shown from their begin to the capture.
+        findings: The findings, which name the relevant transactional ids.
+        verdicts: Open transactions; problematic ones are shown from their start to the capture.
     """
     ids = {str(value) for one in findings for name, value in one.facts if name == "transactional_id" and value}
     history = tuple(entry for entry in snapshot.transaction_history if entry.transactional_id in ids)

@@ -1,10 +1,10 @@
-"""Who ended a transaction that its producer had not ended, told from the transaction log.
+"""Transactions ended by someone other than their producer, derived from the transaction log.
 
-A client's EndTxn and the coordinator's own abort leave different traces. Below TV2 only the coordinator raises the
-epoch when it aborts (the fence), so PrepareAbort at a later epoch than Ongoing is its doing: after the timeout, or
-because an InitProducerId found the transaction open. With TV2 every end of a transaction raises the epoch, and a fence
-shows only in what follows: the InitProducerId that caused it is retried until the abort is complete, so an Empty record
-of the next epoch comes right behind CompleteAbort.
+A client's EndTxn and the coordinator's abort leave different records. Below TV2, only the coordinator bumps the epoch
+when it aborts (the fence), so PrepareAbort with a later epoch than Ongoing is the coordinator's: after the timeout, or
+because an InitProducerId found the transaction open. With TV2, every end of a transaction bumps the epoch, and a fence
+shows only in the next record: the InitProducerId that caused it is retried until the abort is complete, so an Empty
+record of the next epoch directly follows CompleteAbort.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ADMIN_FENCE_TIMEOUT_MS: Final = 1
 
 
 class _Abort(NamedTuple):
-    """The records of one aborted transaction; `complete` and `successor` as far as they follow."""
+    """The records of an aborted transaction; `complete` and `successor` if present."""
 
     ongoing: TransactionLogEntry
     prepare: TransactionLogEntry
@@ -38,10 +38,10 @@ class _Abort(NamedTuple):
 
 
 def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tuple[FencingEvent, ...]:
-    """Find transactions that the coordinator aborted and not their producer, oldest first.
+    """Find transactions aborted by the coordinator instead of their producer, oldest first.
 
     Args:
-        snapshot: With `transaction_history`; aborted ranges and coordinators are joined where they were collected.
+        snapshot: The snapshot, with `transaction_history`; collected aborted ranges and coordinators are included.
         limits: Thresholds.
     """
     limits = limits or Limits()
@@ -60,7 +60,7 @@ def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tu
 
 
 def _aborts(entries: Sequence[TransactionLogEntry]) -> Iterator[_Abort]:
-    """Walk through one id's records and cut out every Ongoing … PrepareAbort … CompleteAbort … Empty."""
+    """Yield every sequence Ongoing, PrepareAbort, CompleteAbort, Empty in an id's records."""
     for index, prepare in enumerate(entries):
         if prepare.state != TransactionState.PREPARE_ABORT or index == 0:
             continue
@@ -77,7 +77,7 @@ def _explain(abort: _Abort, limits: Limits) -> FencingEvent | None:
     raised = abort.prepare.producer_epoch > abort.ongoing.producer_epoch
     if not raised:
         return None
-    # The coordinator's own abort carries the cluster's level; a client of a lower level never raises the epoch.
+    # The coordinator's own abort has the cluster's level; a client of a lower level never bumps the epoch.
     by_coordinator = abort.ongoing.client_transaction_version < TV2
     if _lasted_to_its_timeout(abort):
         return _timed_out(abort)
@@ -170,7 +170,7 @@ def _evidence(record: TransactionLogEntry) -> Evidence:
 
 
 def _ranges_of(event: FencingEvent, ranges: Sequence[AbortedRange]) -> tuple[AbortedRange, ...]:
-    """Pick the aborted ranges whose marker carries this abort's epoch, or whose marker was not read."""
+    """Return the aborted ranges with a marker of this abort's epoch, or without a read marker."""
     return tuple(
         found
         for found in ranges

@@ -1,10 +1,10 @@
-"""Which open transactions hang, and why: KIP-664's definition, made race-free by a second look.
+"""Classification of hanging transactions: KIP-664's definition, made race-free by a second pass.
 
-A look asks the partition leaders first (L) and the coordinators afterwards (C). One look cannot tell a hanging
-transaction from one that ended between L and C. Two looks can: what a leader shows open with the same first offset and
-epoch in L1 and L2 was open all the time between, hence also when the coordinators were asked in C1. A transaction that
-is alive is known to its coordinator, with the partition, from before its first record until after its marker. So
-what C1 does not know, and C2 does not know either, nobody will ever end. No client timestamp takes part in this.
+A pass queries the partition leaders first (L) and the coordinators second (C). One pass cannot distinguish a hanging
+transaction from one that ended between L and C. Two passes can: a transaction that leaders report with the same first
+offset and epoch in L1 and L2 was open in between, including the time of C1. The coordinator of a live transaction knows
+it, with the partition, from before its first record until after its marker. So a transaction that neither C1 nor C2
+knows will never end. No client timestamp is used.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _REPORTED: Final = (
 
 
 class _Scene(msgspec.Struct, frozen=True):
-    """Everything that the verdicts share."""
+    """The data shared by the verdicts."""
 
     snapshot: ClusterSnapshot
     watch: Watch
@@ -64,7 +64,7 @@ class _Scene(msgspec.Struct, frozen=True):
 
 
 class _Ruling(NamedTuple):
-    """A judgement before its evidence is put together."""
+    """A verdict without its evidence."""
 
     status: HangStatus
     cause: HangCause
@@ -75,10 +75,10 @@ class _Ruling(NamedTuple):
 
 
 def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tuple[HangVerdict, ...]:
-    """Judge every transaction that is open on a partition leader.
+    """Judge every transaction that is open at a partition leader.
 
     Args:
-        snapshot: Evidence with one or two looks; with one, nothing that could be a race is called hanging.
+        snapshot: Evidence with one or two passes; with one, a possible race is never called hanging.
         limits: Thresholds.
 
     Returns:
@@ -95,7 +95,7 @@ def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None 
 
 
 class MarkerQuestion(NamedTuple):
-    """A partition to search for a producer's markers, from a time (ms since the epoch) up to an offset."""
+    """A partition to search for a producer's markers, from a time (milliseconds since the epoch) to an offset."""
 
     partition: TopicPartition
     producer_id: int
@@ -142,7 +142,7 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
         return _Ruling(HangStatus.HANGING, HangCause.UNKNOWN_TO_COORDINATOR, _REPORTED, Confidence.LIKELY)
     info = scene.partitions.get(sighting.partition)
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
-        # Any replica answers DescribeProducers, and one that lags shows what has long ended.
+        # Any replica responds to DescribeProducers, and a lagging one lists completed transactions.
         return _undecided(f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition.")
     if owner is None and not scene.unheard:
         hidden = _why_it_may_be_hidden(sighting, scene)
@@ -164,7 +164,7 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
 
 
 def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:
-    """Say why the id may exist although no coordinator listed it; empty when it does not."""
+    """Return why the id may exist although no coordinator listed it; empty if it cannot."""
     logged = scene.logged_owners.get(sighting.state.producer_id)
     if logged is not None:
         return (
@@ -193,9 +193,9 @@ def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None
 
 
 def _ended_before_the_look(owner: Transaction, scene: _Scene) -> bool:
-    """Return whether the log proves that the coordinator had reached its idle state before the leaders were asked.
+    """Return whether the log proves that the coordinator was idle before the leaders were queried.
 
-    A transaction begun and ended in between would have another start time, which `record_of` compares.
+    A transaction that started and ended in between would have another start time, which `record_of` compares.
     """
     if owner.state not in IDLE_STATES or owner.start_time_ms is None:
         return False
@@ -236,7 +236,7 @@ def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, 
 
 def _alive(sighting: Sighting, relation: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     if owner is None or relation not in OWNED:
-        # The newest answer is missing, the one before it knew the transaction.
+        # The newest response is missing; the previous one contained the transaction.
         return _unclear(sighting, scene, owner)
     earlier = None if scene.before is None else scene.before.by_transactional_id.get(owner.transactional_id)
     judged = judge_transaction(owner, earlier, scene.watch, scene.snapshot)

@@ -1,4 +1,4 @@
-"""The true lag of read_committed groups: what they can read, what an open transaction hides, what is only overhead."""
+"""The lag of read_committed groups: readable records, records hidden by open transactions, and overhead."""
 
 from __future__ import annotations
 

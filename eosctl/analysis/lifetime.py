@@ -1,4 +1,4 @@
-"""Transactions from the coordinator's side: within their timeout, past it, or stuck between decision and markers."""
+"""The coordinator's transactions: within their timeout, past it, or stuck between decision and markers."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from eosctl.model.transaction import Transaction, TransactionState
 from eosctl.model.verdict import Confidence, Evidence
 from eosctl.text import duration_text, time_text
 
-# The wire's text for a transaction that never times out: a two-phase commit (KIP-939) stores Integer.MAX_VALUE.
+# The value of a transaction without timeout: a two-phase commit (KIP-939) stores Integer.MAX_VALUE.
 NO_TIMEOUT_MS: Final = 2_147_483_647
 ABORT_SCAN_SETTING: Final = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 # Kafka 2.5 and later (TransactionStateManagerConfig).
 DEFAULT_ABORT_SCAN_MS: Final = 10_000
 CERTAINLY_OVERDUE_MS: Final = 60_000
-# Kafka's find-hanging goes by batch timestamps older than this.
+# The minimum age of batch timestamps in Kafka's find-hanging.
 MISLEADING_TIMESTAMP_MS: Final = 900_000
 # Kafka's default of transaction.max.timeout.ms: a longer timeout needs a raised maximum.
 DEFAULT_MAX_TIMEOUT_MS: Final = 900_000
 
 
 class Watch(msgspec.Struct, frozen=True):
-    """What judging a transaction's age needs besides the transaction itself.
+    """The context for judging a transaction's age.
 
-    `abort_scan_ms` is the slowest interval in which a coordinator looks for timed-out transactions.
+    `abort_scan_ms` is the longest interval between a coordinator's scans for timed-out transactions.
     """
 
     observed_at_ms: int
@@ -42,19 +42,19 @@ class Watch(msgspec.Struct, frozen=True):
 
 
 def watch_of(snapshot: ClusterSnapshot, limits: Limits) -> Watch:
-    """Read clock, scan interval and transaction log out of a snapshot."""
+    """Return clock, scan interval, and transaction log of a snapshot."""
     observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
     return Watch(observed_at_ms, abort_scan_ms(snapshot), history_by_id(snapshot), limits)
 
 
 def abort_scan_ms(snapshot: ClusterSnapshot) -> int:
-    """Return how long after its timeout a transaction may still wait for the coordinator's scan."""
+    """Return how long after its timeout a transaction may wait for the coordinator's scan."""
     values = [setting.value for broker in snapshot.brokers if (setting := broker.setting(ABORT_SCAN_SETTING))]
     return max((int(value) for value in values if value and value.isdigit()), default=DEFAULT_ABORT_SCAN_MS)
 
 
 def classify_transactions(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tuple[TransactionVerdict, ...]:
-    """Judge every transaction that a coordinator holds open in the newest look, by transactional id."""
+    """Judge every open transaction of a coordinator in the newest pass, by transactional id."""
     if not snapshot.looks:
         return ()
     watch = watch_of(snapshot, limits or Limits())
@@ -79,13 +79,13 @@ _HELD: Final = frozenset((TransactionState.ONGOING, *PREPARED))
 def judge_transaction(
     transaction: Transaction, earlier: Transaction | None, watch: Watch, snapshot: ClusterSnapshot
 ) -> TransactionVerdict:
-    """Judge one transaction in state Ongoing or Prepare*; the evidence is left to whoever shows it.
+    """Judge a transaction in state Ongoing or Prepare*, without evidence.
 
     Args:
-        transaction: As the newest look describes it.
-        earlier: The same transactional id in the look before, None when there was none.
-        watch: Clock, scan interval, log.
-        snapshot: For the leaders of partitions that wait for a marker.
+        transaction: The transaction of the newest pass.
+        earlier: The same transactional id in the previous pass; None without one.
+        watch: Clock, scan interval, and log.
+        snapshot: The snapshot, for the leaders of partitions that wait for a marker.
     """
     if transaction.state in PREPARED:
         return _judge_prepared(transaction, earlier, watch, snapshot)
@@ -101,7 +101,7 @@ def judge_transaction(
 
 
 def is_same_transaction(one: Transaction, other: Transaction | None) -> bool:
-    """Return whether two looks show one and the same transaction of an id."""
+    """Return whether two passes show the same transaction of an id."""
     return (
         other is not None
         and one.producer_id == other.producer_id
@@ -159,17 +159,17 @@ def _judge_ongoing(
 
 
 def _why_not_aborted(transaction: Transaction, snapshot: ClusterSnapshot) -> str:
-    """Say why its coordinator cannot write down an abort, where the cluster shows it."""
+    """Return why the coordinator cannot write an abort, if the cluster shows it."""
     home = locate_transactional_id(snapshot, transaction.transactional_id)
     reason = "" if home is None else too_few_in_sync(snapshot, home)
     return f" It cannot write the abort to {home.partition}: {reason}." if home is not None and reason else ""
 
 
 def skewed_clock(last_timestamp_ms: int, transaction: Transaction, verdict: TransactionVerdict, watch: Watch) -> str:
-    """Say that a healthy transaction's records are dated wrongly; empty when they are not.
+    """Report wrong timestamps of a healthy transaction's records; empty if they are right.
 
-    Batches carry the producer's clock, or times that the application sets. A tool that judges by them (Kafka's
-    find-hanging takes 15 minutes) would call this transaction hanging, or miss one that is.
+    Batches carry the producer's clock, or times set by the application. A tool that uses them (Kafka's find-hanging
+    after 15 minutes) would call this transaction hanging, or miss a hanging one.
     """
     started = transaction.start_time_ms
     if verdict.cause not in (HangCause.WITHIN_TIMEOUT, HangCause.TIMEOUT_RAISED) or started is None:
@@ -220,7 +220,7 @@ def _judge_prepared(
 def _prepared_for_ms(
     transaction: Transaction, earlier: Transaction | None, since_ms: int | None, watch: Watch, snapshot: ClusterSnapshot
 ) -> int:
-    """Return how long the Prepare* state has lasted at least; the log's clock is trusted up to the tolerance."""
+    """Return the minimum duration of the Prepare* state; the log's clock is trusted up to the tolerance."""
     seen_ms = 0
     if is_same_transaction(transaction, earlier):
         seen_ms = snapshot.looks[-1].started_at_ms - snapshot.looks[0].finished_at_ms
@@ -231,7 +231,7 @@ def _prepared_for_ms(
 
 
 def _waiting_partitions(transaction: Transaction, snapshot: ClusterSnapshot) -> list[str]:
-    """Name the partitions without a marker, with their leader: there lies the reason."""
+    """Return the partitions without a marker, with their leaders."""
     found = []
     for partition in transaction.partitions:
         info = snapshot.partition(partition)
@@ -251,7 +251,7 @@ def _waiting_partitions(transaction: Transaction, snapshot: ClusterSnapshot) -> 
 
 
 def evidence_of(transaction: Transaction, watch: Watch) -> tuple[Evidence, ...]:
-    """List the coordinator's facts about a transaction, with their provenance, and its record of a decision."""
+    """Return the coordinator's evidence about a transaction with its provenance, including the decision record."""
     source = f"DescribeTransactions broker {transaction.coordinator_id}"
     facts = [
         ("transactional id", transaction.transactional_id),

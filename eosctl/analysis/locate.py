@@ -1,4 +1,4 @@
-"""Where a transactional id or group lives: the partition of the internal topic that its name hashes to."""
+"""The partition of the internal topic for a transactional id or group."""
 
 from __future__ import annotations
 

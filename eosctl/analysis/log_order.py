@@ -1,4 +1,4 @@
-"""The order of what happened in one log: by offset, whatever the clocks of its writers say."""
+"""Order events of a log by offset, independent of the clocks of their writers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.model.timeline import Mark, Tone
 
 
 class LogPosition(NamedTuple):
-    """A place in a log: `log` is `topic-partition`; `by_broker` says that a broker's clock dates the event."""
+    """A position in a log: `log` is `topic-partition`; `by_broker` is whether a broker's clock dates the event."""
 
     log: str
     offset: int
@@ -23,17 +23,17 @@ class LogPosition(NamedTuple):
 
 
 def effective_times(events: Sequence[tuple[LogPosition | None, int]]) -> list[int]:
-    """Return a time for each event with which the events of one log stand in the order of their offsets.
+    """Return a time for each event so that the events of a log are in offset order.
 
-    Events whose own times rise with the offsets keep them: the longest such chain of those that brokers date, then of
-    those that producers date, between these. Any other event takes the time of its predecessor in the log, so a wrong
-    clock moves its own event and no other.
+    Events with times that increase with the offsets keep them: the longest such chain of broker-dated events, and
+    between these of producer-dated events. Any other event gets the time of its predecessor in the log, so a wrong
+    clock moves only its own event.
 
     Args:
-        events: The position of each event (None outside of a log) and its own time in ms.
+        events: The position of each event (None outside of a log) and its own time in milliseconds.
 
     Returns:
-        Times in ms, in the order of `events`.
+        Times in milliseconds, in the order of `events`.
     """
     times = [time for _, time in events]
     by_log: dict[str, list[tuple[LogPosition, int]]] = defaultdict(list)
@@ -51,7 +51,7 @@ def effective_times(events: Sequence[tuple[LogPosition | None, int]]) -> list[in
 
 
 def _kept(dated: Sequence[tuple[bool, int]]) -> set[int]:
-    """Return the indexes of the events whose times stand, of one log in the order of its offsets."""
+    """Return the indexes of the events that keep their times, for a log in offset order."""
     by_broker = [index for index, (is_brokers, _) in enumerate(dated) if is_brokers]
     kept = {by_broker[at] for at in _longest_rising([dated[index][1] for index in by_broker])}
     walls = [-1, *sorted(kept), len(dated)]
@@ -66,7 +66,7 @@ def _kept(dated: Sequence[tuple[bool, int]]) -> set[int]:
 
 
 def _longest_rising(times: Sequence[int]) -> list[int]:
-    """Return the indexes of a longest part of a list that never falls."""
+    """Return the indexes of a longest non-decreasing subsequence."""
     ends: list[int] = []
     heads: list[int] = []
     before: list[int] = []
@@ -84,7 +84,7 @@ def _longest_rising(times: Sequence[int]) -> list[int]:
 
 
 def place_by_offset(marks: Sequence[Mark]) -> list[Mark]:
-    """Return marks with the time at which each is shown; a mark whose own clock contradicts its log says so."""
+    """Return marks with their display times; a mark whose clock contradicts its log is labeled."""
     positions = [LogPosition(mark.log, mark.offset, _is_by_broker(mark)) if mark.log else None for mark in marks]
     shown = effective_times([(position, mark.at_ms) for position, mark in zip(positions, marks, strict=True)])
     return [
@@ -94,7 +94,7 @@ def place_by_offset(marks: Sequence[Mark]) -> list[Mark]:
 
 
 def _is_by_broker(mark: Mark) -> bool:
-    """Return whether a broker dated a mark: brokers write markers and the records of internal topics."""
+    """Return whether a broker dated a mark: brokers write markers and records of internal topics."""
     return mark.tone in (Tone.COMMIT, Tone.ABORT) or mark.log.startswith("__")
 
 

@@ -1,4 +1,4 @@
-"""Who holds the last stable offset: the oldest transaction that is still open on the partition."""
+"""The holder of the last stable offset: the oldest open transaction of a partition."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from eosctl.model.transaction import TopicPartition
 
 
 class StableOffsetGap(msgspec.Struct, frozen=True):
-    """A partition whose last stable offset lies behind its high watermark.
+    """A partition with a last stable offset below its high watermark.
 
-    `holder` is the verdict on the transaction that holds it; None when no open transaction was seen there, because its
-    marker waits for replication, its leader did not name it, or it ended between two questions.
+    `holder` is the verdict on the transaction that holds it; None if none was seen, because its marker waits for
+    replication, its leader did not list it, or it ended between two queries.
     """
 
     partition: TopicPartition
@@ -26,15 +26,15 @@ class StableOffsetGap(msgspec.Struct, frozen=True):
 
     @property
     def offsets(self) -> int:
-        """Return how many offsets a read_committed reader cannot see."""
+        """Return the number of offsets that read_committed consumers cannot see."""
         return self.high_watermark - self.last_stable_offset
 
 
 def find_stable_offset_gaps(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict]) -> tuple[StableOffsetGap, ...]:
-    """Return every partition whose LSO lies behind, the widest gap first.
+    """Return every partition with a lagging LSO, the largest gap first.
 
     Args:
-        snapshot: With offsets under both isolation levels.
+        snapshot: The snapshot, with offsets of both isolation levels.
         verdicts: From `classify_open_transactions` of the same snapshot.
     """
     oldest: dict[TopicPartition, HangVerdict] = {}

@@ -1,11 +1,11 @@
-"""Which marker ends a hanging transaction: ABORT, COMMIT, or neither.
+"""The marker that ends a hanging transaction: ABORT, COMMIT, or neither.
 
-Hanging means that no coordinator will end the transaction; it does not mean that its records were never committed. A
-4.x coordinator takes a partition without leader for deleted, skips its marker and completes the transaction
-(KAFKA-20734), and an unclean election can lose a marker that was written: records of a committed transaction then hang,
-and an ABORT marker would erase them. Records that arrive after their transaction hang as well, and a COMMIT marker
-would show them to readers. The outcome stands in the Prepare* record of the transaction log. Whether its marker is
-missing follows from the epochs at TV2; below TV2, where a commit keeps the epoch, from the partition's markers.
+No coordinator will end a hanging transaction, but its records may have been committed. A 4.x coordinator treats a
+partition without leader as deleted, skips its marker, and completes the transaction (KAFKA-20734), and an unclean
+election can lose a written marker. Records of a committed transaction then hang, and an ABORT marker would delete them.
+Records that arrive after their transaction hang as well, and a COMMIT marker would expose them. The Prepare* record of
+the transaction log has the outcome. Whether its marker is missing follows from the epochs at TV2, and below TV2, where
+a commit keeps the epoch, from the partition's markers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SKIPS_MARKERS_SINCE: Final = (4, 0)
 
 
 class Marker(Enum):
-    """What a partition needs; ``UNKNOWN`` where the evidence does not show how the transaction was decided."""
+    """The required marker; `UNKNOWN` if the evidence does not show the outcome."""
 
     ABORT = "abort"
     COMMIT = "commit"
@@ -42,15 +42,15 @@ class Marker(Enum):
 
 
 class MarkerDecision(msgspec.Struct, frozen=True):
-    """Which marker ends a hanging transaction, and why.
+    """The marker that ends a hanging transaction, and the reason.
 
     Attributes:
         marker: The marker.
-        why: Why it is that one; why none can be written for NEITHER and UNKNOWN.
-        record: The Prepare* record that decided the transaction; None when it is not in view.
-        evidence: What proves a COMMIT.
-        search_since_ms: From which time on the partition must be searched for the producer's markers before this can be
-            decided, in ms since the epoch; None where no search helps.
+        why: The reason; for NEITHER and UNKNOWN, why none can be written.
+        record: The Prepare* record that decided the transaction; None if it was not read.
+        evidence: The proof of a COMMIT.
+        search_since_ms: Start of the search for the producer's markers that is needed for a decision, in milliseconds
+            since the epoch; None if no search helps.
     """
 
     marker: Marker
@@ -66,10 +66,10 @@ def decide_marker(
     """Decide which marker ends a hanging transaction.
 
     Args:
-        transaction: A transaction that hangs.
-        snapshot: For leader epochs, the brokers' release, and the markers found in partitions.
+        transaction: A hanging transaction.
+        snapshot: The snapshot, for leader epochs, the brokers' release, and found markers.
         history: The newest part of the transaction log.
-        ids_may_be_hidden: Whether brokers may have left out transactional ids without an error.
+        ids_may_be_hidden: Whether brokers may have omitted transactional ids without an error.
     """
     entries = entries_of(transaction, history)
     untouchable = _why_neither(transaction, entries, ids_may_be_hidden=ids_may_be_hidden)
@@ -105,7 +105,7 @@ def entries_of(transaction: OpenTransaction, history: History) -> tuple[Transact
     """Return the log's records of the id that owns the producer id, oldest first; empty when none is known."""
     if transaction.transactional_id is not None:
         return history.get(transaction.transactional_id, ())
-    # The id is gone or has another producer id now; its records may still be in the log.
+    # The id was removed or has another producer id now; its records may still be in the log.
     return next(
         (
             entries
@@ -119,8 +119,8 @@ def entries_of(transaction: OpenTransaction, history: History) -> tuple[Transact
 def leader_changed(partition: TopicPartition, first_offset: int, snapshot: ClusterSnapshot) -> bool:
     """Return whether the partition may have had another leader, or none, since the transaction's first record.
 
-    A partition that loses its leader and gets one again is in a later leader epoch. Records appended under the present
-    epoch have had a leader all the time.
+    A partition that loses its leader and gets one again has a later leader epoch. Records of the present epoch have
+    always had a leader.
     """
     info = snapshot.partition(partition)
     if info is None:
@@ -155,10 +155,10 @@ def _why_neither(
 
 
 def _decision_on(transaction: OpenTransaction, entries: Sequence[TransactionLogEntry]) -> TransactionLogEntry | None:
-    """Return the newest Prepare* record that can be about a transaction of this epoch on this partition, or None.
+    """Return the newest Prepare* record that may belong to this epoch and partition; None without one.
 
-    A decision carries the epoch of the records, or the next one: at TV2 always, below it when the coordinator ends the
-    transaction itself (timeout, new instance), which it does by an abort.
+    A decision has the epoch of the records or the next one: always at TV2, and below it when the coordinator aborts the
+    transaction itself (timeout, new instance).
     """
     epoch = transaction.producer_epoch
     for entry in reversed(entries):
@@ -176,7 +176,7 @@ def _decision_on(transaction: OpenTransaction, entries: Sequence[TransactionLogE
 
 
 def _shows_epoch(transaction: OpenTransaction, entries: Sequence[TransactionLogEntry]) -> bool:
-    """Return whether the log holds every decision that the records' epoch can have had."""
+    """Return whether the log contains every decision that the records' epoch can have had."""
     if is_whole(entries, transaction.producer_id):
         return True
     first = next((entry for entry in entries if entry.producer_id == transaction.producer_id), None)

@@ -1,9 +1,9 @@
-"""Whether the marker of a producer's last commit reached a partition, where commits keep the epoch (below TV2).
+"""Determine whether the marker of a producer's last commit reached a partition, below TV2.
 
-Markers do not name their transaction, and brokers' clocks differ. So two pairings are compared: the last marker belongs
-to the last decision (it was delivered), or to the decision before (it is missing). A pairing is possible when one
-difference of clocks within the tolerance explains all its pairs: each marker was written after its decision and before
-the coordinator reported the transaction complete.
+Markers do not name their transaction, commits below TV2 keep the epoch, and brokers' clocks differ. So two pairings are
+compared: the last marker belongs to the last decision (delivered), or to the previous one (missing). A pairing is
+possible if a single clock difference within the tolerance explains all its pairs: each marker was written after its
+decision and before the coordinator reported the transaction as complete.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from eosctl.model.limits import Limits
 from eosctl.model.marker_search import MarkerSearch, ProducerMarker
 from eosctl.model.transaction import TopicPartition, TransactionState
 
-# Pairs compared, from the newest on: clocks drift, and older ones prove nothing about now.
+# Number of compared pairs, from the newest on, since clocks drift.
 PAIRS: Final = 16
-# How much the difference of two clocks may change over these pairs, in milliseconds.
+# Maximum drift of two clocks over these pairs, in milliseconds.
 DRIFT_MS: Final = 10
-# How long before the decision the reading begins at most, in milliseconds.
+# Maximum time before the decision at which the search starts, in milliseconds.
 WINDOW_MS: Final = 600_000
 _PREPARED: Final = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
 _COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 
 
 class Ending(NamedTuple):
-    """One decided transaction of a producer on a partition, in the coordinator's clock (ms since the epoch)."""
+    """A decided transaction of a producer on a partition, in the coordinator's clock (milliseconds since the epoch)."""
 
     began_at_ms: int
     decided_at_ms: int
@@ -38,7 +38,7 @@ class Ending(NamedTuple):
 def endings(
     entries: Sequence[TransactionLogEntry], producer_id: int, partition: TopicPartition, last: TransactionLogEntry
 ) -> tuple[Ending, ...]:
-    """Return the decided transactions that hold the partition up to ``last``, oldest first."""
+    """Return the decided transactions with the partition up to `last`, oldest first."""
     own = [entry for entry in entries if entry.producer_id == producer_id]
     found = []
     for index, entry in enumerate(own):
@@ -55,9 +55,9 @@ def endings(
 
 
 def is_whole(entries: Sequence[TransactionLogEntry], producer_id: int) -> bool:
-    """Return whether the log shows all that the producer id ever did: from its first epoch on.
+    """Return whether the log contains everything of the producer id, from its first epoch on.
 
-    Compaction keeps the newest record of an id in each cleaned part, so what follows an older record is all there.
+    Compaction keeps the newest record of an id in each cleaned part, so everything after an older record is complete.
     """
     own = [entry for entry in entries if entry.producer_id == producer_id]
     if not own:
@@ -68,19 +68,19 @@ def is_whole(entries: Sequence[TransactionLogEntry], producer_id: int) -> bool:
 
 
 def search_since_ms(ended: Sequence[Ending]) -> int:
-    """Return from which time on the markers matter, in ms since the epoch."""
+    """Return the time from which on markers are relevant, in milliseconds since the epoch."""
     last = ended[-1]
     first = ended[-PAIRS:][0]
     return max(first.began_at_ms, last.decided_at_ms - WINDOW_MS) - Limits().clock_tolerance_ms
 
 
 def was_delivered(ended: Sequence[Ending], search: MarkerSearch, *, whole: bool) -> bool | None:
-    """Return whether the marker of the last ending is in the partition; None where that cannot be decided.
+    """Return whether the marker of the last transaction is in the partition; None if undecidable.
 
     Args:
         ended: The decided transactions of the producer on the partition, oldest first.
-        search: The producer's markers before the transaction that hangs.
-        whole: Whether ``ended`` are all that there ever were.
+        search: The producer's markers before the hanging transaction.
+        whole: Whether `ended` are all transactions of the producer.
     """
     if not search.complete:
         return None
@@ -90,17 +90,16 @@ def was_delivered(ended: Sequence[Ending], search: MarkerSearch, *, whole: bool)
         return delivered
     if not whole or search.since_ms > ended[0].began_at_ms - Limits().clock_tolerance_ms:
         return None
-    # Both fit, as with transactions at equal intervals, or the clocks differ widely. But no marker is left out, and
-    # each decision wrote one.
+    # Both pairings fit, e.g. with regular intervals or a large clock difference. But each decision has its marker.
     if len(search.markers) == len(ended):
         return True
     return False if len(search.markers) == len(ended) - 1 else None
 
 
 def _explains(ended: Sequence[Ending], markers: Sequence[ProducerMarker], until_ms: int | None = None) -> bool:
-    """Return whether one difference of clocks explains the pairs, the newest with the newest.
+    """Return whether one clock difference explains the pairs, starting with the newest.
 
-    ``until_ms`` is when the newest transaction had ended at the latest; None when that is not known.
+    `until_ms` is the latest possible end of the newest transaction; None if unknown.
     """
     if not ended or not markers:
         return False
@@ -118,11 +117,11 @@ def _explains(ended: Sequence[Ending], markers: Sequence[ProducerMarker], until_
 
 
 def _explains_without_last(ended: Sequence[Ending], markers: Sequence[ProducerMarker], *, whole: bool) -> bool:
-    """Return whether the markers fit when that of the last ending is missing."""
+    """Return whether the markers fit if the marker of the last transaction is missing."""
     if not markers:
         return True
     began_at_ms = ended[-1].began_at_ms
     if len(ended) > 1:
         return _explains(ended[:-1], markers, began_at_ms)
-    # The decision before is not known: its marker came before the last transaction began.
+    # The previous decision is unknown: its marker was written before the last transaction started.
     return not whole and markers[-1].written_at_ms <= began_at_ms + Limits().clock_tolerance_ms

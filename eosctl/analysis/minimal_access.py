@@ -1,8 +1,8 @@
-"""The access rules that an application needs, no more: each with the requests that fail without it.
+"""The minimal ACLs of an application, each with the requests that fail without it.
 
-After Kafka's authorizer: WRITE and READ imply DESCRIBE, so nothing here asks for DESCRIBE. A transactional producer
-needs no right on the cluster; one that is only idempotent needed IdempotentWrite on it before Kafka 2.8 (KIP-679), and
-since then WRITE on any topic will do.
+According to Kafka's authorizer, WRITE and READ imply DESCRIBE, so DESCRIBE is never required here. A transactional
+producer needs no permission on the cluster. An idempotent one needed IdempotentWrite before Kafka 2.8 (KIP-679), and
+since then WRITE on any topic.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _INTERNAL: Final = {
 
 
 class Application(msgspec.Struct, frozen=True):
-    """An application and what it works with. A ``release`` of None is the newest.
+    """An application with its resources. A `release` of None is the newest.
 
-    ``internal`` stands for the topics that Kafka Streams makes for itself.
+    `internal` are the topics that Kafka Streams creates for itself.
     """
 
     kind: ApplicationKind
@@ -49,18 +49,17 @@ class Application(msgspec.Struct, frozen=True):
 def streams_application(
     principal: str, application_id: str, reads: tuple[Name, ...], writes: tuple[Name, ...]
 ) -> Application:
-    """Return an exactly-once application of Kafka Streams: its id is its group and begins all its other names."""
+    """Return an exactly-once Kafka Streams application: its id is its group and the prefix of its other names."""
     own = Name(f"{application_id}-", prefixed=True)
     return Application(ApplicationKind.STREAMS, principal, own, Name(application_id), reads, writes, internal=own)
 
 
 def plan_access(application: Application) -> tuple[NeededRule, ...]:
-    """Return the smallest set of rules with which the application runs.
+    """Return the minimal ACLs of an application.
 
-    The rules of a processor (consume, transform, produce, offsets within the transaction) are those of a transactional
-    producer and of a consumer; its group's READ serves TxnOffsetCommit too. Kafka Streams needs the same, and makes,
-    reads, writes and empties topics of its own besides; without DELETE it runs, but its repartition topics grow for
-    ever.
+    A processor (consume, transform, produce, offsets within the transaction) needs those of a transactional producer
+    and of a consumer; its group's READ is also for TxnOffsetCommit. Kafka Streams needs the same, and creates, reads,
+    writes, and truncates its own topics; without DELETE it runs, but its repartition topics grow without bound.
     """
     return tuple(_rules(application))
 
@@ -99,9 +98,9 @@ def _rules(application: Application) -> Iterator[NeededRule]:
 
 
 def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) -> RuleState:
-    """Tell whether rules allow what is needed, from every host.
+    """Return whether ACLs allow a needed operation, from every host.
 
-    A denial that touches any name of a needed prefix, or any host, counts: what it hits would fail.
+    A denial of any name with a needed prefix, or of any host, counts, since its requests fail.
     """
     concerned = [
         rule for rule in rules if rule.principal in (principal, "User:*") and rule.resource_type == needed.resource_type
@@ -121,14 +120,14 @@ def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) ->
 
 
 def states_of(needed: Sequence[NeededRule], principal: str, found: AccessRules | None) -> tuple[RuleState | None, ...]:
-    """Return the state of each rule; None where the cluster's rules are not known, or it has no authorizer."""
+    """Return the state of each needed ACL; None if the cluster's ACLs are unknown, or it has no authorizer."""
     if found is None or not found.enabled:
         return tuple(None for _ in needed)
     return tuple(state_of(one, principal, found.rules) for one in needed)
 
 
 def _includes(rule: AccessRule, name: Name) -> bool:
-    """Whether a rule is about everything that the name stands for; a literal ``orders-*`` is about one odd name."""
+    """Return whether a rule covers all resources of a name; a literal `orders-*` names one odd resource."""
     if rule.pattern_type == "Prefixed":
         return name.text.startswith(rule.resource_name)
     return rule.resource_name == "*" or (not name.prefixed and rule.resource_name == name.text)

@@ -1,6 +1,6 @@
-"""Read what people paste: names of errors, settings, and issues, and the ids that the next commands need.
+"""Parse pasted text: names of errors, settings, and issues, and ids for follow-up commands.
 
-Patterns are compiled when a text needs them: a name alone is looked up without.
+Patterns are compiled on first use, since a single name needs none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LONGEST: Final = 65_536
 
 
 class _Lazy:
-    """A pattern that is compiled when it is first used."""
+    """A pattern that is compiled on first use."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self._source = (pattern, flags)
@@ -93,16 +93,16 @@ _NO_ID: Final = frozenset(
 
 
 def plain_text(text: str) -> str:
-    """Return the first 64 KiB of a text without terminal codes; what is not Unicode becomes question marks."""
+    """Return the first 64 KiB of a text without terminal codes; replace invalid Unicode by question marks."""
     readable = text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
     return _TERMINAL_CODES.re.sub("", readable) if "\x1b" in readable else readable
 
 
 def read_pasted(text: str) -> PastedText:
-    """Return what a text names.
+    """Return the names and ids in a text.
 
     Args:
-        text: Words, a log line, a stack trace, or a tool's output; what is beyond 64 KiB is not read.
+        text: Words, a log line, a stack trace, or a tool's output; only the first 64 KiB are read.
     """
     plain = plain_text(text)
     return PastedText(plain, tuple(dict.fromkeys(_names(plain))), tuple(dict.fromkeys(_numbers(plain))), _values(plain))
@@ -110,7 +110,7 @@ def read_pasted(text: str) -> PastedText:
 
 def _names(text: str) -> Iterator[str]:
     parts = _CAUSE.re.split(text)
-    # What caused the rest comes last in a stack trace, and is what the reader asks about.
+    # The root cause comes last in a stack trace.
     for part in reversed(parts):
         yield from (match[1] for match in _CLASS.re.finditer(_without_frames(part)))
     for pattern in (_MODULE, _LIBRDKAFKA, _ERRC, _CODE, _GO, _ISSUE):
@@ -123,7 +123,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _without_frames(text: str) -> str:
-    """Return a stack trace without its frames: they name code, not errors."""
+    """Return a stack trace without its frames, which name code instead of errors."""
     return "\n".join(line for line in text.splitlines() if not re.match(r"\s+(?:at |\.\.\. \d)", line))
 
 

@@ -1,4 +1,4 @@
-"""How what a partition leader shows open stands to what the coordinators say."""
+"""Compare the leaders' open transactions with the coordinators'."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IDLE_STATES: Final = frozenset(
 
 
 class Relation(Enum):
-    """How one look's coordinators stand to a transaction that is open on a leader."""
+    """The relation of a pass's coordinators to a transaction that is open at a leader."""
 
     UNKNOWN = "no transactional id has its producer id"
     NOT_IN_SET = "the coordinator's transaction does not hold the partition"
@@ -38,7 +38,7 @@ OWNED: Final = frozenset({Relation.MEMBER, Relation.MARKERS_DUE})
 
 
 class Sighting(msgspec.Struct, frozen=True):
-    """One producer with an open transaction on one leader."""
+    """A producer with an open transaction at a leader."""
 
     partition: TopicPartition
     broker_id: int
@@ -47,7 +47,7 @@ class Sighting(msgspec.Struct, frozen=True):
 
 
 def sightings(producers: Iterable[PartitionProducers]) -> Iterator[Sighting]:
-    """Walk through the transactions that leaders show open."""
+    """Yield the open transactions of leaders."""
     for where in producers:
         for state in where.producers:
             if state.current_txn_start_offset is not None:
@@ -55,7 +55,7 @@ def sightings(producers: Iterable[PartitionProducers]) -> Iterator[Sighting]:
 
 
 def was_open(sighting: Sighting, before: PartitionProducers) -> bool:
-    """Return whether an earlier look shows the same transaction: same producer, epoch and first offset."""
+    """Return whether an earlier pass has the same transaction: same producer, epoch, and first offset."""
     for state in before.producers:
         if state.producer_id == sighting.state.producer_id:
             same_epoch = state.producer_epoch == sighting.state.producer_epoch
@@ -64,15 +64,15 @@ def was_open(sighting: Sighting, before: PartitionProducers) -> bool:
 
 
 def relate(sighting: Sighting, view: CoordinatorView, unheard: Sequence[str]) -> tuple[Relation, Transaction | None]:
-    """Compare a sighting with one look's coordinators.
+    """Compare a leader's open transaction with a pass's coordinators.
 
     Args:
-        sighting: What a leader shows open.
-        view: What the coordinators said.
-        unheard: What keeps their list from being whole.
+        sighting: The open transaction.
+        view: The coordinators' transactions.
+        unheard: The reasons why their list is incomplete.
 
     Returns:
-        The relation, and the transaction that has the producer id.
+        The relation, and the transaction with the producer id.
     """
     candidates = view.by_producer_id.get(sighting.state.producer_id, ())
     if not candidates:
@@ -80,7 +80,7 @@ def relate(sighting: Sighting, view: CoordinatorView, unheard: Sequence[str]) ->
     if len(candidates) == 1:
         return _relate_to(sighting, candidates[0]), candidates[0]
     related = [(_relate_to(sighting, candidate), candidate) for candidate in candidates]
-    # Where two ids share a producer id, the one that may still end the transaction counts.
+    # If two ids share a producer id, use the one that may still end the transaction.
     return min(related, key=lambda pair: (pair[0] in ORPHANED, pair[1].transactional_id))
 
 

@@ -1,7 +1,7 @@
-"""Which Kafka release the brokers are at least, told by the API versions that they serve.
+"""The minimum Kafka release of the brokers, derived from their API versions.
 
-Brokers do not name their release. Each line of the table is the first release whose brokers serve that version; what a
-range proves is a lower bound.
+Brokers do not report their release. Each line of the table is the first release that serves a version, so the result is
+a lower bound.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OLDEST: Final[Release] = (0, 11)
 
 
 def release_floor(broker: Broker) -> Release | None:
-    """Return the release that this broker has at least; None when it reported no API versions."""
+    """Return the minimum release of a broker; None if it reported no API versions."""
     if not broker.api_ranges:
         return None
     served = {api.api_key: api.max_version for api in broker.api_ranges}
@@ -43,6 +43,6 @@ def release_floor(broker: Broker) -> Release | None:
 
 
 def at_least(snapshot: ClusterSnapshot, release: Release) -> bool:
-    """Return whether any broker may have this release or a later one; a broker that did not say may have any."""
+    """Return whether any broker may have this release or a later one; one without API versions may have any."""
     floors = [release_floor(broker) for broker in snapshot.brokers]
     return not floors or any(floor is None or floor >= release for floor in floors)

@@ -1,8 +1,7 @@
-"""Whether one look at transactions leaves a question that a second one would answer.
+"""Decide whether a second pass over transactions is needed.
 
-A second look tells a race from what stays. Where every leader shows nothing open but what a coordinator's ongoing
-transaction holds, no decision waits for its markers and no timeout has passed, there was no race and nothing to stay:
-the verdicts of a second look would be the same.
+A second pass distinguishes a race from a lasting state. If leaders list only transactions that a coordinator has as
+ongoing, no decision waits for its markers, and no timeout has passed, a second pass would give the same verdicts.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _LIMITS: Final = Limits()
 
 
 def leaves_doubt(look: TransactionLook) -> bool:
-    """Return whether a transaction of a look may hang, be stalled or be late, as far as this look alone can tell."""
+    """Return whether a transaction of a pass may hang, be stalled, or be late."""
     if any(_may_be_stuck(transaction, look.finished_at_ms) for transaction in look.transactions):
         return True
     view = view_of(look)
@@ -34,7 +33,7 @@ def _may_be_stuck(transaction: Transaction, now_ms: int) -> bool:
 
 
 def holds_something_long(look: TransactionLook, limits: Limits = _LIMITS) -> bool:
-    """Return whether a coordinator holds a transaction open for so long that it is worth naming."""
+    """Return whether a coordinator has a transaction that is open long enough to be reported."""
     return any(
         transaction.state not in IDLE_STATES
         and transaction.start_time_ms is not None

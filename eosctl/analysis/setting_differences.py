@@ -1,4 +1,4 @@
-"""What two configurations mean differently, with defaults resolved."""
+"""Differences in meaning between two configurations, with resolved defaults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eosctl.model.redaction import setting_text
 
 
 def differences(left: Deployment, right: Deployment) -> tuple[Difference, ...]:
-    """Pair components by role, in order, and return the settings that differ in meaning."""
+    """Pair components by role, in order, and return the settings with different meanings."""
     found: list[Difference] = []
     for role in dict.fromkeys(component.role for component in (*left.components, *right.components)):
         for one, other in zip(left.of(role), right.of(role), strict=False):
@@ -33,7 +33,7 @@ def _between(left: Component, right: Component) -> Iterator[Difference]:
 
 
 def _meaning(value: Value) -> object:
-    """Return a form in which equal meanings are equal: numbers and booleans by value."""
+    """Return a normal form of a value: numbers and booleans by value."""
     if value.number is not None:
         return value.number
     if value.flag is not None:

@@ -1,4 +1,4 @@
-"""What changed between two snapshots of one cluster, in the words of an operator."""
+"""Differences between two snapshots of a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def diff_snapshots(before: ClusterSnapshot, after: ClusterSnapshot) -> tuple[SnapshotChange, ...]:
-    """Compare two snapshots; offsets that only grew are not told, a last stable offset that stands still is."""
+    """Compare two snapshots. Increased offsets are omitted; an unchanged last stable offset is included."""
     return (
         *_brokers(before, after),
         *_features(before, after),
@@ -125,7 +125,7 @@ def _group_offsets(one: Group, other: Group) -> Iterator[SnapshotChange]:
 def _settings(kind: str, name: str, old: Iterable[Setting], new: Iterable[Setting]) -> Iterator[SnapshotChange]:
     before, after = {s.name: s.value for s in old}, {s.name: s.value for s in new}
     if not before or not after:
-        return  # not collected in one of them: that says nothing
+        return  # Not collected in one of them, so there is nothing to compare.
     for setting in sorted(before.keys() | after.keys()):
         yield from _changed(kind, name, setting, before.get(setting), after.get(setting))
 

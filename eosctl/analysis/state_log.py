@@ -1,4 +1,4 @@
-"""Questions to the newest part of `__transaction_state`."""
+"""Queries on the newest part of `__transaction_state`."""
 
 from __future__ import annotations
 

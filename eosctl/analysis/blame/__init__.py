@@ -1,1 +1,1 @@
-"""Who fenced whom: the owners of a transactional id, and what ended the time of each."""
+"""Fencing of a transactional id: its owners, and the reason why each lost it."""

@@ -1,4 +1,4 @@
-"""Everything about one transactional id's owners, put in order."""
+"""The ordered report about a transactional id's owners."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _STALE_ADVICE = (
 
 
 def resolve_id(snapshot: ClusterSnapshot, name: str) -> str | None:
-    """Return the transactional id that is meant: the name itself, or the owner of a producer id.
+    """Return the transactional id for a name: the name itself, or the owner of a producer id.
 
     Args:
-        snapshot: With transactions or the transaction log.
+        snapshot: The snapshot, with transactions or the transaction log.
         name: A transactional id, or a producer id in digits.
     """
     known = {t.transactional_id: t.producer_id for t in snapshot.transactions}
@@ -50,13 +50,13 @@ def explain_blame(
     commits: Sequence[GroupCommit] = (),
     limits: Limits | None = None,
 ) -> Blame:
-    """Tell who owned a transactional id, when, and why each lost it.
+    """Report the owners of a transactional id, their times, and why each lost it.
 
     Args:
-        snapshot: With the transaction log; producers are joined where they were collected.
+        snapshot: The snapshot, with the transaction log; collected producers are included.
         transactional_id: The id.
-        events: Log events of brokers and clients, if logs were given.
-        commits: Offsets that transactions committed, if they were read.
+        events: Log events of brokers and clients, if any.
+        commits: Offsets committed in transactions, if they were read.
         limits: Thresholds.
     """
     limits = limits or Limits()
@@ -122,7 +122,7 @@ def _from_logs(events: Iterable[LogEvent], transactional_id: str, producer_ids: 
 
 
 def _from_leaders(snapshot: ClusterSnapshot, producer_ids: set[int]) -> Iterator[Moment]:
-    """Date the last batch of each producer by its own time stamp, without one by the time of the observation."""
+    """Return the time of each producer's last batch, by its timestamp or, without one, by the observation."""
     observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
     for where in snapshot.producers:
         for state in where.producers:

@@ -1,7 +1,8 @@
-"""A group's offset that goes back when another producer takes over: it had read an offset that was no longer true.
+"""A group's offset that goes back at a takeover, because the new producer read an outdated offset.
 
-KAFKA-17507: the classic group coordinator (before 3.9.1 and 4.0) may answer that a transaction is complete before its
-offsets can be fetched. Whoever takes the partition over then starts from the offset before, and does work twice.
+KAFKA-17507: the classic group coordinator (before 3.9.1 and 4.0) may report a transaction as complete before its
+offsets can be fetched. The next owner of the partition then starts from the previous offset and processes records
+twice.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from eosctl.model.group_commit import GroupCommit
 from eosctl.model.verdict import Evidence
 from eosctl.text import time_text
 
-# A takeover reads the offset within a rebalance; one that comes later had time to see the truth.
+# A takeover reads the offset within a rebalance; a later one reads the correct offset.
 WITHIN_MS = 300_000
 
 
 class Regression(msgspec.Struct, frozen=True):
-    """Two committed offsets of a group on one partition: the later one lies before the earlier one."""
+    """Two committed offsets of a group on a partition, the later one lower than the earlier one."""
 
     before: GroupCommit
     after: GroupCommit
 
     @property
     def explanation(self) -> str:
-        """What happened, in a sentence or two."""
+        """Return a description in one or two sentences."""
         before, after = self.before, self.after
         later_ms = after.written_at_ms - before.written_at_ms
         return (
@@ -39,7 +40,7 @@ class Regression(msgspec.Struct, frozen=True):
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """Both records."""
+        """Return the evidence: both records."""
         return tuple(
             Evidence(
                 f"offset {commit.offset}",
@@ -51,11 +52,11 @@ class Regression(msgspec.Struct, frozen=True):
 
 
 def find_regressions(commits: Iterable[GroupCommit], producer_ids: Iterable[int]) -> Iterator[Regression]:
-    """Find offsets that went back when the producer changed, where one of the producers is meant.
+    """Find offsets that decreased when the producer changed, for the given producers.
 
     Args:
-        commits: Committed offsets (those of aborted transactions left out), in any order.
-        producer_ids: The producer ids of the transactional id in question.
+        commits: Committed offsets in any order, without those of aborted transactions.
+        producer_ids: The producer ids of the transactional id.
     """
     wanted = frozenset(producer_ids)
     by_place: dict[tuple[str, str, int], list[GroupCommit]] = {}

@@ -1,8 +1,8 @@
-"""Cutting a transactional id's history into the times of its owners.
+"""Split a transactional id's history into the tenures of its owners.
 
-Every InitProducerId leaves an Empty record (Dead and tombstone end the id altogether), and nothing else does: a record
-in state Empty begins a tenure. So does the first one with another producer id: from transaction version 2 on an EndTxn
-whose epochs are used up is answered with a new one (KIP-890).
+Every InitProducerId leaves an Empty record (Dead and tombstone end the id), and no other request does, so an Empty
+record starts a tenure. The first record with another producer id does too: from transaction version 2 on, an EndTxn
+with exhausted epochs returns a new one (KIP-890).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eosctl.model.transaction import TransactionState
 
 
 class Reign(msgspec.Struct, frozen=True):
-    """A tenure with the records it left, in the log's order; `expired` when a tombstone ended it."""
+    """A tenure with its records in log order; `expired` if a tombstone ended it."""
 
     tenure: Tenure
     records: tuple[TransactionLogEntry, ...]
@@ -27,11 +27,11 @@ class Reign(msgspec.Struct, frozen=True):
 
 
 def find_reigns(entries: Sequence[TransactionLogEntry], events: Iterable[LogEvent] = ()) -> tuple[Reign, ...]:
-    """Cut one id's records at every initialisation.
+    """Split an id's records at every initialization.
 
     Args:
-        entries: The records of one transactional id, oldest first.
-        events: Log events of any kind; those in which a client gets its identity name the instance.
+        entries: The records of a transactional id, oldest first.
+        events: Log events of any kind; those in which a client receives its producer id name the instance.
     """
     instances = _instances(events)
     return tuple(_reign(records, instances, is_first=not at) for at, records in enumerate(_cut(entries)))
@@ -59,7 +59,7 @@ def _reign(
 ) -> Reign:
     alive = [record for record in records if record.state]
     first, last = alive[0], alive[-1]
-    # The fence's own epoch, one above the fenced producer's, was never anybody's.
+    # The epoch of the fence, one above the fenced producer's, never belonged to a client.
     own = [r.producer_epoch for r in alive if r.state in (TransactionState.EMPTY, TransactionState.ONGOING)]
     epochs = own or [first.producer_epoch]
     named = (instances.get((first.producer_id, epoch)) for epoch in range(min(epochs), max(epochs) + 1))
@@ -78,7 +78,7 @@ def _reign(
 
 
 def _instances(events: Iterable[LogEvent]) -> dict[tuple[int, int], Instance]:
-    """Name identities by the client logs in which they were received."""
+    """Return the client instances that received each producer id and epoch, from client logs."""
     found: dict[tuple[int, int], Instance] = {}
     for event in events:
         producer_id, epoch = event.fields.get("producer_id", ""), event.fields.get("producer_epoch", "")

@@ -1,8 +1,8 @@
-"""Why one owner of a transactional id lost it to the next, from what both left in the transaction log.
+"""The reason why an owner of a transactional id lost it to the next, from the transaction log.
 
-What decides, in this order: whether the id expired; whether the coordinator aborted an open transaction (it raises the
-epoch, a client's own abort below TV2 does not) and how long that had been open; and what the successor did: the same
-work, other work, or none at all.
+Evaluated in this order: whether the id expired; whether the coordinator aborted an open transaction (it bumps the
+epoch, a client's own abort below TV2 does not) and how long it had been open; and whether the successor did the same
+work, other work, or none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from eosctl.model.transaction import TransactionState
 from eosctl.model.verdict import Confidence, Evidence
 from eosctl.text import count_text, duration_text, time_text
 
-# The coordinator hands out a new producer id when the epoch would reach Short.MAX_VALUE.
+# The coordinator assigns a new producer id when the epoch would reach Short.MAX_VALUE.
 LAST_EPOCH: Final = 32_766
 _ENDED_BY_CLIENT: Final = (TransactionState.COMPLETE_ABORT,)
 
@@ -56,7 +56,7 @@ _ADVICE: Final = {
 
 
 class _Fall(NamedTuple):
-    """How a reign ended: the coordinator's abort, if there was one, and when."""
+    """The end of a tenure: the coordinator's abort, if any, and the time."""
 
     event: FencingEvent | None
     at_ms: int
@@ -65,7 +65,7 @@ class _Fall(NamedTuple):
 def judge_reigns(
     transactional_id: str, reigns: Sequence[Reign], fencings: Sequence[FencingEvent], limits: Limits
 ) -> tuple[BlameVerdict, ...]:
-    """Judge the end of every reign that has ended, oldest first.
+    """Judge the end of every tenure that has ended, oldest first.
 
     Args:
         transactional_id: The id.
@@ -130,7 +130,7 @@ def _expired(reign: Reign, following: Reign | None) -> BlameVerdict:
 def _taken(
     transactional_id: str, reign: Reign, following: Reign, after: Reign | None, event: FencingEvent
 ) -> BlameVerdict:
-    """An open transaction was aborted for somebody's InitProducerId: whose, is told by what came after."""
+    """Judge an abort caused by an InitProducerId; the next records show whose it was."""
     loser, winner = reign.tenure, following.tenure
     at_ms = event.aborted_at_ms or following.records[0].written_at_ms
     other_timeout = loser.timeout_ms != winner.timeout_ms
@@ -170,7 +170,7 @@ def _taken(
 
 
 def _idle(reign: Reign, following: Reign, limits: Limits) -> BlameVerdict:
-    """Nothing was open: a restart, a takeover, or the client's own repair."""
+    """Judge a takeover without an open transaction: a restart, a takeover, or the client's own recovery."""
     loser, winner = reign.tenure, following.tenure
     last, first = reign.records[-1], following.records[0]
     evidence = (_at(last), _at(first))

@@ -1,1 +1,1 @@
-"""What is asked of a log while it streams by: which batches, the outcome of transactions, what there is in all."""
+"""Analysis of a streamed log: selection of batches, outcomes of transactions, and a summary."""

@@ -1,4 +1,4 @@
-"""What a batch says of itself."""
+"""The state of a batch from its own header."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
 
 def control_name(control: EndTxnMarker | OtherControl) -> str:
-    """Name a control record as Kafka does: COMMIT, ABORT, LEADER_CHANGE ..."""
+    """Return Kafka's name of a control record: COMMIT, ABORT, LEADER_CHANGE ..."""
     if isinstance(control, EndTxnMarker):
         return "COMMIT" if control.committed else "ABORT"
     known = {member.value: member.name for member in ControlType}
@@ -17,7 +17,7 @@ def control_name(control: EndTxnMarker | OtherControl) -> str:
 
 
 def state_of(batch: LogBatch) -> str:
-    """Return what a batch is as far as it says so itself: a marker, transactional, idempotent, or plain."""
+    """Return the batch's state from its own header: a marker, transactional, idempotent, or plain."""
     attributes = batch.header.attributes
     if attributes & CONTROL:
         try:

@@ -1,4 +1,4 @@
-"""Records of the internal topics as rows: what a coordinator wrote, in the words of operators."""
+"""Records of the internal topics as rows."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from eosctl.wire.records.header import BatchHeader
 from eosctl.wire.records.record import Record
 
 Row = dict[str, Any]
-#: Keys that are remembered: an id or a group writes many records in a row.
+#: Cache size for decoded keys: an id or a group writes many consecutive records.
 _KEYS: Final = 1_024
 
 
 def transaction_row(record: Record, header: BatchHeader) -> Row:
-    """Return what a record of `__transaction_state` says.
+    """Return the row of a record of `__transaction_state`.
 
-    The state of a tombstone is `Expired`: its transactional id is forgotten. Times are the coordinator's clock,
-    milliseconds since the epoch. The leader epoch of the batch is the epoch of the coordinator that wrote it.
+    The state of a tombstone is `Expired`: the transactional id was removed. Times are the coordinator's clock,
+    milliseconds since the epoch. The batch's leader epoch is the epoch of the coordinator that wrote it.
 
     Raises:
-        WireError: Key or value are malformed, or the status is no state.
+        WireError: Key or value are malformed, or the status is unknown.
     """
     if record.key is None:
         raise WireError("a record without key", "key", 0)
@@ -72,14 +72,14 @@ def _transaction_key(data: bytes) -> transaction_log.TransactionKey:
 
 @lru_cache(_KEYS)
 def _offsets_key(data: bytes) -> tuple[Any, str, str]:
-    """Return a key, the name of its kind, and its group."""
+    """Return a key, the name of its type, and its group."""
     key: Any = offsets.decode_key(data)
     group = key.group if hasattr(key, "group") else getattr(key, "group_id", "")
     return key, type(key).__name__.removesuffix("Key"), group
 
 
 _STATE_NAMES = tuple(str(state) for state in TRANSACTION_STATES)
-#: What a committed offset is, by what became of the transaction it belongs to.
+#: The state of a committed offset, by the outcome of its transaction.
 OFFSET_STATES: Final = {
     Outcome.PLAIN: "committed",
     Outcome.COMMITTED: "committed",
@@ -89,10 +89,10 @@ OFFSET_STATES: Final = {
 
 
 def offsets_row(record: Record, header: BatchHeader, outcome: Outcome) -> Row:
-    """Return what a record of `__consumer_offsets` says.
+    """Return the row of a record of `__consumer_offsets`.
 
-    The state of a committed offset is `committed`, `pending` (its transaction is open), `aborted` (it never counted)
-    or `tombstone`; a group's own records have `group` or `tombstone`.
+    The state of a committed offset is `committed`, `pending` (its transaction is open), `aborted`, or `tombstone`; a
+    group's own records have `group` or `tombstone`.
 
     Raises:
         WireError: Key or value are malformed or of an unknown type.
@@ -130,7 +130,7 @@ def offsets_row(record: Record, header: BatchHeader, outcome: Outcome) -> Row:
 
 
 def metadata_row(record: Record) -> Row:
-    """Return what a record of the metadata log says, with its secrets masked.
+    """Return the row of a record of the metadata log, with masked secrets.
 
     Raises:
         WireError: The record is malformed or of an unknown type.

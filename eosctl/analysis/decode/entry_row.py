@@ -1,4 +1,4 @@
-"""An entry of a small file, ready to be shown."""
+"""An entry of a small file, for display."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class EntryRow(NamedTuple):
-    """An entry: which file, its number from 0, and its fields by name."""
+    """An entry: its file, its number from 0, and its fields by name."""
 
     file: str
     entry: int

@@ -1,4 +1,4 @@
-"""What became of the transactions of a partition: committed, aborted, or open at the end of the log."""
+"""Outcomes of a partition's transactions: committed, aborted, or open at the end of the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.wire.records.header import BatchHeader
 
 
 class Outcome(StrEnum):
-    """What a batch is to a reader of committed data."""
+    """The outcome of a batch for a read_committed consumer."""
 
     PLAIN = "plain"
     CONTROL = "control"
@@ -21,12 +21,12 @@ class Outcome(StrEnum):
 
 
 class Outcomes:
-    """Answers for each batch of a partition; kept in memory are a transaction's end and outcome."""
+    """Determines the outcome of each batch of a partition; holds only the end and outcome of each transaction."""
 
     __slots__ = ("_by_producer",)
 
     def __init__(self, completed: Iterable[CompletedTxn]) -> None:
-        """Take the transactions that the partition's markers have ended, in the order of the markers."""
+        """Load the completed transactions of the partition, in marker order."""
         self._by_producer: dict[int, tuple[list[int], list[bool]]] = {}
         for txn in completed:
             ends, outcomes = self._by_producer.setdefault(txn.producer_id, ([], []))

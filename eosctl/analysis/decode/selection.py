@@ -1,4 +1,4 @@
-"""Which batches and records of a log are wanted."""
+"""Selection of batches and records of a log."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from eosctl.wire.records.record import Record
 
 
 class Selection(NamedTuple):
-    """The filters of a command line; a record must pass all of them.
+    """The filters of a command line; a record must match all of them.
 
     Attributes:
-        producer_ids: Wanted producer ids; all when empty.
-        offsets: Wanted offsets.
-        times: Wanted timestamps, milliseconds since the epoch.
-        only: Wanted kind of batch.
+        producer_ids: Selected producer ids; all if empty.
+        offsets: Selected offsets.
+        times: Selected timestamps, milliseconds since the epoch.
+        only: Selected kind of batch.
     """
 
     producer_ids: frozenset[int] = frozenset()
@@ -27,16 +27,16 @@ class Selection(NamedTuple):
     only: Only | None = None
 
     def keeps_batch(self, header: BatchHeader, outcome_of: Callable[[BatchHeader], Outcome]) -> bool:
-        """Return whether a batch may hold wanted records.
+        """Return whether a batch may contain selected records.
 
-        Of a batch the largest timestamp is known and, unless the cleaner replaced it, the first record's.
+        A batch header has the largest timestamp and, unless the cleaner replaced it, the first record's.
         """
         if self.producer_ids and header.producer_id not in self.producer_ids:
             return False
         if not self.offsets.overlaps(header.base_offset, header.last_offset):
             return False
         if self.times != EVERYTHING:
-            # Records within a batch need not be in order of time: only the upper end is certain.
+            # Records within a batch need not be in time order, so only the upper bound is certain.
             if self.times.first is not None and header.max_timestamp < self.times.first:
                 return False
             single = header.records_count == 1 and not header.has_delete_horizon
@@ -52,16 +52,16 @@ class Selection(NamedTuple):
         return outcome_of(header).value == self.only.value
 
     def keeps_record(self, record: Record) -> bool:
-        """Return whether a record of a batch that was kept is wanted."""
+        """Return whether a record of a selected batch is selected."""
         offset, timestamp = record.offset, record.timestamp
         return self.offsets.overlaps(offset, offset) and self.times.overlaps(timestamp, timestamp)
 
     @property
     def needs_outcomes(self) -> bool:
-        """Return whether markers must be known before the first batch can be judged."""
+        """Return whether markers must be read before the first batch can be judged."""
         return self.only is not None and self.only.needs_outcomes
 
     @property
     def looks_at_records(self) -> bool:
-        """Return whether records of one batch may differ in being wanted."""
+        """Return whether records of a batch must be selected individually."""
         return self.offsets != EVERYTHING or self.times != EVERYTHING

@@ -1,4 +1,4 @@
-"""What a log holds in all."""
+"""A summary of a log."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from eosctl.wire.records.header import BatchHeader
 
-#: Gaps between batches that are listed; more are only counted.
+#: Maximum number of listed gaps between batches; more are only counted.
 _LISTED_GAPS = 20
 
 
 @dataclass(slots=True)
 class LogSummary:
-    """Counts over the batches of one or more logs; offsets and gaps are those of the logs in order.
+    """Counts over the batches of logs; offsets and gaps are in log order.
 
     Attributes:
         first_timestamp: Smallest max timestamp of a batch, milliseconds since the epoch; None without batches.
@@ -65,5 +65,5 @@ class LogSummary:
                 self.last_timestamp = timestamp
 
     def start_partition(self) -> None:
-        """Forget the last offset: the next batch belongs to another partition."""
+        """Reset the last offset, because the next batch belongs to another partition."""
         self.last_offset = None

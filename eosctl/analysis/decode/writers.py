@@ -1,4 +1,4 @@
-"""What turns decoded logs into text; the decoders call it, and know no format."""
+"""Interfaces of the writers of decoded logs; decoders are independent of the format."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from eosctl.wire.records.record import Record
 
 
 class RecordWriter(Protocol):
-    """Writes batches with their records; each method returns whole lines."""
+    """Writes batches with their records; each method returns complete lines."""
 
     def start(self, file: str, base_offset: int) -> str:
-        """Return what stands before a file."""
+        """Return the text before a file."""
 
     def batch(self, batch: LogBatch, state: str) -> str:
-        """Return a batch's line; `state` says what it is or what became of its transaction."""
+        """Return a batch's line; `state` is its kind or the outcome of its transaction."""
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the lines of a batch's records."""
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
-        """Return the line for a place that cannot be read."""
+        """Return the line for a damaged range."""
 
 
 class LogWriter(RecordWriter, Protocol):
-    """Writes what logs hold."""
+    """Writes the content of logs."""
 
     def head(self) -> str:
-        """Return what stands before everything."""
+        """Return the text before all files."""
 
     def run(self, run: LogRun) -> str:
-        """Return the lines of several batches, each with what it says of itself for its state."""
+        """Return the lines of several batches, each with the state from its own header."""
 
     def record_lines(self, batch: LogBatch) -> str | None:
-        """Return the lines of a batch's records where that needs no decoder; None: decode them, call `records`."""
+        """Return the lines of a batch's records if they need no decoding; None to decode them and call `records`."""
 
 
 class DumpWriter(RecordWriter, Protocol):
-    """Writes one log as Kafka's dump tool does."""
+    """Writes a log as Kafka's dump tool does."""
 
-    #: What belongs on standard error.
+    #: Text for standard error.
     remarks: list[str]
 
     def end(self, invalid_bytes: int, name: str) -> str:
-        """Return what stands behind a file's batches."""
+        """Return the text after a file's batches."""
 
 
 class RowWriter(Protocol):
     """Writes the rows of an internal topic."""
 
     def head(self) -> str:
-        """Return what stands before everything."""
+        """Return the text before all rows."""
 
     def row(self, file: str, row: dict[str, Any]) -> str:
         """Return a row's line."""
 
     def damage(self, file: str, position: int, what: str) -> str:
-        """Return the line for a place that cannot be read."""
+        """Return the line for a damaged range."""
 
 
 class StateLines(Protocol):
-    """Writes records of one internal topic; `start` comes first."""
+    """Writes records of an internal topic; `start` is called first."""
 
     def start(self, file: str) -> None:
-        """Take the file that every line names."""
+        """Set the file name for the following lines."""
 
     def of(self, record: Record, header: BatchHeader, outcome: Outcome) -> str | None:
-        """Return a record's line, None where the general decoder has to look."""
+        """Return a record's line; None if the general decoder is needed."""
 
     def learn(self, record: Record, row: dict[str, Any]) -> None:
-        """Remember what the general decoder made of a record."""
+        """Cache the general decoder's result for a record."""

@@ -1,1 +1,1 @@
-"""What the facts of data directories amount to: damage, contradictions between files, transactions that hang."""
+"""Checks of data directories: damage, contradictions between files, and hanging transactions."""

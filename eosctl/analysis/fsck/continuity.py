@@ -1,4 +1,4 @@
-"""Whether batches follow each other: offsets, leader epochs, sequences of producers."""
+"""Continuity of batches: offsets, leader epochs, and producer sequences."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from eosctl.storage.scan import LogBatch
 from eosctl.wire.records.header import BatchHeader
 
 _SEQUENCES: Final = 1 << 31
-#: Batches of a producer that are remembered to recognise one that comes again (the broker remembers as many).
+#: Number of batches per producer kept to detect duplicates (the same as in brokers).
 _REMEMBERED: Final = 5
 
 
 class OffsetOrder:
-    """Follows the offsets of a partition's batches."""
+    """Checks the order of a partition's offsets."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -25,7 +25,7 @@ class OffsetOrder:
         self.last_gap_end = 0
 
     def start_segment(self, base_offset: int, file: str) -> None:
-        """Compare a segment's first offset with the end of the one before."""
+        """Compare a segment's first offset with the end of the previous one."""
         due = self.next_offset
         if due is not None and base_offset > due:
             self._notes.add(
@@ -39,7 +39,7 @@ class OffsetOrder:
             self.next_offset = base_offset
 
     def follow(self, batch: LogBatch, file: str, segment_base: int) -> bool:
-        """Compare a batch with what came before it; tell whether it is in its place."""
+        """Compare a batch with the previous ones; return whether it is in order."""
         header, due = batch.header, self.next_offset
         floor = segment_base if due is None else max(due, segment_base)
         if header.base_offset < floor:
@@ -69,7 +69,7 @@ class OffsetOrder:
         return True
 
     def lose_track(self) -> None:
-        """Expect nothing of the next batch: something before it could not be read."""
+        """Skip the check of the next batch, because something before it could not be read."""
         self.next_offset = None
 
 
@@ -77,7 +77,7 @@ class EpochOrder:
     """Compares the leader epochs of batches with the partition's checkpoint."""
 
     def __init__(self, notes: Notes, epochs: list[EpochStart] | None, log_start_offset: int | None) -> None:
-        """Take the checkpoint; epochs from before the log's start (None: unknown) are no longer in it."""
+        """Load the checkpoint; epochs from before the log start offset (None: unknown) are no longer in it."""
         self._notes = notes
         self._log_start = log_start_offset if log_start_offset is not None or not epochs else epochs[0].start_offset
         self._epochs = epochs or []
@@ -89,7 +89,7 @@ class EpochOrder:
         self._told: set[int] = set()
 
     def follow(self, batch: LogBatch, file: str) -> None:
-        """Look up a batch's epoch."""
+        """Check a batch's epoch."""
         header, epoch = batch.header, batch.header.partition_leader_epoch
         if self._log_start is not None and header.last_offset < self._log_start:
             return
@@ -117,9 +117,9 @@ class EpochOrder:
         )
 
     def finish(self, first_offset: int, end_offset: int, file: str) -> None:
-        """Look for epochs that no batch carries, once the log was read in full.
+        """Check for epochs without a batch, after the log was read completely.
 
-        The newest may be without a batch yet; those before the first offset are of deleted segments.
+        The newest may have no batch yet; those before the first offset belong to deleted segments.
         """
         for number, entry in enumerate(self._epochs):
             before = self._epochs[number - 1] if number else None
@@ -150,7 +150,7 @@ class _Run(NamedTuple):
 
 
 class SequenceOrder:
-    """Follows the sequences of each producer, as a broker does when it appends."""
+    """Checks the sequences of each producer, as a broker does for appends."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -159,13 +159,13 @@ class SequenceOrder:
         self._also_due: dict[int, int] = {}
 
     def forget(self) -> None:
-        """Expect nothing: batches in between are missing."""
+        """Reset all producers, because batches are missing."""
         self._runs.clear()
         self._epochs.clear()
         self._also_due.clear()
 
     def follow(self, batch: LogBatch, file: str) -> bool:
-        """Compare a batch with the producer's last ones; tell whether it is new."""
+        """Compare a batch with the producer's last ones; return whether it is new."""
         header = batch.header
         producer_id = header.producer_id
         if producer_id < 0:
@@ -198,7 +198,7 @@ class SequenceOrder:
                 return False
             due = (runs[-1].last + 1) % _SEQUENCES
             self._tell_gap(batch, file, due, runs[-1].offset)
-            # Either this batch has a wrong sequence, or one before it is missing: the next may follow on either.
+            # Either this batch has a wrong sequence, or a previous one is missing: the next may continue after either.
             self._also_due[producer_id] = (due + header.last_offset_delta + 1) % _SEQUENCES
         else:
             self._also_due.pop(producer_id, None)

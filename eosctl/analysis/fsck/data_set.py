@@ -1,4 +1,4 @@
-"""Data directories of one cluster as a whole: partitions one after the other, then what only all of them show."""
+"""Checks of a cluster's data directories: partitions one by one, then cross-checks."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from eosctl.wire.internal.partitioner import partition_for
 
 
 class DataSetCheck:
-    """Checks the data directories of the brokers of one cluster.
+    """Checks the data directories of a cluster's brokers.
 
-    Partitions are fed in one by one and forgotten; what is kept is the newest state of each transactional id, the
-    newest offsets of each group, the open transactions, and of each log where it ends and what its batches sum up to.
+    Partitions are processed one by one. Kept are the newest state of each transactional id, the newest offsets of each
+    group, the open transactions, and the end and digest of each log.
     """
 
     def __init__(self) -> None:
@@ -40,12 +40,12 @@ class DataSetCheck:
         survey: Callable[..., PartitionFacts],
         tell: Callable[[str], None] = lambda text: None,
     ) -> Iterator[FsckFinding]:
-        """Yield what one data directory shows on its own.
+        """Yield the findings of a single data directory.
 
         Args:
             facts: The directory.
-            survey: Reads the small files of a partition's directory, given its path.
-            tell: Is told which partition comes next.
+            survey: Reads the small files of a partition directory.
+            tell: Receives the name of the next partition, for progress.
         """
         directory = str(facts.path)
         ends: dict[TopicPartition, int] = {}
@@ -60,7 +60,7 @@ class DataSetCheck:
             try:
                 partition = survey(path)
                 cleaned_to = cleaner.get(partition.partition) if isinstance(cleaner, dict) else None
-                # The metadata log begins where its oldest snapshot ends, and is in no checkpoint (KafkaRaftLog).
+                # The metadata log starts at its oldest snapshot, and is in no checkpoint (KafkaRaftLog).
                 knows_start = partition.partition.topic != METADATA_TOPIC
                 log_start = starts.get(partition.partition, 0) if isinstance(starts, dict) and knows_start else None
                 report = self._check_partition(directory, partition, cleaned_to, log_start)
@@ -102,7 +102,7 @@ class DataSetCheck:
         return report
 
     def check_together(self) -> Iterator[FsckFinding]:
-        """Yield what replicas, coordinators' topics and partitions say together; the most advanced replica counts."""
+        """Yield the findings of cross-checks between replicas, coordinators' topics, and partitions."""
         for partition, replicas in self._replicas.items():
             yield from compare_replicas(partition, replicas)
         states, offsets = StateLog(), OffsetsLog()
@@ -151,10 +151,10 @@ def _beyond_log(
             )
 
 
-#: Partitions that a coordinator's topic may have; 50 is the default, and few clusters have more than some hundred.
+#: Maximum number of partitions of a coordinator's topic; 50 is the default.
 _MOST_PARTITIONS: Final = 4096
 _NAMED: Final = 3
-#: Ids and numbers that are tried when none fits all: enough to name the likely one.
+#: Number of ids and partition counts tried if none fits all.
 _SAMPLE: Final = 500
 _TRIED: Final = 256
 
@@ -162,8 +162,8 @@ _TRIED: Final = 256
 def judge_placement(topic: str, ids: Collection[tuple[str, int]], directory: str) -> list[FsckFinding]:
     """Report ids that no number of partitions maps to the partitions that hold them.
 
-    Coordinators look for an id where its hash modulo the number of partitions points. The number itself is not in the
-    files, and some of the partitions may be elsewhere; but the right number fits all ids at once.
+    Coordinators find an id by its hash modulo the number of partitions. The files do not contain that number, and
+    partitions may be elsewhere, but the right number fits all ids.
 
     Args:
         topic: The internal topic.

@@ -123,7 +123,9 @@ CASES = [
         TxnOffsetCommitRequest("app-1", "group-1", 5, 1, 3, "member-1", None, [
             TxnOffsetCommitRequestTopic("topic-1", partitions=[TxnOffsetCommitRequestPartition(0, 100, -1, "")])
         ]),
-        TxnOffsetCommitResponse(0, [TxnOffsetCommitResponseTopic("topic-1", partitions=[TxnOffsetCommitResponsePartition(0, 0)])]),
+        TxnOffsetCommitResponse(0, [
+            TxnOffsetCommitResponseTopic("topic-1", partitions=[TxnOffsetCommitResponsePartition(0, 0)])
+        ]),
     ),
     Case(
         "Fetch", 12, 1,

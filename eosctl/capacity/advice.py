@@ -173,7 +173,8 @@ def _threads(workload: Workload, application: ApplicationSpec, plan: Application
 
 
 def _standby(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
-    if application.kind is ApplicationKind.STREAMS and plan.restore_ms > RESTORE_WORTH_A_STANDBY_MS:
+    is_alone = application.kind is ApplicationKind.STREAMS and not application.standby_count
+    if is_alone and plan.restore_ms > RESTORE_WORTH_A_STANDBY_MS:
         yield Advice(
             f"{application.name}: num.standby.replicas",
             "1",

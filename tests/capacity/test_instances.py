@@ -71,6 +71,12 @@ def test_a_mistake_in_a_store_is_named_with_its_place() -> None:
     assert "applications.enrich.stores.totals.keys" in refused.value.why
 
 
+def test_a_standby_is_advised_where_there_is_none() -> None:
+    standby = "enrich: num.standby.replicas"
+    assert standby in advised(plan())
+    assert standby not in advised(plan(("state: 50 GB", "state: 50 GB\n    standbys: 1")))
+
+
 @pytest.mark.parametrize(("limit", "short"), [("instance_memory: 1 GiB", "memory"), ("instance_disk: 10 GB", "disk")])
 def test_an_instance_that_is_too_small_is_named(limit: str, short: str) -> None:
     reasons = advised(plan(("state: 50 GB", f"state: 50 GB\n    {limit}")))

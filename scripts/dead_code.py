@@ -44,12 +44,6 @@ _CALLED_BY: Final = {
     "users of eosctl.testing": ("client_properties",),
     "users of the Spark notebooks in docs/logs": ("fencing_chains", "new_templates", "hanging_suspects"),
 }
-_NOT_YET: Final = {
-    "plans of applications, which no command makes yet": (
-        *("network_out_after_zone_loss", "tiered_local_bytes", "tiered_remote_bytes", "store_bytes"),
-        *("store_disk_bytes", "streams_heap_bytes", "rocksdb_bytes", "standby_takeover_ms"),
-    ),
-}
 _FOR_TESTS: Final = {
     "tests drive or measure with it what they cannot reach otherwise": (
         *("stop_listening", "decode_history", "packed_bytes", "queue_size", "read_components"),
@@ -58,7 +52,7 @@ _FOR_TESTS: Final = {
 #: The reasons for names without a use.
 ALLOWED: Final = {
     name: reason
-    for reasons in ({f"called by {who}": names for who, names in _CALLED_BY.items()}, _NOT_YET, _FOR_TESTS)
+    for reasons in ({f"called by {who}": names for who, names in _CALLED_BY.items()}, _FOR_TESTS)
     for reason, names in reasons.items()
     for name in names
 }

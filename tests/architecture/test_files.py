@@ -20,6 +20,7 @@ SHORTER = {
     "eosctl/checks/logs/": "one check a file",
     "eosctl/knowledge/": "the loader of one file of facts",
     "eosctl/lab/outside_view.py": "its importer is as long as a file may be",
+    "eosctl/lab/rehearsals/steps/registry.py": "the list of steps, which tools read, too",
     "eosctl/lab/scenarios/steps/groups.py": "the steps of group members",
     "eosctl/lab/verify/safety.py": "a rule of the lab, and its importer is a service",
     "eosctl/logs/digest/": "one part of the digest a file",

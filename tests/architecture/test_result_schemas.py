@@ -44,5 +44,5 @@ def test_every_list_that_is_printed_has_a_schema(project_root: Path) -> None:
 
 
 def test_a_planted_name_is_seen() -> None:
-    planted = 'STATES = ("group-states", "group states")\nemit_list(STATES, items)\nlisting("others", "command", 0, items)'
+    planted = 'STATES = ("group-states", "states")\nemit_list(STATES, items)\nlisting("others", "command", 0, items)'
     assert list(shape_names(ast.parse(planted))) == ["group-states", "others"]

@@ -20,7 +20,7 @@ from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
-from eosctl.lab.rehearsals.steps.registry import bind, do
+from eosctl.lab.rehearsals.steps.registry import STEPS, do
 from eosctl.lab.rehearsals.story import Story, Turn
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
@@ -70,11 +70,11 @@ def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Perfo
             run may then end at another step that verifies the effect.
 
     Raises:
-        ConfigFileError: The rehearsal contains an unknown step.
-        UsageError: An input is missing.
+        ConfigFileError: The arguments of a step are invalid.
+        UsageError: A step is unknown, or an input is missing.
     """
     for words in (*story.given, *(words for turn in story.people for words in turn.does), *story.afterwards):
-        bind(words)
+        STEPS.bind(words, "in")
     missing = [name for name in required_inputs(book) if name not in story.inputs]
     if missing:
         raise UsageError(

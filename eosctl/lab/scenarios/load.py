@@ -23,7 +23,7 @@ def parse_script(text: str, name: str) -> Script:
     for number, step in enumerate(script.steps, 1):
         try:
             bind(step)
-        except UsageError as error:
+        except (UsageError, ConfigFileError) as error:
             raise ConfigFileError(f"Step {number} of {name}: {error.what}", error.why, error.next_step) from error
     try:
         require_known([*script.findings.fire, *script.findings.silent])

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from eosctl.errors import UsageError, unknown_name
+from eosctl.errors import UsageError
 from eosctl.lab.scenarios.steps import assertions, clients, faults, groups
 from eosctl.lab.scenarios.steps.judging import require_known
-from eosctl.lab.steps import Doing, bind_arguments, steps_of
+from eosctl.lab.steps import Doing, StepRegistry
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
 
-STEPS: Final = steps_of(clients, faults, groups, assertions)
+STEPS: Final = StepRegistry("docs/sandbox/scenarios.md", clients, faults, groups, assertions)
 ASSERTIONS: Final = frozenset(name for name, doing in STEPS.items() if doing.__module__ == assertions.__name__)
 
 
@@ -68,17 +66,11 @@ def bind(words: Mapping[str, Any]) -> BoundStep:
     """Return a validated step.
 
     Raises:
-        UsageError: The step is unknown, its arguments are invalid, or an error name is unknown.
+        UsageError: The step or the name of an error is unknown.
+        ConfigFileError: Its arguments are invalid.
     """
-    name = str(words.get("do", ""))
-    if name not in STEPS:
-        raise unknown_name("step", name, STEPS, "See docs/sandbox/scenarios.md")
-    doing = STEPS[name]
-    given = {key: value for key, value in words.items() if key not in ("do", "refused")}
-    try:
-        arguments = bind_arguments(doing, given)
-    except (TypeError, msgspec.ValidationError) as error:
-        raise UsageError(f"The step {name} cannot be done like this.", f"{error}.", "Mend the scenario.") from error
+    doing, arguments = STEPS.bind(words, "refused")
+    name = str(words["do"])
     if name == "fault" and "{" not in arguments["words"]:
         parse_order(arguments["words"])
     if name == "doctor":

@@ -27,8 +27,8 @@ from benchmarks import as_installed
 from eosctl.lab.apache.java import prepare_runtime
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.wire.internal import offsets, transaction_log
-from eosctl.wire.internal.offsets import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.internal.transaction_log import TransactionKey, TransactionPartitions, TransactionValue
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.records.batch import encode_batch, with_offset
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record

@@ -27,7 +27,6 @@ from eosctl.storage.scan import scan_log
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter
 from eosctl.wire.internal import offsets, transaction_log
-from eosctl.wire.internal.offsets import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.internal.transaction_log import TransactionKey, TransactionPartitions, TransactionValue
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from eosctl.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -35,6 +34,7 @@ from eosctl.wire.messages.end_txn import EndTxnRequest
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import decode_header, decode_records, encode_batch, iter_headers, with_offset
 from eosctl.wire.records.compression import Compression

@@ -15,6 +15,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
 from eosctl.wire.internal.versioned import UnknownRecordError
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
 from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
@@ -79,7 +80,7 @@ def _commits(
             continue
         try:
             key = offsets.decode_key(record.key or b"")
-            if not isinstance(key, offsets.OffsetCommitKey):
+            if not isinstance(key, OffsetCommitKey):
                 continue
             value: Any = offsets.decode_value(key, record.value)
         except UnknownRecordError:

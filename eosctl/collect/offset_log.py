@@ -21,6 +21,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
 from eosctl.wire.internal.versioned import UnknownRecordError
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
 from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
@@ -124,7 +125,7 @@ async def _replay(reader: ReadOnly, info: PartitionInfo) -> Probed[dict[Key, _Lo
 def _entry(record: Any) -> tuple[Key, _Logged] | None:
     try:
         key = offsets.decode_key(record.key or b"")
-        if not isinstance(key, offsets.OffsetCommitKey):
+        if not isinstance(key, OffsetCommitKey):
             return None
         value: Any = None if record.value is None else offsets.decode_value(key, record.value)
     except UnknownRecordError:

@@ -12,6 +12,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
 from eosctl.wire.internal.versioned import UnknownRecordError
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
 from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers
 
 FETCHES_PER_PARTITION: Final = 8
@@ -64,7 +65,7 @@ def _note(where: TopicPartition, data: bytes, position: int, header: BatchHeader
     for record in decode_records(data, header, position):
         try:
             key = offsets.decode_key(record.key or b"")
-            if not isinstance(key, offsets.OffsetCommitKey) or record.value is None:
+            if not isinstance(key, OffsetCommitKey) or record.value is None:
                 continue
             value: Any = offsets.decode_value(key, record.value)
         except UnknownRecordError:

@@ -18,6 +18,7 @@ from eosctl.model.snapshot import PartitionInfo, Topic
 from eosctl.model.traffic import OffsetCommits, PartitionTraffic, Traffic
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
 from eosctl.wire.records import batch as record_batch
 from eosctl.wire.records.batch import BatchHeader
 from eosctl.wire.records.control import EndTxnMarker, decode_control
@@ -153,7 +154,7 @@ def _count_commits(
         keys = []
         for record in record_batch.decode_records(data, header, position):
             key = offsets.decode_key(record.key or b"")
-            if isinstance(key, offsets.OffsetCommitKey):
+            if isinstance(key, OffsetCommitKey):
                 keys.append((header.producer_id, key.group, key.topic))
         partitions.update(keys)
         counts.update(set(keys))

@@ -17,6 +17,7 @@ from eosctl.storage.names import FileState, Suffix, parse_partition_directory, p
 from eosctl.storage.scan import DamageKind, LogBatch, LogDamage, scan_log
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 from eosctl.wire.records.header import BatchHeader
 from eosctl.wire.records.record import Record
@@ -243,4 +244,4 @@ def _group_of_commit(record: Record) -> str:
         key: Any = offsets.decode_key(record.key or b"")
     except WireError:
         return ""
-    return key.group if isinstance(key, offsets.OffsetCommitKey) and record.value is not None else ""
+    return key.group if isinstance(key, OffsetCommitKey) and record.value is not None else ""

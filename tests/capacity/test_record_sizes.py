@@ -19,6 +19,7 @@ from eosctl.capacity.record_sizes import (
 )
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, encode_snapshot
 from eosctl.wire.internal import offsets, transaction_log
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.control import EndTxnMarker, encode_marker_batch
 from eosctl.wire.records.record import Record
@@ -55,12 +56,12 @@ def test_tags_of_transaction_state(version: int, major: int, tags: dict[str, int
 
 @given(NAMES, NAMES, st.integers(1, 40), st.integers(0, 60))
 def test_offset_commit(group: int, name: int, count: int, metadata: int) -> None:
-    value = offsets.OffsetCommitValue(5, 1, "m" * metadata, 9)
+    value = OffsetCommitValue(5, 1, "m" * metadata, 9)
     records = [
         Record(
             index,
             1,
-            offsets.encode_key(offsets.OffsetCommitKey("g" * group, "t" * name, index)),
+            offsets.encode_key(OffsetCommitKey("g" * group, "t" * name, index)),
             offsets.encode_value(value, 3),
         )
         for index in range(count)

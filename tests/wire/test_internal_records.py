@@ -12,14 +12,16 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TransactionState
 from eosctl.wire.errors import WireError
 from eosctl.wire.generated.index import RECORDS
-from eosctl.wire.internal import consumer_protocol, control_records, metadata, offsets, share_state, transaction_log
-from eosctl.wire.internal.versioned import UnknownRecordError
+from eosctl.wire.internal import consumer_protocol, control_records, metadata, offsets, transaction_log
+from eosctl.wire.internal.versioned import UnknownRecordError, share_group_state
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
+from eosctl.wire.messages.internal.control.leader_change_message import LeaderChangeMessage
 from tests.wire.vectors import FIXTURES, differences, load_vectors
 
 ROOMS: dict[str, Any] = {
     "__transaction_state": transaction_log,
     "__consumer_offsets": offsets,
-    "__share_group_state": share_state,
+    "__share_group_state": share_group_state,
 }
 
 
@@ -70,7 +72,7 @@ def test_very_many_unknown_tags_take_linear_time() -> None:
 
 
 def test_both_types_of_committed_offsets_are_one() -> None:
-    key = offsets.OffsetCommitKey("group", "topic", 3)
+    key = OffsetCommitKey("group", "topic", 3)
     wire = offsets.encode_key(key)
     assert wire[:2] == b"\0\1"
     assert offsets.decode_key(b"\0\0" + wire[2:]) == key
@@ -144,10 +146,7 @@ def test_later_subscription_versions_are_read_as_the_last_known() -> None:
 
 
 def test_control_values() -> None:
-    kind = control_records.LeaderChangeMessage
-    voter = control_records.find_record_class("control", "LeaderChangeMessage")
-    assert kind is voter
-    value = kind(0, 1, [], [])
+    value = LeaderChangeMessage(0, 1, [], [])
     wire = control_records.encode_control_value(value, 0)
     assert control_records.decode_control_value(2, wire) == value
     with pytest.raises(UnknownRecordError):
@@ -156,4 +155,4 @@ def test_control_values() -> None:
 
 def test_a_room_has_no_other_attributes() -> None:
     with pytest.raises(AttributeError):
-        getattr(offsets, "NoSuchKey")  # noqa: B009
+        getattr(metadata, "NoSuchRecord")  # noqa: B009

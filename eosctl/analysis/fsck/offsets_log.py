@@ -13,6 +13,7 @@ from eosctl.storage.scan import LogBatch
 from eosctl.text import count_text
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 from eosctl.wire.records.record import Record
 
@@ -79,7 +80,7 @@ class OffsetsLog:
         group_id = getattr(key, "group_id", None) or getattr(key, "group", None)
         if isinstance(group_id, str):
             self.ids.add((group_id, partition))
-        if not isinstance(key, offsets.OffsetCommitKey):
+        if not isinstance(key, OffsetCommitKey):
             return
         place = (key.group, TopicPartition(key.topic, key.partition))
         offset = -1 if record.value is None else getattr(offsets.decode_value(key, record.value), "offset", -1)

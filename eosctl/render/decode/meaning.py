@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from eosctl.wire.errors import WireError
-from eosctl.wire.internal import offsets, share_state, transaction_log
+from eosctl.wire.internal import offsets, transaction_log
 from eosctl.wire.internal.consumer_protocol import decode_assignment, decode_subscription
 from eosctl.wire.internal.json_form import json_converter
 from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
-from eosctl.wire.internal.versioned import read_prefix
+from eosctl.wire.internal.versioned import read_prefix, share_group_state
 
 #: Topics with coordinator records, and the module name of their classes.
 TOPICS: Final = {
@@ -21,7 +21,7 @@ TOPICS: Final = {
 _DECODERS: Final[dict[str, tuple[Callable[[bytes], Any], Callable[[Any, bytes], Any]]]] = {
     "transaction_state": (transaction_log.decode_key, lambda key, data: transaction_log.decode_value(data)),
     "consumer_offsets": (offsets.decode_key, offsets.decode_value),
-    "share_group_state": (share_state.decode_key, share_state.decode_value),
+    "share_group_state": (share_group_state.decode_key, share_group_state.decode_value),
 }
 
 

@@ -18,8 +18,8 @@ from eosctl.analysis.decode.entries import OFFSET_STATES
 from eosctl.analysis.decode.outcomes import Outcome
 from eosctl.render.decode.fields import cell
 from eosctl.wire.internal import offsets, transaction_log
-from eosctl.wire.internal.offsets import OffsetCommitValue
 from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitValue
 from eosctl.wire.records.header import BatchHeader
 from eosctl.wire.records.record import Record
 

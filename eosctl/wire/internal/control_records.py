@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from eosctl.wire.generated.index import RECORDS
-from eosctl.wire.internal.versioned import UnknownRecordError, find_record_class, load_version, read_prefix
+from eosctl.wire.internal.versioned import UnknownRecordError, load_version, read_prefix
 
 _RECORDS: Final = {
     2: "LeaderChangeMessage",
@@ -47,7 +47,3 @@ def encode_control_value(value: msgspec.Struct, version: int) -> bytes:
         version: The version to write.
     """
     return load_version(RECORDS[f"control.{type(value).__name__}"][1], version)[1](value)
-
-
-def __getattr__(name: str) -> object:
-    return find_record_class("control", name)

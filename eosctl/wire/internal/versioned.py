@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from struct import Struct
+from typing import Final
 
 import msgspec
 
@@ -151,3 +152,56 @@ def find_record_class(topic: str, name: str) -> type[msgspec.Struct]:
     module = RECORDS[f"{topic}.{name}"][1].module
     found: type[msgspec.Struct] = getattr(import_module(f"eosctl.wire.messages.{module}"), name)
     return found
+
+
+class RecordTopic:
+    """The records of an internal topic whose keys start with the record type, and whose values with their version."""
+
+    def __init__(self, topic: str) -> None:
+        """Take the name of the topic in the message tables, such as `consumer_offsets`."""
+        self._topic = topic
+        self._keys = KeyDecoders(topic)
+
+    def decode_key(self, data: bytes) -> msgspec.Struct:
+        """Decode a key into the class of its record type.
+
+        Raises:
+            UnknownRecordError: The record type is unknown.
+            WireError: The bytes are malformed.
+        """
+        return self._keys.decode(data)
+
+    def decode_value(self, key: object, data: bytes) -> msgspec.Struct:
+        """Decode a value of any version into the class that belongs to its key.
+
+        Args:
+            key: The decoded key.
+            data: The value's bytes. Do not pass tombstones.
+
+        Raises:
+            UnknownRecordError: The version is unknown.
+            WireError: The bytes are malformed.
+            TypeError: The key does not belong to this topic.
+        """
+        return value_decoders(self._topic, find_record(self._topic, key)[0]).decode(data)
+
+    def encode_key(self, key: msgspec.Struct) -> bytes:
+        """Encode a key with its record type.
+
+        Raises:
+            TypeError: The key does not belong to this topic.
+        """
+        return encode_record_key(*find_record(self._topic, key), key)
+
+    def encode_value(self, value: msgspec.Struct, version: int) -> bytes:
+        """Encode a value with its version.
+
+        Raises:
+            UnknownRecordError: The version is unknown.
+            TypeError: The value does not belong to this topic.
+        """
+        return encode_versioned(find_record(self._topic, value)[1], value, version)
+
+
+share_group_state: Final = RecordTopic("share_group_state")
+"""Records of `__share_group_state`: acknowledgements of share groups (KIP-932)."""

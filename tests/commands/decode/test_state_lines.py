@@ -15,8 +15,8 @@ from eosctl.render.decode.rows import OFFSET_COLUMNS, TRANSACTION_COLUMNS, row_w
 from eosctl.render.decode.state_lines import OffsetLines, TransactionLines
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets, transaction_log
-from eosctl.wire.internal.offsets import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.internal.transaction_log import TransactionKey, TransactionPartitions, TransactionValue
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.records.batch import decode_header, encode_batch
 from eosctl.wire.records.record import Record
 

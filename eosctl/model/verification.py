@@ -24,7 +24,18 @@ class VerifiedAnomalyItem(msgspec.Struct, frozen=True):
 
 
 class SpanItem(msgspec.Struct, frozen=True):
-    """Commits while a kind of fault lasted; `availability` is the share of seconds in which one succeeded."""
+    """Commits while a kind of fault lasted, or while none did.
+
+    Attributes:
+        condition: The kind of fault, `no fault`, or `whole run`.
+        length_ms: How long it lasted in all.
+        committed_count: Commits that were acknowledged in it.
+        failed_count: Transactions that ended in it without a known result, although their commit was requested.
+        p50_ms: The median time from the request of a commit to its answer; None without any answer.
+        p99_ms: The 99th percentile.
+        max_ms: The longest.
+        availability: The share of its seconds in which a commit was acknowledged, 0 to 1; None without any second.
+    """
 
     condition: str
     length_ms: int

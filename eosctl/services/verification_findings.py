@@ -25,10 +25,11 @@ from eosctl.lab.history.events import (
 from eosctl.lab.history.feed import FAULT_MEANING, Fault
 from eosctl.lab.verify.app import AppPlan
 from eosctl.lab.verify.app_report import AppReport
-from eosctl.lab.verify.report import Hint, VerifyReport, explain_anomalies
+from eosctl.lab.verify.report import VerifyReport, explain_anomalies
 from eosctl.lab.verify.runs import RunRecord
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.model.verification import HintItem
 from eosctl.text import count_text
 
 AREA: Final = "verify"
@@ -80,7 +81,7 @@ class _Ran(NamedTuple):
     resource: Resource
     counts: Mapping[str, int]
     subjects: Mapping[str, Sequence[str]]
-    hints: Mapping[str, Sequence[Hint]]
+    hints: Mapping[str, Sequence[HintItem]]
     reasons: tuple[str, ...]
     source: str
     next_command: Command

@@ -18,8 +18,6 @@ from eosctl.model.verification import (
     CanaryItem,
     CoverageItem,
     CyclesItem,
-    HintItem,
-    SpanItem,
     VerifiedAnomalyItem,
     VerifyItem,
     WitnessItem,
@@ -52,11 +50,11 @@ def verify_item(record: RunRecord, report: VerifyReport) -> VerifyItem:
         refused_faults=record.refused_faults,
         reasons=report.reasons,
         left_topics=record.left_topics,
-        spans=tuple(SpanItem(*span) for span in summary.spans),
+        spans=summary.spans,
         coverage=_coverage(report.coverage),
         anomaly_counts=dict(report.anomaly_counts),
         anomalies=tuple(anomaly_item(anomaly) for anomaly in report.anomalies),
-        hints=tuple(HintItem(*hint) for hint in report.hints),
+        hints=report.hints,
         cycles=CyclesItem(*report.cycles) if report.cycles is not None else None,
     )
 

@@ -16,34 +16,11 @@ from eosctl.lab.history.events import (
     Polled,
     SendInvoked,
 )
+from eosctl.model.verification import SpanItem
 
 WHOLE_RUN: Final = "whole run"
 NO_FAULT: Final = "no fault"
 SLICE_MS: Final = 1_000
-
-
-class Span(NamedTuple):
-    """The operations during a kind of fault, or without a fault.
-
-    Attributes:
-        condition: The kind of fault, `NO_FAULT`, or `WHOLE_RUN`.
-        length_ms: Total duration.
-        committed_count: Number of acknowledged commits.
-        failed_count: Transactions with a commit request and an unknown outcome.
-        p50_ms: Latency from commit request to response; None without any.
-        p99_ms: The same.
-        max_ms: The same.
-        availability: The share of seconds with an acknowledged commit, 0 to 1; None without a full second.
-    """
-
-    condition: str
-    length_ms: int
-    committed_count: int
-    failed_count: int
-    p50_ms: float | None
-    p99_ms: float | None
-    max_ms: float | None
-    availability: float | None
 
 
 class Summary(NamedTuple):
@@ -56,7 +33,7 @@ class Summary(NamedTuple):
     sent_count: int
     read_count: int
     fault_count: int
-    spans: tuple[Span, ...]
+    spans: tuple[SpanItem, ...]
 
 
 class _Commit(NamedTuple):
@@ -114,7 +91,7 @@ def summarise(history: History) -> Summary:
 
 def _spans(
     faults: Sequence[FaultBegan | FaultEnded], commits: Sequence[_Commit], first: int, last: int
-) -> tuple[Span, ...]:
+) -> tuple[SpanItem, ...]:
     slices: dict[str, set[int]] = {WHOLE_RUN: set(range(first // SLICE_MS, last // SLICE_MS + 1))}
     lengths: Counter[str] = Counter({WHOLE_RUN: last - first})
     for kind, begin, end in _windows(faults, last):
@@ -144,11 +121,11 @@ def _windows(faults: Iterable[FaultBegan | FaultEnded], last_ms: int) -> Iterabl
         yield fault.kind, fault.at_ms, last_ms
 
 
-def _span(condition: str, length_ms: int, slices: set[int], by_slice: dict[int, list[_Commit]]) -> Span:
+def _span(condition: str, length_ms: int, slices: set[int], by_slice: dict[int, list[_Commit]]) -> SpanItem:
     found = [commit for number in slices for commit in by_slice.get(number, ())]
     waits = sorted(commit.ended_ms - commit.asked_ms for commit in found if commit.succeeded)
     up = sum(1 for number in slices if any(commit.succeeded for commit in by_slice.get(number, ())))
-    return Span(
+    return SpanItem(
         condition,
         length_ms,
         committed_count=len(waits),

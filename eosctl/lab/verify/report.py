@@ -12,6 +12,7 @@ from eosctl.lab.history.cycles import CycleCounts
 from eosctl.lab.history.events import History, OffsetsSent
 from eosctl.lab.history.parts import check_in_parts
 from eosctl.lab.history.summary import Summary, summarise
+from eosctl.model.verification import HintItem
 
 #: Kinds caused by an EndTxn request that arrives after the next transaction has started.
 _LATE_END: Final = frozenset(
@@ -26,14 +27,6 @@ class Verdict(Enum):
     CLEAN = "clean"
     ANOMALIES = "anomalies"
     UNDECIDED = "undecided"
-
-
-class Hint(NamedTuple):
-    """A possible cause of a run's anomalies, and what to do next."""
-
-    bug_id: str
-    text: str
-    next_step: str
 
 
 class CoverageTable(NamedTuple):
@@ -75,7 +68,7 @@ class VerifyReport(NamedTuple):
     coverage: CoverageTable | None
     anomalies: tuple[Anomaly, ...]
     anomaly_counts: Mapping[str, int]
-    hints: tuple[Hint, ...]
+    hints: tuple[HintItem, ...]
     reasons: tuple[str, ...]
     cycles: CycleCounts | None = None
 
@@ -126,12 +119,12 @@ def judge(
     )
 
 
-def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tuple[Hint, ...]:
+def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tuple[HintItem, ...]:
     """Return known causes that match the observed kinds of anomalies."""
     hints = []
     if kinds & _LATE_END and not speaks_end_txn_5:
         hints.append(
-            Hint(
+            HintItem(
                 "KAFKA-17754",
                 "These clients end transactions with EndTxn version 4 or lower, which carries the same epoch in every "
                 "transaction: one that is late ends the transaction that has begun since, a part of which becomes "
@@ -142,7 +135,7 @@ def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tupl
         )
     if Kind.HANGING_TRANSACTION in kinds:
         hints.append(
-            Hint(
+            HintItem(
                 "KAFKA-20734",
                 "A transaction has ended for its coordinator and is still open in a partition: its marker never came "
                 "(4.3 skips partitions without a leader), or a late write opened it again (before TV2).",
@@ -151,7 +144,7 @@ def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tupl
         )
     if kinds & {Kind.ABORTED_OFFSET, Kind.LOST_OFFSET, Kind.OFFSET_REGRESSION}:
         hints.append(
-            Hint(
+            HintItem(
                 "KAFKA-17507",
                 "A group's offsets in transactions were lost or taken back, as when a coordinator that comes back "
                 "does not know which of them are pending.",

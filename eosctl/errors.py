@@ -63,25 +63,25 @@ _NAMES_SHOWN = 8
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], listing: str) -> UsageError:
-    """Return the error for a name that there is not: what may have been meant, and where all of them are listed.
+    """Return the error for an unknown name, with the closest known names.
 
     Args:
-        kind: What is named, in the singular: ``runbook``.
-        name: What was written.
-        known: The names that there are.
-        listing: What to do to see all of them, without the full stop: ``List them: eosctl runbook list``.
+        kind: The kind of thing in the singular, such as ``runbook``.
+        name: The name that the user wrote.
+        known: All known names.
+        listing: How to list them, without a full stop: ``List them: eosctl runbook list``.
     """
-    from difflib import get_close_matches  # only who errs pays for it
+    from difflib import get_close_matches  # imported only when there is an error
 
     names = sorted(map(str, known))
     by_small_letters = {one.lower(): one for one in names}
     close = [by_small_letters[one] for one in get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
     if len(names) <= _NAMES_SHOWN:
-        why = f"There are: {', '.join(names)}." if names else "There are none."
+        why = f"Known: {', '.join(names)}." if names else "None exists."
     else:
-        why = f"None of the {len(names)} that there are has this name."
+        why = f"{len(names)} are known, none with this name."
     meant = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
-    return UsageError(f"There is no {kind} {name!r}.", why, f"{meant}{listing}.")
+    return UsageError(f"Unknown {kind} {name!r}.", why, f"{meant}{listing}.")
 
 
 class ProcedureRefused(EosctlError):  # noqa: N818

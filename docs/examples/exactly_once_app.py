@@ -9,7 +9,7 @@ What makes it exactly-once:
 * after an abort it goes back to where the group's offsets are, and what nobody can repair ends the process, so that
   its supervisor starts it again: a new instance fences the old one by its transactional id.
 
-Check it: ``eosctl verify dlq --input orders --output invoices --dlq rejected --groups pricing --yes``.
+Check it: ``eosctl verify dlq --read orders --write invoices --dlq rejected --group pricing --yes``.
 """
 
 from __future__ import annotations

@@ -96,13 +96,13 @@ def _unknown(snapshot: ClusterSnapshot, transactional_id: str) -> UsageError | P
                 "Bring the broker back, or try again when its coordinator has loaded.",
             ),
         )
-    why = "Fencing sends InitProducerId, which would create it."
+    why = "No coordinator lists it, and fencing would create it. Nothing was changed."
     if may_hide_transactional_ids(snapshot):
         why += " An authorizer may also hide it from this principal."
     return UsageError(
-        f"No coordinator knows the transactional id {transactional_id}: nothing was changed.",
+        f"Unknown transactional id {transactional_id!r}.",
         why,
-        "List the known ones: eosctl txn list",
+        "List all ids: eosctl txn list",
     )
 
 

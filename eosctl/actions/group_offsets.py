@@ -79,7 +79,7 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
     """
     group = next((g for g in snapshot.groups if g.group_id == group_id), None)
     if group is None:
-        raise UsageError(f"There is no group {group_id}.", "No coordinator lists it.", "List: eosctl group lag")
+        raise UsageError(f"Unknown group {group_id!r}.", "No coordinator lists it.", "List: eosctl group lag")
     if group.members or group.state not in EMPTY_STATES:
         raise PlanRefused(
             f"Group {group_id} is {group.state} with {len(group.members)} members: nothing was changed.",

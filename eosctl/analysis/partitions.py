@@ -28,7 +28,7 @@ def require_partition(snapshot: ClusterSnapshot, partition: TopicPartition) -> P
     numbers = sorted(info.partition.partition for info in topic.partitions)
     has = f"the partitions {numbers[0]} to {numbers[-1]}" if numbers else "no listed partition"
     raise UsageError(
-        f"Partition {partition} does not exist.",
+        f"Unknown partition {str(partition)!r}.",
         f"{partition.topic} has {has}.",
         f"Check the number: eosctl txn producers --topic {partition.topic}",
     )
@@ -45,8 +45,8 @@ def require_topic(snapshot: ClusterSnapshot, name: str) -> Topic:
         return topic
     known = difflib.get_close_matches(name, [one.name for one in snapshot.topics], n=1)
     raise UsageError(
-        f"Topic {name} does not exist.",
-        "The cluster does not list it. A topic on which the principal lacks Describe is not listed either.",
+        f"Unknown topic {name!r}.",
+        "The cluster does not list it: it does not exist, or this principal may not describe it.",
         f"Check the name{f'; did you mean {known[0]}' if known else ''}.",
     )
 

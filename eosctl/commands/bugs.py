@@ -19,7 +19,7 @@ VERSIONS = "Versions"
 
 def _version_option(name: str, product: str) -> typer.models.OptionInfo:
     option: typer.models.OptionInfo = typer.Option(
-        f"--{name}", metavar="VERSION", help=f"Release of {product}, e.g. 3.7.1.", rich_help_panel=VERSIONS
+        f"--{name}-version", metavar="VERSION", help=f"Release of {product}, e.g. 3.7.1.", rich_help_panel=VERSIONS
     )
     return option
 
@@ -30,7 +30,7 @@ def bugs(
         str | None, typer.Argument(metavar="VERSION|ID", help="Kafka release, or a bug such as KAFKA-17507.")
     ] = None,
     kafka: Annotated[str | None, _version_option("kafka", "the brokers")] = None,
-    clients: Annotated[str | None, _version_option("clients", "Java clients")] = None,
+    clients: Annotated[str | None, _version_option("client", "Java clients")] = None,
     streams: Annotated[str | None, _version_option("streams", "Kafka Streams")] = None,
     connect: Annotated[str | None, _version_option("connect", "Kafka Connect")] = None,
     librdkafka: Annotated[str | None, _version_option("librdkafka", "librdkafka")] = None,
@@ -45,7 +45,7 @@ def bugs(
 
     Examples:
         eosctl bugs 3.7.1
-        eosctl bugs --kafka 3.7.1 --clients 3.6.0
+        eosctl bugs --kafka-version 3.7.1 --client-version 3.6.0
         eosctl bugs KAFKA-17507
     """
     bug = release if release is not None and is_bug_id(release) else None

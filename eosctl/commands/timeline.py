@@ -25,7 +25,7 @@ def timeline(
     invocation: Invocation,
     transactional_id: Annotated[str, _focus("--transactional-id", metavar="ID", help="Transactional id.")] = "",
     partition: Annotated[
-        str | None, _focus("--partition", metavar="TOPIC-PARTITION", help="Partition, e.g. orders-2.")
+        str | None, _focus("--topic-partition", metavar="TOPIC-PARTITION", help="Partition, e.g. orders-2.")
     ] = None,
     group: Annotated[str, _focus("--group", metavar="GROUP", help="Consumer group.")] = "",
     begin: Annotated[
@@ -58,7 +58,7 @@ def timeline(
 
     Examples:
         eosctl timeline --transactional-id payment-service -b kafka-1:9092
-        eosctl timeline --partition orders-2 --from -30m -b kafka-1:9092
+        eosctl timeline --topic-partition orders-2 --from -30m -b kafka-1:9092
         eosctl timeline --transactional-id payments --data-dir data/ --logs app.log -o html --output-file t.html
     """
     now_ms = invocation.now_ms()

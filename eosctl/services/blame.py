@@ -15,7 +15,7 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.group_commits import collect_group_commits
 from eosctl.collect.history_files import read_history
 from eosctl.collect.reader import ReadOnly
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import UsageError
 from eosctl.model.blame import Blame
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.group_commit import GroupCommit
@@ -68,17 +68,17 @@ def blame(request: BlameRequest, callbacks: Callbacks = SILENT) -> Blamed:
     """Return who owned a transactional id, when, and why each owner lost it.
 
     Raises:
-        UsageError: More than one place to search is named, or a path does not exist.
-        EosctlError: The evidence cannot be read, or holds nothing about the id.
+        UsageError: Several sources are given, a path does not exist, or the id is unknown.
+        EosctlError: The evidence cannot be read.
     """
     snapshot, commits = _evidence(request, callbacks)
     transactional_id = resolve_id(snapshot, request.name)
     if transactional_id is None:
-        raise EosctlError(
-            f"Nothing is known of {request.name}.",
-            "No coordinator lists it, and the newest part of the transaction log does not name it: it never existed, "
-            "expired, or may not be described by this principal.",
-            "List the known ids: eosctl txn list",
+        raise UsageError(
+            f"Unknown transactional id {request.name!r}.",
+            "No coordinator lists it, and the newest part of the transaction log does not contain it: it never "
+            "existed, it expired, or this principal may not describe it.",
+            "List all ids: eosctl txn list",
         )
     events = read_events(request.logs, callbacks.progress)
     found = explain_blame(snapshot, transactional_id, events=events, commits=commits)

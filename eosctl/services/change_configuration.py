@@ -88,7 +88,7 @@ def plan_configuration_upgrade(request: UpgradeRequest, callbacks: Callbacks = S
         raise UsageError(
             f"{request.before} is not before {request.after}.",
             "An upgrade goes to a later release.",
-            "Swap --from and --to.",
+            "Swap --from-version and --to-version.",
         )
     sides = [read_deployment(request.paths, releases=Releases(release)) for release in (before, after)]
     changes = tuple(plan_upgrade(sides[0].deployment, sides[1].deployment, load_upgrade_knowledge()))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from eosctl.analysis.partitions import require_topic
 from eosctl.client.client import Client
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.live_log import LiveLog, save_log
@@ -78,13 +79,7 @@ def _fetch(request: LiveRequest, folder: Path, callbacks: Callbacks) -> list[tup
     async def fetch(client: Client) -> list[tuple[str, LiveLog]]:
         found = []
         snapshot = await collect_snapshot(client, Observer(callbacks.now_ms), frozenset({EvidenceKind.TOPICS}))
-        topic = snapshot.topic(request.topic)
-        if topic is None:
-            raise UsageError(
-                f"There is no topic {request.topic}.",
-                "The cluster does not list it; without Describe on it, it is not listed either.",
-                "Check the name.",
-            )
+        topic = require_topic(snapshot, request.topic)
         reader, begin, from_ms = ReadOnly(client), request.from_offset, request.from_ms
         offsets = await collect_offsets(reader, [topic])
         for info in _chosen(offsets.value[0].partitions, request):

@@ -118,9 +118,9 @@ def _evidence(request: GroupsRequest, kinds: frozenset[EvidenceKind], callbacks:
     missing = [group for group in request.groups if group not in known]
     if missing and not any(gap.kind is EvidenceKind.GROUPS for gap in snapshot.gaps):
         raise UsageError(
-            f"There is no group {', '.join(missing)}.",
-            "No coordinator lists it: it never committed, expired, or this principal may not describe it.",
-            "Check the name; eosctl group lag without names shows all.",
+            f"Unknown group {', '.join(map(repr, missing))}.",
+            "No coordinator lists it: it never committed, it expired, or this principal may not describe it.",
+            "List all groups: eosctl group lag",
         )
     return snapshot
 

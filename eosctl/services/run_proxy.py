@@ -17,7 +17,7 @@ from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.control import serve_control
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandboxes import DEFAULT_NAME
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.endpoints import DEFAULT_PORT, parse_endpoints
 
 
 class ProxyRequest(NamedTuple):
@@ -58,7 +58,7 @@ def run_proxy(request: ProxyRequest, announce: Callable[[str], None], callbacks:
 
 def _config(request: ProxyRequest) -> ClientConfig:
     if request.bootstrap is not None:
-        return ClientConfig(parse_endpoints(request.bootstrap, "--bootstrap-server"))
+        return ClientConfig(parse_endpoints(request.bootstrap, "--bootstrap-server", DEFAULT_PORT))
     sandbox = manage.require(request.name)
     if sandbox.spec.tls or sandbox.spec.sasl:
         raise UsageError(

@@ -130,7 +130,7 @@ def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> San
         )
         return _item(Found(start_real_kafka(order, callbacks), running=True))
     if request.kafka is not None:
-        raise UsageError("--kafka is for --engine apache.", "A sandbox emulates a release.", "Use --emulate.")
+        raise UsageError("--kafka-version is for --engine apache.", "A sandbox emulates a release.", "Use --emulate.")
     return _item(Found(manage.start(_spec(request, data_dir, settings)), running=True))
 
 
@@ -159,13 +159,20 @@ def inspect_sandbox(name: str = DEFAULT_NAME) -> SandboxItem:
     return _item(Found(sandbox, running=True), manage.send_command(sandbox, "status"))
 
 
-def require_sandbox(name: str = DEFAULT_NAME) -> RunningSandbox:
+def require_sandbox(name: str | None = None) -> RunningSandbox:
     """Return a running sandbox.
 
+    Args:
+        name: Its name; None stands for the only one that is running, else for the default one.
+
     Raises:
-        EosctlError: No such sandbox runs.
+        UsageError: No such sandbox is running.
     """
-    return manage.require(name)
+    if name is None:
+        running = [found.sandbox for found in manage.find_all() if found.running]
+        if len(running) == 1:
+            return running[0]
+    return manage.require(name or DEFAULT_NAME)
 
 
 def parse_setting(text: str) -> tuple[str, str]:

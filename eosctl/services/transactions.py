@@ -179,10 +179,10 @@ def _unknown(snapshot: ClusterSnapshot, missing: Sequence[str], request: LivesRe
             "; ".join(f"{gap.subject}: {gap.error or gap.reason.value}" for gap in unheard),
             unheard[0].next_step,
         )
-    return EosctlError(
-        f"Unknown transactional id: {', '.join(missing)}.",
-        "No coordinator knows it: it never existed, it expired, or this principal may not describe it.",
-        "List the known ones: eosctl txn list",
+    return UsageError(
+        f"Unknown transactional id {', '.join(map(repr, missing))}.",
+        "No coordinator lists it: it never existed, it expired, or this principal may not describe it.",
+        "List all ids: eosctl txn list",
     )
 
 
@@ -192,7 +192,7 @@ def _states(names: Sequence[str], *, open_only: bool) -> tuple[str, ...]:
     unknown = [name for name in names if name.lower() not in known]
     if unknown:
         raise UsageError(
-            f"There is no state {unknown[0]}.",
+            f"Unknown state {unknown[0]!r}.",
             "",
             f"Choose of: {', '.join(state.value for state in TransactionState)}.",
         )
@@ -216,5 +216,7 @@ def _compile(pattern: str | None) -> re.Pattern[str] | None:
         return re.compile(pattern)
     except re.error as error:
         raise UsageError(
-            f"--pattern {pattern!r} is not a regular expression.", str(error), "Quote it, or correct it."
+            f"--transactional-id-pattern {pattern!r} is not a regular expression.",
+            str(error),
+            "Quote it, or correct it.",
         ) from error

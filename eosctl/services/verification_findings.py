@@ -138,7 +138,7 @@ def diagnose_application(plan: AppPlan, report: AppReport, cluster_id: str, now_
     """
     missing: dict[str, str] = {}
     if not plan.groups:
-        missing |= dict.fromkeys(_OF_GROUPS, "no group was watched: name one with --groups")
+        missing |= dict.fromkeys(_OF_GROUPS, "no group was watched: name one with --group")
     if plan.dead_letter_topic is None:
         missing |= dict.fromkeys((*_OF_POISON, Fault.HEALTHY_REJECTED), "the test has no dead-letter topic")
     elif not report.poison_count:

@@ -13,12 +13,14 @@ from typing import Any, Final
 from eosctl.errors import ConfigFileError
 from eosctl.model.client_config import ClientConfig, Endpoint, Given, SaslConfig, SaslMechanism, SecurityProtocol
 from eosctl.model.secret import Secret
-from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.endpoints import DEFAULT_PORT, parse_endpoints
 from eosctl.settings.jaas import parse_jaas
 from eosctl.settings.key_material import parse_tls
 from eosctl.settings.lookup import Lookup
 from eosctl.settings.oauth import parse_oauth
 
+#: Addresses that a user types, where the port may be left out.
+_TYPED: Final = frozenset({"--bootstrap-server", "EOSCTL_BOOTSTRAP_SERVERS"})
 _DURATIONS: Final = {
     "socket.connection.setup.timeout.ms": "connect_timeout_ms",
     "request.timeout.ms": "request_timeout_ms",
@@ -122,7 +124,8 @@ def _parse_bootstrap(lookup: Lookup) -> tuple[Endpoint, ...]:
             "Give -b HOST:PORT, --command-config FILE, --profile NAME, or set EOSCTL_BOOTSTRAP_SERVERS; "
             "eosctl sandbox up starts a cluster to try it on.",
         )
-    return parse_endpoints(text, lookup.origin("bootstrap.servers"))
+    origin = lookup.origin("bootstrap.servers")
+    return parse_endpoints(text, origin, DEFAULT_PORT if origin in _TYPED else 0)
 
 
 def _parse_sasl(lookup: Lookup) -> SaslConfig:

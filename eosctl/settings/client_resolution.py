@@ -98,7 +98,7 @@ def _choose_profile(name: str | None, environment: Mapping[str, str]) -> Profile
     profiles = read_profiles(path)
     if name not in profiles:
         raise ConfigFileError(
-            f"There is no profile {name}.",
+            f"Unknown profile {name!r}.",
             f"{path} holds {', '.join(sorted(profiles)) or 'none'}.",
             "Name one of these, or add it to the file." if profiles else "Add it to the file, or name the cluster: -b.",
         )

@@ -10,11 +10,20 @@ from eosctl.model.client_config import Endpoint
 from eosctl.model.redaction import redact_address, redact_text
 
 # Kafka's own form (org.apache.kafka.common.utils.Utils): an optional protocol, a host or [IPv6], a port.
-_ADDRESS: Final = re.compile(r"(?:\w+://)?(?:\[(?P<ipv6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\s\[\]/]+)):(?P<port>\d{1,5})")
+_ADDRESS: Final = re.compile(
+    r"(?:\w+://)?(?:\[(?P<ipv6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\s\[\]/]+))(?::(?P<port>\d{1,5}))?"
+)
+#: The port of an address without one on the command line.
+DEFAULT_PORT: Final = 9092
 
 
-def parse_endpoints(text: str, origin: str) -> tuple[Endpoint, ...]:
+def parse_endpoints(text: str, origin: str, default_port: int = 0) -> tuple[Endpoint, ...]:
     """Parse ``host:port[,host:port...]``; repeated addresses count once.
+
+    Args:
+        text: The addresses, separated by commas.
+        origin: Where they were given, for errors.
+        default_port: The port of an address without one; 0 requires a port, as Kafka's clients do.
 
     Raises:
         ConfigFileError: There is none, or one is not of that form.
@@ -25,15 +34,15 @@ def parse_endpoints(text: str, origin: str) -> tuple[Endpoint, ...]:
             "A user name or password cannot be part of the address of a broker.",
             "Write HOST:PORT, and give credentials with --command-config FILE or a profile.",
         )
-    endpoints = [_parse_endpoint(part.strip(), origin) for part in text.split(",") if part.strip()]
+    endpoints = [_parse_endpoint(part.strip(), origin, default_port) for part in text.split(",") if part.strip()]
     if not endpoints:
         raise ConfigFileError(f"{origin}: bootstrap.servers is empty.", "", "Give at least one HOST:PORT.")
     return tuple(dict.fromkeys(endpoints))
 
 
-def _parse_endpoint(text: str, origin: str) -> Endpoint:
+def _parse_endpoint(text: str, origin: str, default_port: int) -> Endpoint:
     match = _ADDRESS.fullmatch(text)
-    port = int(match["port"]) if match is not None else 0
+    port = int(match["port"] or default_port) if match is not None else 0
     if match is None or not 0 < port < 65_536:
         raise ConfigFileError(
             f"{origin}: {redact_text(text)!r} is not an address.",

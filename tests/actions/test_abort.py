@@ -79,8 +79,8 @@ def test_several_open_transactions_must_be_told_apart():
 @pytest.mark.parametrize(
     ("partition", "what"),
     [
-        (TopicPartition("nope", 0), "Topic nope does not exist"),
-        (TopicPartition("orders", 7), "Partition orders-7 does not exist"),
+        (TopicPartition("nope", 0), "Unknown topic 'nope'"),
+        (TopicPartition("orders", 7), "Unknown partition 'orders-7'"),
     ],
 )
 def test_what_is_not_there_is_not_called_solved(partition, what):

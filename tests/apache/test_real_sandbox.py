@@ -77,7 +77,8 @@ def test_its_broker_obeys_the_words_of_faults(run: Run, sandbox: dict[str, Any])
 
 
 def test_what_a_killed_process_leaves_behind_is_ended(run: Run, sandbox: dict[str, Any]) -> None:
-    run("sandbox", "up", "--engine", "apache", "--kafka", "3.9.2", "--brokers", "1", "--name", "left", "--ephemeral")
+    options = ("--kafka-version", "3.9.2", "--brokers", "1", "--name", "left", "--ephemeral")
+    run("sandbox", "up", "--engine", "apache", *options)
     items = json.loads(run("sandbox", "status", "-o", "json").stdout)["items"]
     left = next(item for item in items if item["name"] == "left")
     assert {item["kafka"] for item in items} == {"3.9.2", "4.3.1"}, "releases run side by side"
@@ -94,4 +95,4 @@ def test_options_of_the_sandboxes_own_brokers_are_refused(run: Run) -> None:
     refused = run("sandbox", "up", "--engine", "apache", "--fast", "--bug", "kafka-20734", code=2)
     assert "--fast, --bug cannot be used with --engine apache" in refused.stderr
     assert "one or three" in run("sandbox", "up", "--engine", "apache", "--brokers", "2", code=2).stderr
-    assert "4.3.1" in run("sandbox", "up", "--engine", "apache", "--kafka", "1.0.0", code=2).stderr
+    assert "4.3.1" in run("sandbox", "up", "--engine", "apache", "--kafka-version", "1.0.0", code=2).stderr

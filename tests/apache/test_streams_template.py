@@ -114,8 +114,8 @@ def test_the_template_is_exactly_once_though_it_is_killed(
     log = tmp_path / "application.log"
     with supervised([*command, str(file), *TOPICS[:2]], log) as ends:
         done = eosctl(
-            *("verify", "dlq", "-b", apache_4_3.bootstrap, "--input", TOPICS[0], "--output", TOPICS[1]),
-            *("--dlq", TOPICS[2], "--groups", HERE["application.id"], "--count", "1500", "--rate", "60"),
+            *("verify", "dlq", "-b", apache_4_3.bootstrap, "--read", TOPICS[0], "--write", TOPICS[1]),
+            *("--dlq", TOPICS[2], "--group", HERE["application.id"], "--inputs", "1500", "--rate", "60"),
             *("--poison-share", "0.1", "--abort-share", "0.2", "--seed", "5", "--settle", "60s", "--yes", "-o", "json"),
         )
         assert done.code == 0, done.out + log.read_text()

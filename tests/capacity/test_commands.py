@@ -147,7 +147,7 @@ def test_init_writes_a_file_that_plan_reads(tmp_path: Path) -> None:
     assert eosctl("capacity", "plan", path).code == 0
     again = eosctl("capacity", "init", path, *options)
     assert (again.code, "exists" in again.err) == (2, True)
-    assert eosctl("capacity", "init", path, *options, "--force").code == 0
+    assert eosctl("capacity", "init", path, *options, "--replace").code == 0
 
 
 def test_init_without_a_terminal_neither_prompts_nor_writes(tmp_path: Path) -> None:
@@ -176,9 +176,9 @@ def test_calibrate_shows_its_plan_and_acts_only_when_confirmed(eos_cluster: Sand
 
 def test_observe_reports_an_idle_cluster_and_keeps_files(eos_cluster: SandboxThread, tmp_path: Path) -> None:
     path = tmp_path / "seen.yaml"
-    done = eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--interval", "50ms")
+    done = eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--duration", "50ms")
     assert (done.code, "Nothing was observed" in done.err) == (1, True)
     assert not path.exists()
     path.write_text("mine")
-    assert eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--interval", "50ms").code == 2
+    assert eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--duration", "50ms").code == 2
     assert path.read_text() == "mine"

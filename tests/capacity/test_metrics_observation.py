@@ -171,7 +171,7 @@ def exporter() -> Iterator[Exporter]:
 
 
 def test_the_command_reads_an_exporter_twice(exporter: Exporter, tmp_path: Path) -> None:
-    asked = ("--metrics", exporter.url, "--producers", "6", "--reads", "orders", "--interval", "20ms")
+    asked = ("--metrics", exporter.url, "--producers", "6", "--reads", "orders", "--duration", "20ms")
     done = eosctl("capacity", "observe", tmp_path / "w.yaml", *asked)
     assert (done.code, done.err) == (0, "")
     assert eosctl("capacity", "plan", tmp_path / "w.yaml").code == 0

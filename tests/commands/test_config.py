@@ -98,8 +98,11 @@ def test_a_release_outside_of_the_tables_is_told(
 
 
 def test_a_release_of_either_software_is_no_news_to_a_comparison(application: Path) -> None:
-    assert "note:" not in eosctl("config", "diff", application, application, "--from", "1.9", "--to", "4.3").err
-    told = eosctl("config", "diff", application, application, "--from", "1.9", "--to", "9.9").err
+    assert (
+        "note:"
+        not in eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "4.3").err
+    )
+    told = eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "9.9").err
     assert "Kafka or librdkafka 9.9 is later" in told
 
 
@@ -195,7 +198,9 @@ def test_a_difference_is_one_of_meaning(tmp_path: Path) -> None:
 
 
 def test_a_difference_of_releases_shows_changed_defaults(application: Path) -> None:
-    rows = eosctl("config", "diff", application, application, "--from", "3.9", "--to", "4.3", "-o", "tsv").rows
+    rows = eosctl(
+        "config", "diff", application, application, "--from-version", "3.9", "--to-version", "4.3", "-o", "tsv"
+    ).rows
     assert {row[5] for row in rows} == {"default 4.3"}
 
 
@@ -207,12 +212,12 @@ def test_a_vetted_configuration_is_printed() -> None:
 
 
 def test_bugs_of_a_release() -> None:
-    done = eosctl("bugs", "--kafka", "3.9.0", "-o", "json")
+    done = eosctl("bugs", "--kafka-version", "3.9.0", "-o", "json")
     jsonschema.validate(done.json, schema("bugs"))
     assert [item["id"] for item in done.json["items"]] == ["KAFKA-17507"]
-    assert "None of the known bugs" in eosctl("bugs", "--kafka", "3.9.2").out
+    assert "None of the known bugs" in eosctl("bugs", "--kafka-version", "3.9.2").out
     assert len(eosctl("bugs", "-o", "tsv").rows) >= 50
-    assert eosctl("bugs", "--kafka", "newest").code == 2
+    assert eosctl("bugs", "--kafka-version", "newest").code == 2
 
 
 def test_rules_of_files_are_explained_and_sent_to_lint() -> None:

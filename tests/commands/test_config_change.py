@@ -36,7 +36,7 @@ def schema(name: str) -> object:
 
 
 def test_an_upgrade_names_what_is_gone_and_what_came_instead(broker: Path) -> None:
-    done = eosctl("config", "upgrade", "--from", "3.9", "--to", "4.3", broker, "-o", "json")
+    done = eosctl("config", "upgrade", "--from-version", "3.9", "--to-version", "4.3", broker, "-o", "json")
     assert done.code == 3
     result = json.loads(done.out)
     jsonschema.validate(result, schema("config-upgrade"))
@@ -55,21 +55,25 @@ def test_an_upgrade_names_what_is_gone_and_what_came_instead(broker: Path) -> No
 def test_an_upgrade_that_changes_nothing_says_so(tmp_path: Path) -> None:
     path = tmp_path / "p.properties"
     path.write_text("key.serializer=s\nlinger.ms=5\nacks=all\n", "utf-8")
-    done = eosctl("config", "upgrade", "--from", "4.0", "--to", "4.3", path)
+    done = eosctl("config", "upgrade", "--from-version", "4.0", "--to-version", "4.3", path)
     assert (done.code, "changes nothing" in done.out) == (0, True)
 
 
 def test_streams_learns_of_its_old_guarantee(tmp_path: Path) -> None:
     path = tmp_path / "s.properties"
     path.write_text("application.id=a\nprocessing.guarantee=exactly_once\ncache.max.bytes.buffering=1\n", "utf-8")
-    done = eosctl("config", "upgrade", "--from", "3.3", "--to", "4.0", path, "-o", "json")
+    done = eosctl("config", "upgrade", "--from-version", "3.3", "--to-version", "4.0", path, "-o", "json")
     items = json.loads(done.out)["items"]
     assert (items[0]["rule"], items[0]["line"], items[0]["severity"]) == ("EOS-CFG-051", 2, "critical")
     assert [item["after"] for item in items if item["kind"] == "renamed"] == ["statestore.cache.max.bytes"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [(("--from", "4.3", "--to", "3.9"), "not before"), (("--from", "x", "--to", "4.0"), "'x'")]
+    ("arguments", "words"),
+    [
+        (("--from-version", "4.3", "--to-version", "3.9"), "not before"),
+        (("--from-version", "x", "--to-version", "4.0"), "'x'"),
+    ],
 )
 def test_an_upgrade_needs_two_releases_in_order(broker: Path, arguments: tuple[str, ...], words: str) -> None:
     done = eosctl("config", "upgrade", *arguments, broker)

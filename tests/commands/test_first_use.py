@@ -24,10 +24,8 @@ LONG_S = 240
 
 def test_without_arguments_the_commands_are_listed() -> None:
     shown = eosctl()
-    assert shown.code == 2
-    told = shown.out + shown.err
-    assert all(command in told for command in ("doctor", "sandbox", "txn", "demo"))
-    assert "Traceback" not in told
+    assert (shown.code, shown.err) == (0, "")
+    assert all(command in shown.out for command in ("doctor", "sandbox", "txn", "demo"))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +70,9 @@ def test_a_file_without_its_kind_is_told_which_decoder_it_wants(tmp_path: Path, 
 
 def test_a_release_stands_for_all_that_comes_with_it() -> None:
     alone = eosctl("bugs", "3.7.0", "-o", "json")
-    named = eosctl("bugs", *(f"--{part}=3.7.0" for part in ("kafka", "clients", "streams", "connect")), "-o", "json")
+    named = eosctl(
+        "bugs", *(f"--{part}-version=3.7.0" for part in ("kafka", "client", "streams", "connect")), "-o", "json"
+    )
     assert alone.json["items"] == named.json["items"] != []
 
 
@@ -85,9 +85,9 @@ def test_files_that_no_format_fits_are_told_why(tmp_path: Path) -> None:
 
 def test_many_names_are_not_read_out_and_few_are() -> None:
     few = unknown_name("profile", "prud", ["prod", "test"], "List them: eosctl profile list")
-    assert few.why == "There are: prod, test."
+    assert few.why == "Known: prod, test."
     assert few.next_step == "Did you mean 'prod'? List them: eosctl profile list."
-    assert unknown_name("profile", "x", [], "Add it").why == "There are none."
+    assert unknown_name("profile", "x", [], "Add it").why == "None exists."
     many = unknown_name("metric", "PROD-1", (f"prod-{number}" for number in range(40)), "List them")
     assert "prod-2," not in many.why
     assert "'prod-1'" in many.next_step

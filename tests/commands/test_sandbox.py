@@ -36,6 +36,12 @@ def sandbox(own_home: Path, request: pytest.FixtureRequest) -> dict[str, object]
     return item
 
 
+def test_the_only_sandbox_needs_no_name(own_home: Path, request: pytest.FixtureRequest) -> None:
+    assert up("--name", "only", "--brokers", "1", "--ephemeral", "--ttl", "5m").code == 0
+    request.addfinalizer(lambda: eosctl("sandbox", "down", "--all"))
+    assert eosctl("sandbox", "exec", "--", "true").code == 0
+
+
 def test_life_of_a_sandbox(sandbox: dict[str, object], own_home: Path) -> None:
     assert sandbox["running"] is True
     (row,) = eosctl("sandbox", "status", "-o", "tsv").rows
@@ -54,6 +60,7 @@ def test_life_of_a_sandbox(sandbox: dict[str, object], own_home: Path) -> None:
 
     script = "import os, sys; sys.exit(7 if os.environ['BOOTSTRAP_SERVERS'] == sys.argv[1] else 1)"
     assert eosctl("sandbox", "exec", "--", sys.executable, "-c", script, str(sandbox["bootstrap"])).code == 7
+    assert eosctl("sandbox", "exec", "--name", "another", "--", "true").code == 2
     assert eosctl("sandbox", "logs").code == 0
 
     again = eosctl("sandbox", "up")

@@ -43,7 +43,7 @@ def test_faults_come_and_go(own_home: Path) -> None:
 def test_a_wrong_word_is_told_before_any_sandbox_is_asked(own_home: Path) -> None:
     done = eosctl("sandbox", "fault", "explode")
     assert done.code == 2
-    assert "There is no fault 'explode'" in done.err
+    assert "Unknown fault 'explode'" in done.err
     kinds = eosctl("sandbox", "fault", "--kinds", "-o", "json")
     validate(kinds.json, "fault-kinds")
     assert "late-end-txn" in [item["kind"] for item in kinds.json["items"]]

@@ -70,4 +70,4 @@ def test_a_cluster_elsewhere_is_refused(own_home: Path) -> None:
 def test_wrong_words_are_told_before_anything_is_opened(own_home: Path) -> None:
     done = eosctl("sandbox", "proxy", "--fault", "explode")
     assert done.code == 2
-    assert "There is no fault" in done.err
+    assert "Unknown fault" in done.err

@@ -41,7 +41,7 @@ def test_every_scenario_is_listed_and_can_be_shown(own_home: Path) -> None:
 
 
 def test_a_run_ends_with_a_verdict(own_home: Path) -> None:
-    done = eosctl("sandbox", "scenario", "run", "zombie", "--watch", "-o", "json")
+    done = eosctl("sandbox", "scenario", "run", "zombie", "--steps", "-o", "json")
     assert done.code == 0
     validate(done.json, "scenario-verdict")
     (item,) = done.json["items"]
@@ -70,10 +70,10 @@ def test_a_scenario_that_goes_otherwise_is_told_and_exits_with_3(own_home: Path,
         ("values: [a]}\n  - {do: sees", "values: a}\n  - {do: sees", "Step 2 of"),
         ("do: plain, to", "do: plain, refused: [NOPE], to", "NOPE is no error of Kafka"),
         ("title:", "titel:", "is no scenario"),
-        ("steps:", "findings: {silent: [EOS-TXN-999]}\nsteps:", "There is no check 'EOS-TXN-999'"),
-        ("do: plain, to: orders, values: [a]", "do: doctor, fire: [EOS-TXN-01]", "There is no check 'EOS-TXN-01'"),
+        ("steps:", "findings: {silent: [EOS-TXN-999]}\nsteps:", "Unknown check 'EOS-TXN-999'"),
+        ("do: plain, to: orders, values: [a]", "do: doctor, fire: [EOS-TXN-01]", "Unknown check 'EOS-TXN-01'"),
         ("steps:\n", "steps: [\n", "is no scenario"),
-        ("{do: topic, name: orders}", "{do: fault, words: explode}", "There is no fault 'explode'"),
+        ("{do: topic, name: orders}", "{do: fault, words: explode}", "Unknown fault 'explode'"),
     ],
 )
 def test_a_file_that_is_no_scenario_is_told_where(

@@ -71,7 +71,7 @@ def test_an_enabled_bug_is_named_by_what_passes_without_it() -> None:
         (("--clients", "tv9"), "is not known"),
         (("--emulate", "3.9", "--clients", "tv2"), "has no transaction version 2"),
         (("--bug", "kafka-17507"), "cannot have kafka-17507"),
-        (("--bug", "kafka-1"), "no switch for a bug"),
+        (("--bug", "kafka-1"), "Unknown bug"),
         (("--bug", "kafka-20734=maybe"), "is not NAME, NAME=on or NAME=off"),
         (("--config", "min.insync.replicas"), "is not KEY=VALUE"),
         (("--history", "/nowhere/at/all"), "Cannot write"),

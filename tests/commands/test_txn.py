@@ -29,20 +29,20 @@ def test_list_and_its_filters(snapshot_file: Path) -> None:
     assert listed(snapshot_file) == ["order-app", HOSTILE_ID]
     assert listed(snapshot_file, "--state", "empty") == ["order-app"]
     assert listed(snapshot_file, "--producer-id", "4001") == [HOSTILE_ID]
-    assert listed(snapshot_file, "--pattern", "^order") == ["order-app"]
+    assert listed(snapshot_file, "--transactional-id-pattern", "^order") == ["order-app"]
     assert listed(snapshot_file, "--open") == []
 
 
 def test_what_filters_cannot_mean(snapshot_file: Path) -> None:
     unknown = eosctl("txn", "list", "--snapshot", snapshot_file, "--state", "open")
-    assert (unknown.code, "There is no state open." in unknown.err, "PrepareCommit" in unknown.err) == (2, True, True)
+    assert (unknown.code, "Unknown state 'open'." in unknown.err, "PrepareCommit" in unknown.err) == (2, True, True)
     idle = eosctl("txn", "list", "--snapshot", snapshot_file, "--state", "empty", "--open")
     assert (idle.code, "Leave one of the filters out" in idle.err) == (2, True)
     assert eosctl("txn", "list", "--snapshot", snapshot_file, "--running-longer-than", "soon").code == 2
 
 
 def test_a_bad_pattern_is_a_usage_error(snapshot_file: Path) -> None:
-    done = eosctl("txn", "list", "--snapshot", snapshot_file, "--pattern", "(")
+    done = eosctl("txn", "list", "--snapshot", snapshot_file, "--transactional-id-pattern", "(")
     assert (done.code, done.out) == (2, "")
 
 
@@ -68,9 +68,9 @@ def test_describe_tells_the_life_of_an_id(snapshot_file: Path) -> None:
     (life,) = done.json["items"]
     assert [step["state"] for step in life["history"]] == ["Ongoing", "PrepareAbort", "CompleteAbort", "Empty"]
     assert life["producers"][0]["producer_epoch"] == 1
-    short = eosctl("txn", "describe", "order-app", "--snapshot", snapshot_file, "-o", "json", "--history", "1")
+    short = eosctl("txn", "describe", "order-app", "--snapshot", snapshot_file, "-o", "json", "--last", "1")
     assert [step["state"] for step in short.json["items"][0]["history"]] == ["Empty"]
-    none = eosctl("txn", "describe", "order-app", "--snapshot", snapshot_file, "-o", "json", "--history", "0")
+    none = eosctl("txn", "describe", "order-app", "--snapshot", snapshot_file, "-o", "json", "--last", "0")
     assert none.json["items"][0]["history"] == []
 
 
@@ -82,9 +82,9 @@ def test_describe_for_people(snapshot_file: Path) -> None:
 
 def test_unknown_ids_fail_and_known_ones_are_shown_all_the_same(snapshot_file: Path) -> None:
     done = eosctl("txn", "describe", "order-app", "nobody", "--snapshot", snapshot_file)
-    assert done.code == 1
+    assert done.code == 2
     assert "order-app" in done.out
-    assert "Unknown transactional id: nobody" in done.err
+    assert "Unknown transactional id 'nobody'" in done.err
 
 
 def test_hanging_names_cause_and_blast_radius(snapshot_file: Path) -> None:

@@ -216,7 +216,7 @@ def test_the_same_from_files_and_with_the_names_that_logs_give(cluster: SandboxT
 
 
 def test_what_cannot_be_blamed(cluster: SandboxThread, tmp_path: Path) -> None:
-    assert eosctl("txn", "blame", "nobody", "-b", cluster.bootstrap).code == 1
+    assert eosctl("txn", "blame", "nobody", "-b", cluster.bootstrap).code == 2
     assert eosctl("txn", "blame", "x", "--data-dir", tmp_path).code == 2
     assert eosctl("txn", "blame", "x", "--data-dir", tmp_path / "none").code == 2
     both = eosctl("txn", "blame", "x", "--data-dir", tmp_path, "-b", cluster.bootstrap)

@@ -57,7 +57,7 @@ def test_an_id_in_lanes(cluster: Any) -> None:
 
 def test_a_partition_a_group_and_a_window(cluster: Any) -> None:
     running, zombie = cluster
-    by_partition = lanes("--partition", str(zombie.partition), "-b", running.bootstrap)
+    by_partition = lanes("--topic-partition", str(zombie.partition), "-b", running.bootstrap)
     assert "shop" in by_partition
     assert "left" not in by_partition
     by_group = lanes("--group", "billing", "-b", running.bootstrap)
@@ -125,10 +125,10 @@ def test_missing_evidence_is_an_exit_code_where_it_is_asked_for(tmp_path: Path) 
 def test_what_makes_no_sense(cluster: Any) -> None:
     bootstrap = cluster[0].bootstrap
     for more in (
-        ["--partition", "orders"],
+        ["--topic-partition", "orders"],
         ["--from", "yesterday"],
         ["--from=-1m", "--to=-2m"],
-        ["--partition", "no-9"],
+        ["--topic-partition", "no-9"],
     ):
         assert eosctl("timeline", *more, "-b", bootstrap).code == 2, more
     nothing = eosctl("timeline", "--transactional-id", "nobody", "-b", bootstrap)

@@ -164,7 +164,10 @@ def test_explain_tells_what_exists_and_what_does_not() -> None:
 
 
 def test_list_is_limited_to_a_component_and_a_release() -> None:
-    names = {row[0] for row in eosctl("metrics", "list", "--component", "broker", "--kafka", "3.9.2", "-o", "tsv").rows}
+    names = {
+        row[0]
+        for row in eosctl("metrics", "list", "--component", "broker", "--kafka-version", "3.9.2", "-o", "tsv").rows
+    }
     assert "LastStableOffsetLag" in names
     assert "event-queue-size" not in names
     assert "txn-commit-time-ns-total" not in names
@@ -177,8 +180,8 @@ def test_list_is_limited_to_a_component_and_a_release() -> None:
     [
         ("explain", "nonsense-rate"),
         ("list", "--component", "zookeeper"),
-        ("list", "--kafka", "new"),
-        ("list", "--missing", "--kafka", "3.9.2"),
+        ("list", "--kafka-version", "new"),
+        ("list", "--missing", "--kafka-version", "3.9.2"),
     ],
 )
 def test_mistakes_are_told(arguments: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ from eosctl.sandbox.faults.order import parse_order
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("explode node=1", "There is no fault 'explode'"),
+        ("explode node=1", "Unknown fault 'explode'"),
         ("kill", "The fault kill needs node="),
         ("kill node=1 ms=5", "has no setting 'ms'"),
         ("kill node=one", "node=one is not a value of node"),
@@ -22,10 +22,10 @@ from eosctl.sandbox.faults.order import parse_order
         ("kill node=1 torn", "'torn' is not NAME=VALUE"),
         ("disconnect 2", "'2' is not NAME=VALUE"),
         ("kill 2 node=3", "node= is there twice"),
-        ("resume 1", "There is no fault 'resume'"),
+        ("resume 1", "Unknown fault 'resume'"),
         ("duplicate from=clients side=answers", "Answers to clients cannot be hit"),
         ("move-coordinator", "A coordinator is that of a group or of a transactional id"),
-        ("", "There is no fault ''"),
+        ("", "Unknown fault ''"),
     ],
 )
 def test_words_that_are_no_fault_are_told_why(words: str, expected: str) -> None:

@@ -383,7 +383,7 @@ def test_chance_comes_from_the_seed(tmp_path: Path) -> None:
         ("full-disk node=1 directory=2", "has no log directory 2"),
         ("late-materialization", "no late materialization"),
         ("bug name=kafka-17507", "cannot have kafka-17507"),
-        ("bug name=kafka-1", "no switch for a bug"),
+        ("bug name=kafka-1", "Unknown bug"),
         ("move-coordinator group=nobody", "Nobody coordinates nobody yet"),
     ],
 )

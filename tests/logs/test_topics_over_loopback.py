@@ -179,11 +179,11 @@ def test_watch_shows_what_comes_and_what_was_there_on_request(
     create(cluster, "watched")
     produce(cluster, "watched", lines_of()[:400])
     url = f"kafka://{cluster.bootstrap}/watched"
-    assert main(["logs", "watch", url, "--for", "0", "--all", "--jsonl"]) == 0
+    assert main(["logs", "watch", url, "--duration", "0", "--all", "--jsonl"]) == 0
     assert capsys.readouterr().out == ""
     for begin in (["--from-start"], []):
         place = [url] if begin else [f"{url}?start=earliest"]
-        assert main(["logs", "watch", *place, *begin, "--for", "0", "--all", "--jsonl"]) == 0
+        assert main(["logs", "watch", *place, *begin, "--duration", "0", "--all", "--jsonl"]) == 0
         shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         wanted = [event for event in expected() if event.line <= 400]
         assert [(one["category"], one["offset"]) for one in shown] == [(one.category, one.line - 1) for one in wanted]
@@ -210,7 +210,7 @@ def test_the_settings_of_other_commands_log_in(
     for command in ("scan", "report"):
         assert main(["logs", command, url, "--command-config", config, "-o", "json"]) == 0
         assert len(json.loads(capsys.readouterr().out)["items"]) == len(expected())
-    watch = ["logs", "watch", url, "--from-start", "--for", "0", "--all", "--jsonl"]
+    watch = ["logs", "watch", url, "--from-start", "--duration", "0", "--all", "--jsonl"]
     assert main([*watch, "--command-config", config]) == 0
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == len(expected())
@@ -258,7 +258,8 @@ def test_without_topics_there_is_nothing_to_connect_to(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
-    ("brokers", "command"), [("127.0.0.1:{0}", ("scan",)), ("127.0.0.1:{0},127.0.0.2:{0}", ("watch", "--for", "0"))]
+    ("brokers", "command"),
+    [("127.0.0.1:{0}", ("scan",)), ("127.0.0.1:{0},127.0.0.2:{0}", ("watch", "--duration", "0"))],
 )
 def test_a_wrong_address_is_told_at_once(
     brokers: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -21,11 +21,11 @@ JOINED = "2026-11-21 09:31:19.670 INFO  [main] o.a.k.c.c.i.ConsumerCoordinator -
 
 def test_what_is_there_is_shown_from_the_start_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "relay.log").write_text(FENCED + JOINED)
-    assert main(["logs", "watch", str(tmp_path), "--from-start", "--for", "0"]) == 0
+    assert main(["logs", "watch", str(tmp_path), "--from-start", "--duration", "0"]) == 0
     assert "PRODUCER_FENCED  relay  refused  [ProducerFencedException]" in capsys.readouterr().out
-    assert main(["logs", "watch", str(tmp_path), "--for", "0"]) == 0
+    assert main(["logs", "watch", str(tmp_path), "--duration", "0"]) == 0
     assert capsys.readouterr().out == ""
-    assert main(["logs", "watch", str(tmp_path), "--from-start", "--for", "0", "--all", "--jsonl"]) == 0
+    assert main(["logs", "watch", str(tmp_path), "--from-start", "--duration", "0", "--all", "--jsonl"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["category"] for line in lines] == ["PRODUCER_FENCED", "REBALANCE_DONE"]
     assert main(["logs", "watch", str(tmp_path), "--category", "NEVER"]) == 2
@@ -34,7 +34,7 @@ def test_what_is_there_is_shown_from_the_start_on_request(tmp_path: Path, capsys
 def test_an_event_is_shown_when_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "relay.log"
     path.write_text(JOINED)
-    command = [sys.executable, "-m", "eosctl", "logs", "watch", str(path), "--interval-ms", "20", "--jsonl", "--all"]
+    command = [sys.executable, "-m", "eosctl", "logs", "watch", str(path), "--interval", "20ms", "--jsonl", "--all"]
     with subprocess.Popen(
         [*command, "--from-start"], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
     ) as watch:

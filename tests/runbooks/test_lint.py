@@ -35,11 +35,11 @@ FENCE = "run: txn.fence, with: {transactional_id: a}, verify: {run: partitions, 
 FLAWS = {
     "unknown probe": (
         "  - {id: a, type: probe, say: A., run: nothing, next: verified}\n",
-        "There is no probe 'nothing'",
+        "Unknown probe 'nothing'",
     ),
     "unknown action": (
         LOOK + "  - {id: a, type: action, say: A., run: x, verify: {run: brokers, until: after.count > 0}}\n",
-        "There is no action 'x'",
+        "Unknown action 'x'",
     ),
     "unknown target": ("  - {id: a, type: probe, say: A., run: brokers, next: nowhere}\n", "There is no step nowhere"),
     "no end": (LOOK, "leads nowhere"),

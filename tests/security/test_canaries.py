@@ -88,7 +88,7 @@ FINDING_FORMATS = ("table", "wide", "json", "yaml", "sarif", "github", "markdown
         ("doctor", ".", "--logs", "app.log", "--report", "../out/report.html", "-o", "wide"),
         ("config", "diff", "producer.properties", "application.yaml", "-o", "json"),
         ("config", "fix", "producer.properties"),
-        ("config", "upgrade", "--from", "3.9", "--to", "4.3", "."),
+        ("config", "upgrade", "--from-version", "3.9", "--to-version", "4.3", "."),
         *(("logs", "report", "app.log", "-o", output) for output in ("table", "json", "html", "markdown")),
         ("logs", "exceptions", "app.log", "-o", "json"),
         ("--debug", "doctor", "--snapshot", "producer.properties"),

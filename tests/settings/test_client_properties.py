@@ -150,6 +150,15 @@ def test_what_is_no_address_is_refused(text: str) -> None:
         parse_endpoints(text, "-b")
 
 
+def test_a_typed_address_has_the_port_of_kafka_by_default() -> None:
+    typed = resolve_client({}, bootstrap="localhost,[::1],b:1").config
+    assert typed.bootstrap == (Endpoint("localhost", 9092), Endpoint("::1", 9092), Endpoint("b", 1))
+    of_environment = resolve_client({"EOSCTL_BOOTSTRAP_SERVERS": "localhost"}).config
+    assert of_environment.bootstrap == (Endpoint("localhost", 9092),)
+    with pytest.raises(ConfigFileError):
+        resolve_client({}, overrides=["bootstrap.servers=localhost"])
+
+
 def test_an_override_without_equals_sign_is_refused_unseen() -> None:
     with pytest.raises(UsageError) as caught:
         resolve_client({}, bootstrap="b:1", overrides=["client.id=a", "hunter2"])

@@ -42,7 +42,7 @@ import org.apache.kafka.streams.state.Stores;
  * <li>nothing outside of Kafka is changed while a record is processed: that would be done again after an abort.
  * </ul>
  *
- * <p>Check it: eosctl verify dlq --input orders --output invoices --dlq rejected --groups pricing --yes
+ * <p>Check it: eosctl verify dlq --read orders --write invoices --dlq rejected --group pricing --yes
  */
 public final class ExactlyOnceStreams {
     static final String STORE = "invoice-numbers";

@@ -50,7 +50,7 @@ def settings_gone_in_next_release(case: Case) -> Iterator[Problem]:
         inter.broker.protocol.version=3.5 left behind by the last upgrade.
 
     Fix:
-        eosctl config upgrade --from 3.9 --to 4.0 server.properties shows what comes in their place.
+        eosctl config upgrade --from-version 3.9 --to-version 4.0 server.properties shows what comes in their place.
 
     Verify:
         eosctl check run EOS-UPG-003 passes.

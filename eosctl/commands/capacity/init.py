@@ -32,7 +32,7 @@ def init_workload(
     transaction_timeout: Annotated[
         str | None, typer.Option("--transaction-timeout", metavar="DURATION", help="Transaction timeout, e.g. '60 s'.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, typer.Option("--replace", help="Replace an existing file.")] = False,
 ) -> None:
     """Write a workload file.
 
@@ -43,7 +43,7 @@ def init_workload(
         eosctl capacity init pipeline.yaml --kind streams --rate 10000/s --value '1 KiB'
     """
     if path.exists() and not force:
-        raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --force.")
+        raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --replace.")
     chosen = kind or ApplicationKind(_ask(f"Kind ({', '.join(ApplicationKind)})", None, "--kind"))
     answers = {
         "cluster.brokers": _ask("Brokers", brokers, "--brokers"),

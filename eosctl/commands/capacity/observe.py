@@ -24,7 +24,7 @@ _saved = partial(typer.Option, rich_help_panel=SAVED)
 def observe(
     invocation: Invocation,
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Workload file to write.")] = Path("workload.yaml"),
-    interval_ms: Annotated[int, _duration("--interval", help="Time to watch.")] = "10s",  # type: ignore[assignment]
+    interval_ms: Annotated[int, _duration("--duration", help="Time to watch.")] = "10s",  # type: ignore[assignment]
     metrics: Annotated[
         list[str] | None,
         _metrics(
@@ -47,7 +47,7 @@ def observe(
     value: Annotated[
         str | None, _saved("--value", metavar="SIZE", help="Average size of a record, e.g. '1 KiB'.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, typer.Option("--replace", help="Replace an existing file.")] = False,
     *,
     cluster: ClusterOptions,
 ) -> None:
@@ -58,11 +58,11 @@ def observe(
     Disks, network, and commit intervals cannot be observed and must be added by hand.
 
     Examples:
-        eosctl capacity observe -b kafka-1:9092 --interval 60s
+        eosctl capacity observe -b kafka-1:9092 --duration 60s
         eosctl capacity observe workload.yaml --metrics http://broker-1:9404/metrics
     """
     if path.exists() and not force:
-        raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --force.")
+        raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --replace.")
     request = ObserveRequest(
         path.stem,
         cluster.connection,

@@ -25,8 +25,8 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and 
 def upgrade(
     invocation: Invocation,
     paths: Paths,
-    old: Annotated[str, typer.Option("--from", metavar="VERSION", help="Current release, e.g. 3.9.")],
-    new: Annotated[str, typer.Option("--to", metavar="VERSION", help="Target release, e.g. 4.3.")],
+    old: Annotated[str, typer.Option("--from-version", metavar="VERSION", help="Current release, e.g. 3.9.")],
+    new: Annotated[str, typer.Option("--to-version", metavar="VERSION", help="Target release, e.g. 4.3.")],
     result: ResultOptions,
 ) -> None:
     """Show what an upgrade changes for configurations.
@@ -35,8 +35,8 @@ def upgrade(
     setting is rejected or loses its effect, 2 a file is malformed, 3 a setting is rejected or loses its effect.
 
     Examples:
-        eosctl config upgrade conf/ --from 3.9 --to 4.3
-        eosctl config upgrade server.properties --from 3.5 --to 4.3 -o json
+        eosctl config upgrade conf/ --from-version 3.9 --to-version 4.3
+        eosctl config upgrade server.properties --from-version 3.5 --to-version 4.3 -o json
     """
     changes, exit_code = perform(plan_configuration_upgrade, UpgradeRequest(tuple(paths), old, new), invocation)
     text = render_upgrade(changes, invocation.now_ms(), result.output, invocation.style())

@@ -38,9 +38,9 @@ def diff(
     left: Annotated[Path, typer.Argument(metavar="A", help="First configuration file.", exists=True, dir_okay=False)],
     right: Annotated[Path, typer.Argument(metavar="B", help="Second configuration file.", exists=True, dir_okay=False)],
     left_version: Annotated[
-        str | None, typer.Option("--from", metavar="VERSION", help="Release of A: Kafka's or librdkafka's.")
+        str | None, typer.Option("--from-version", metavar="VERSION", help="Release of A: Kafka's or librdkafka's.")
     ] = None,
-    right_version: Annotated[str | None, typer.Option("--to", metavar="VERSION", help="Release of B.")] = None,
+    right_version: Annotated[str | None, typer.Option("--to-version", metavar="VERSION", help="Release of B.")] = None,
     *,
     result: ResultOptions,
 ) -> None:
@@ -50,7 +50,7 @@ def diff(
 
     Examples:
         eosctl config diff staging.properties production.properties
-        eosctl config diff old.properties new.properties --from 3.9 --to 4.3
+        eosctl config diff old.properties new.properties --from-version 3.9 --to-version 4.3
     """
     found = compare_files(Side(left, left_version), Side(right, right_version), Callbacks(invocation.now_ms, note))
     text = render_differences(found, invocation.now_ms(), result.output, invocation.style())

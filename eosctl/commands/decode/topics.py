@@ -44,10 +44,10 @@ class RecordsOptions(NamedTuple):
 
 def decode_txn_log(
     files: Files,
-    transactional_id: Annotated[str | None, _filter("--transactional-id", help="Only this transactional id.")] = None,
+    transactional_id: Annotated[str | None, _filter("--transactional-id", help="Transactional id to show.")] = None,
     history: Annotated[
         str | None,
-        typer.Option("--history", metavar="ID", help="Transactional id whose states and their durations are shown."),
+        typer.Option("--states-of", metavar="ID", help="Transactional id whose states and their durations are shown."),
     ] = None,
     producer_ids: ProducerIds = None,
     *,
@@ -60,7 +60,7 @@ def decode_txn_log(
 
     Examples:
         eosctl decode txn-log data/
-        eosctl decode txn-log data/ --history payment-service
+        eosctl decode txn-log data/ --states-of payment-service
     """
     wanted, chosen = transactional_id if history is None else history, frozenset(producer_ids or ())
     row = transaction_rows(wanted, chosen, timed=history is not None)
@@ -71,7 +71,7 @@ def decode_txn_log(
 
 def decode_offsets(
     files: Files,
-    group: Annotated[str | None, _filter("--group", help="Only this group.")] = None,
+    group: Annotated[str | None, _filter("--group", metavar="GROUP", help="Group to show.")] = None,
     *,
     records: RecordsOptions,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
@@ -92,7 +92,7 @@ def decode_offsets(
 def decode_metadata_log(
     files: Files,
     types: Annotated[
-        list[str] | None, _filter("--type", metavar="RECORD", help="Only this type of record; repeatable.")
+        list[str] | None, _filter("--type", metavar="RECORD", help="Type of record to show; repeatable.")
     ] = None,
     *,
     records: RecordsOptions,

@@ -10,12 +10,20 @@ import typer
 
 from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.logs.options import READING, Places, TopicsOptions, Zone
+from eosctl.commands.options import parse_duration_ms
 from eosctl.render.logs.watch import render_event
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.follow_logs import FollowRequest, follow_logs
 
 FOLLOWING: Final = "Following"
 _following = partial(typer.Option, rich_help_panel=FOLLOWING)
+
+
+def _parse_time_ms(text: str) -> int:
+    return 0 if text in ("0", "0s") else parse_duration_ms(text)
+
+
+_time = partial(_following, metavar="DURATION", parser=_parse_time_ms)
 
 
 def watch_logs(
@@ -27,12 +35,10 @@ def watch_logs(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show benign events as well.", rich_help_panel=READING)] = False,
     from_start: Annotated[bool, _following("--from-start", help="Start with the existing content.")] = False,
-    interval_ms: Annotated[int, _following("--interval-ms", min=10, help="Milliseconds between two readings.")] = 100,
-    idle_ms: Annotated[
-        int, _following("--idle-ms", min=0, help="Milliseconds without new lines after which an event is complete.")
-    ] = 250,
-    seconds: Annotated[
-        float | None, _following("--for", metavar="SECONDS", min=0, help="Time to run; unlimited by default.")
+    interval_ms: Annotated[int, _time("--interval", help="Time between two readings.")] = "100ms",  # type: ignore[assignment]
+    idle_ms: Annotated[int, _time("--idle", help="Time without new lines after which an event is complete.")] = "250ms",  # type: ignore[assignment]
+    duration_ms: Annotated[
+        int | None, _time("--duration", help="Time to run; 0s reads what is there; unlimited by default.")
     ] = None,
     *,
     topics: TopicsOptions,
@@ -41,7 +47,7 @@ def watch_logs(
     """Follow logs and show relevant events as they are written.
 
     Rotated and truncated files are followed. A log topic (kafka://HOST:PORT/TOPIC) is followed like a file. Runs until
-    it is interrupted, or for the time of --for.
+    it is interrupted, or for the time of --duration.
 
     Exit codes: 0 the time is over, 2 bad input, 130 interrupted.
 
@@ -50,6 +56,7 @@ def watch_logs(
         eosctl logs watch server.log --category PRODUCER_FENCED --jsonl
     """
     shown = (tuple(category or ()), every, from_start)
+    seconds = None if duration_ms is None else duration_ms / 1000
     request = FollowRequest(tuple(paths), topics.connection(paths), zone, *shown, interval_ms, idle_ms, seconds)
     style = invocation.style()
     for events in follow_logs(request, Callbacks(invocation.now_ms, note)):

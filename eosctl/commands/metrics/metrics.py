@@ -21,7 +21,8 @@ def list_all(
         str | None, typer.Option("--component", metavar="|".join(COMPONENTS), help="Program whose metrics are listed.")
     ] = None,
     kafka: Annotated[
-        str | None, typer.Option("--kafka", metavar="VERSION", help="Release whose metrics are listed, e.g. 3.9.2.")
+        str | None,
+        typer.Option("--kafka-version", metavar="VERSION", help="Release whose metrics are listed, e.g. 3.9.2."),
     ] = None,
     missing: Annotated[bool, typer.Option("--missing", help="List often quoted names that no release has.")] = False,
     *,
@@ -34,7 +35,7 @@ def list_all(
 
     Examples:
         eosctl metrics list
-        eosctl metrics list --component broker --kafka 3.9.2
+        eosctl metrics list --component broker --kafka-version 3.9.2
         eosctl metrics list --missing
     """
     if missing and (component or kafka):

@@ -8,21 +8,21 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.sandbox.options import Name
+from eosctl.commands.sandbox.options import AnyName
 from eosctl.errors import UsageError
 from eosctl.services.sandbox_access import environment_of
-from eosctl.services.sandboxes import DEFAULT_NAME, require_sandbox
+from eosctl.services.sandboxes import require_sandbox
 
 
 def execute(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="Program and its arguments.")],
-    name: Name = DEFAULT_NAME,
+    name: AnyName = None,
 ) -> None:
     """Run a program with the address of a sandbox.
 
     Sets BOOTSTRAP_SERVERS, KAFKA_BOOTSTRAP_SERVERS, and EOSCTL_BOOTSTRAP_SERVERS. A secured sandbox also sets its
     client file (KAFKA_CLIENT_CONFIG, EOSCTL_COMMAND_CONFIG) and the login of its administrator (KAFKA_SASL_USERNAME and
-    others). The exit code is the program's.
+    others). The exit code is the program's. Without --name, the only running sandbox is used.
 
     Examples:
         eosctl sandbox exec -- eosctl doctor

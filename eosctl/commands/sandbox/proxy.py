@@ -35,13 +35,13 @@ def proxy(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")] = 0,
-    duration: Annotated[int | None, _duration("--for", help="Time to run; unlimited by default.")] = None,
+    duration: Annotated[int | None, _duration("--duration", help="Time to run; unlimited by default.")] = None,
 ) -> None:
     """Run a faulty proxy between clients and a cluster.
 
     The proxy prints the address for clients and routes them to every broker. It can delay, drop, duplicate, and reorder
     requests, disconnect clients, and hold back EndTxn or Produce requests, see eosctl sandbox fault --kinds. The
-    cluster must be on this machine and use plaintext. Runs until Ctrl-C, or for the time of --for.
+    cluster must be on this machine and use plaintext. Runs until Ctrl-C, or for the time of --duration.
 
     Examples:
         eosctl sandbox proxy --fault 'delay ms=200'

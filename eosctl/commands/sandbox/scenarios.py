@@ -41,7 +41,7 @@ def scenario(
         EngineChoice, typer.Option("--engine", help="Cluster: a sandbox on virtual time, or real Kafka.")
     ] = EngineChoice.SANDBOX,
     seed: Seed = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Print each step when it is done.")] = False,
+    watch: Annotated[bool, typer.Option("--steps", help="Print each step when it is done.")] = False,
     *,
     result: ResultOptions,
 ) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from eosctl.commands.emit import emit
 from eosctl.commands.invocation import Invocation
-from eosctl.commands.options import ResultOptions
+from eosctl.commands.options import ResultOptions, parse_duration_ms
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.live import show_live
@@ -22,7 +22,9 @@ def show_sandboxes(
     invocation: Invocation,
     name: Annotated[str | None, typer.Option("--name", help="Sandbox to show in detail.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Redraw the page of one sandbox continuously.")] = False,
-    interval: Annotated[float, typer.Option("--interval", min=0.1, help="Seconds between two pages.")] = 1.0,
+    interval_ms: Annotated[
+        int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Time between two readings.")
+    ] = "1s",  # type: ignore[assignment]
     *,
     result: ResultOptions,
 ) -> None:
@@ -48,7 +50,7 @@ def show_sandboxes(
                 inspect_sandbox(watched), style._replace(fold=True), everything=everything, height=height
             )
 
-        show_live(draw, invocation.style, interval)
+        show_live(draw, invocation.style, interval_ms / 1000)
         return
     if name is not None and result.output in FOR_PEOPLE:
         emit(render_status(inspect_sandbox(name), invocation.style(), everything=everything), result)

@@ -95,7 +95,7 @@ def start(
     kafka: Annotated[
         str | None,
         _real_kafka(
-            "--kafka",
+            "--kafka-version",
             metavar="VERSION",
             help="Release for --engine apache, 3.3 to 4.4, e.g. 3.9.2; 4.4.0 by default.",
         ),

@@ -20,7 +20,7 @@ def describe_transactions(
     ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="Transactional ids to describe.")],
     evidence: EvidenceOptions,
     history: Annotated[
-        int, typer.Option("--history", min=0, help="Number of records of the transaction log to show.")
+        int, typer.Option("--last", min=0, help="Number of records of the transaction log to show.")
     ] = 20,
     *,
     result: ResultOptions,
@@ -33,7 +33,7 @@ def describe_transactions(
 
     Examples:
         eosctl txn describe payment-service -b kafka-1:9092
-        eosctl txn describe payments-a payments-b -b kafka-1:9092 --history 50
+        eosctl txn describe payments-a payments-b -b kafka-1:9092 --last 50
     """
     connection, snapshot_file = evidence.cluster.connection, evidence.snapshot
     request = transactions.LivesRequest(tuple(ids), connection, snapshot_file, history, require_complete)

@@ -33,7 +33,8 @@ def list_transactions(
         ),
     ] = None,
     pattern: Annotated[
-        str | None, _filter("--pattern", metavar="REGEX", help="Regular expression that ids must match.")
+        str | None,
+        _filter("--transactional-id-pattern", metavar="REGEX", help="Regular expression that ids must match."),
     ] = None,
     open_only: Annotated[bool, _filter("--open", help="Show only open transactions.")] = False,
     *,

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from eosctl.commands.confirmation import can_ask, read_line
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
-from eosctl.commands.gate import GateOfVerdict, WriteBaseline
-from eosctl.commands.invocation import Invocation, note, remember_output
-from eosctl.commands.options import OUTPUT, ClusterOptions, Header, OutputFile, parse_duration_ms
+from eosctl.commands.gate import GateOfVerdict
+from eosctl.commands.invocation import Invocation, note
+from eosctl.commands.options import OUTPUT, ClusterOptions, parse_duration_ms
 from eosctl.commands.session import callbacks
-from eosctl.render.formats import FindingFormat
 from eosctl.render.verify.application import render_app
 from eosctl.services.connection import Connection
 from eosctl.services.gate_options import GateOptions
@@ -31,19 +30,19 @@ _inputs = partial(typer.Option, rich_help_panel=INPUTS)
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
 _topics = partial(typer.Option, rich_help_panel=TOPICS)
 
-Input = Annotated[str, _topics("--input", metavar="TOPIC", help="Topic that the application reads.")]
-Outputs = Annotated[str, _topics("--output", metavar="TOPIC", help="Topic that the application writes.")]
+Input = Annotated[str, _topics("--read", metavar="TOPIC", help="Topic that the application reads.")]
+Outputs = Annotated[str, _topics("--write", metavar="TOPIC", help="Topic that the application writes.")]
 Groups = Annotated[
-    list[str] | None, _topics("--groups", metavar="GROUP", help="Group whose offsets are watched; repeatable.")
+    list[str] | None, _topics("--group", metavar="GROUP", help="Group whose offsets are watched; repeatable.")
 ]
 Mapping = Annotated[
     str,
     _topics("--mapping", metavar="EXPRESSION", help="Number of outputs of an input: 1, 3, or e.g. 'number % 10 != 0'."),
 ]
 Unordered = Annotated[bool, _topics("--unordered", help="Accept any order of outputs with the same key.")]
-Count = Annotated[int, _inputs("--count", min=1, max=10_000_000, help="Number of inputs.")]
+Count = Annotated[int, _inputs("--inputs", min=1, max=10_000_000, help="Number of inputs.")]
 Rate = Annotated[float, _inputs("--rate", min=0.01, max=100_000, help="Inputs per second.")]
-Keys = Annotated[int, _inputs("--keys", min=1, max=1_000_000, help="Number of distinct keys.")]
+Keys = Annotated[int, _inputs("--key-count", min=1, max=1_000_000, help="Number of distinct keys.")]
 AbortShare = Annotated[
     float,
     _inputs(
@@ -76,10 +75,6 @@ PoisonShare = Annotated[
     float, _inputs("--poison-share", min=0.0, max=1.0, help="Share of inputs that cannot be handled.")
 ]
 DeadLetters = Annotated[str, _topics("--dlq", metavar="TOPIC", help="Dead-letter topic.")]
-#: ``--output`` is what an application writes to.
-ResultFormat = Annotated[
-    FindingFormat, _output("-o", "--format", callback=remember_output, help="Format of the result.")
-]
 
 
 class WorkOptions(NamedTuple):
@@ -102,15 +97,6 @@ class WorkOptions(NamedTuple):
         """Return the test of the application, without dead letters."""
         given = self._asdict() | {"groups": tuple(self.groups or ())}
         return AppRequest(is_ordered=not given.pop("unordered"), connection=connection, gate=gate, **given)
-
-
-class AppResultOptions(NamedTuple):
-    """The options for the format and the files of the result; ``--output`` is what the application writes to."""
-
-    output: ResultFormat = FindingFormat.TABLE
-    header: Header = None
-    output_file: OutputFile = None
-    write_baseline: WriteBaseline = None
 
 
 class ConsentOptions(NamedTuple):
@@ -138,7 +124,7 @@ class TestOptions(NamedTuple):
     work: WorkOptions
     cluster: ClusterOptions
     consent: ConsentOptions
-    result: AppResultOptions
+    result: FindingResultOptions
     gate: GateOfVerdict
 
     @property
@@ -153,7 +139,7 @@ class TestOptions(NamedTuple):
         if tested is None:
             return
         item = app_item(tested.plan, tested.report, tested.cluster_id, time_text(tested.began_at_ms))
-        result = FindingResultOptions(*self.result)
+        result = self.result
         text = render_app(item, tested.judged, result.output, invocation.style(), result.header)
         write_judged(tested.judged, text, result)
 
@@ -166,8 +152,8 @@ def verify_app(invocation: Invocation, test: TestOptions) -> None:
     input, 3 anomalies, 4 inconclusive.
 
     Examples:
-        eosctl verify app --input orders --output invoices --groups billing -b kafka-1:9092
-        eosctl verify app --input orders --output invoices --count 10000 --yes -b kafka-1:9092
+        eosctl verify app --read orders --write invoices --group billing -b kafka-1:9092
+        eosctl verify app --read orders --write invoices --inputs 10000 --yes -b kafka-1:9092
     """
     test.run(test.request, invocation)
 
@@ -185,7 +171,7 @@ def verify_dlq(
     topic exactly once, and nothing else may. The exit codes are those of verify app.
 
     Examples:
-        eosctl verify dlq --input orders --output invoices --dlq orders-dlq -b kafka-1:9092
+        eosctl verify dlq --read orders --write invoices --dlq orders-dlq -b kafka-1:9092
     """
     request = replace(test.request, dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share)
     test.run(request, invocation)

@@ -171,7 +171,7 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
     "hanging-transaction": Consequence(
         "Readers of committed data never pass its first offset; compaction stops there too.",
         "It stays open: no coordinator knows that it should end.",
-        "First find out how it was decided: eosctl decode txn-log --history ID, and the partitions' other markers. "
+        "First find out how it was decided: eosctl decode txn-log --states-of ID, and the partitions' other markers. "
         "What was committed must get a COMMIT marker: aborting it would destroy committed data. What was aborted, or "
         "never belonged to a transaction, can be aborted on the running cluster: eosctl txn abort.",
     ),

@@ -122,7 +122,7 @@ async def _places(client: Client, topic: str) -> tuple[TopicPartition, ...]:
     found = (await client.refresh_metadata([topic])).topic(topic)
     if found is None or found.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or not found.partitions:
         raise UsageError(
-            f"There is no topic {topic}.", "It must exist before the test.", "Create it, or mend the name."
+            f"Unknown topic {topic!r}.", "It must exist before the test.", "Create it, or correct the name."
         )
     return tuple(partition.partition for partition in found.partitions)
 

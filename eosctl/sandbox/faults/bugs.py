@@ -99,7 +99,7 @@ def find_bug(name: str, release: str) -> KnownBug:
     """
     bug = next((bug for bug in BUGS if bug.name == name.lower()), None)
     if bug is None:
-        raise unknown_name("switch for a bug", name, (bug.name for bug in BUGS), "See eosctl bugs")
+        raise unknown_name("bug", name, (bug.name for bug in BUGS), "See eosctl bugs")
     if release not in bug.releases:
         raise UsageError(
             f"A broker that behaves as {release} cannot have {bug.name}.",

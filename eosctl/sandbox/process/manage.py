@@ -169,8 +169,8 @@ def require(name: str) -> RunningSandbox:
     found = find(name)
     if found is None:
         others = [other.sandbox.name for other in find_all() if other.running]
-        why = f"Running: {', '.join(others)}." if others else "None is running."
-        raise UsageError(f"There is no sandbox named {name!r}.", why, "Start one with: eosctl sandbox up")
+        why = f"Running: {', '.join(others)}." if others else "No sandbox is running."
+        raise UsageError(f"Unknown sandbox {name!r}.", why, "Start one with: eosctl sandbox up")
     if not found.running:
         raise UsageError(
             f"The sandbox {name!r} is not running any more; its process {found.sandbox.pid} is gone.",

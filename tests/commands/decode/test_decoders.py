@@ -128,12 +128,12 @@ def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 
 
 def test_the_life_of_a_transactional_id(capsys: pytest.CaptureFixture[str]) -> None:
-    ran = run(capsys, "decode", "txn-log", TRANSACTIONS, "--history", "open-dev", "-o", "json")
+    ran = run(capsys, "decode", "txn-log", TRANSACTIONS, "--states-of", "open-dev", "-o", "json")
     steps = objects(ran)
     assert [step["state"] for step in steps] == ["Empty", "Ongoing", "Ongoing"]
     assert steps[-1]["partitions"] == ["transfers-0", "__consumer_offsets-1"]
     assert steps[1]["after"] == "13 ms"
-    table = run(capsys, "decode", "txn-log", TRANSACTIONS, "--history", "open-dev")
+    table = run(capsys, "decode", "txn-log", TRANSACTIONS, "--states-of", "open-dev")
     assert "Ongoing" in table.out
     assert table.code == 0
 

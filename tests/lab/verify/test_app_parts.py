@@ -114,11 +114,11 @@ def kafka() -> Iterator[SandboxThread]:
 
 
 def app(kafka: SandboxThread, *arguments: str) -> Done:
-    return eosctl("verify", "app", "-b", kafka.bootstrap, "--input", "t-in", "--output", "t-out", *arguments)
+    return eosctl("verify", "app", "-b", kafka.bootstrap, "--read", "t-in", "--write", "t-out", *arguments)
 
 
-def test_without_confirmation_the_plan_is_only_shown(kafka: SandboxThread) -> None:
-    done = app(kafka, "--count", "77")
+def test_without_consent_the_plan_is_shown_and_nothing_is_written(kafka: SandboxThread) -> None:
+    done = app(kafka, "--inputs", "77")
     assert (done.code, done.out) == (0, "")
     assert "plan: write 77 inputs to t-in" in done.err
     assert "such as: eosctl-" in done.err
@@ -127,7 +127,7 @@ def test_without_confirmation_the_plan_is_only_shown(kafka: SandboxThread) -> No
 
 def test_a_protected_profile_asks_for_the_topic(kafka: SandboxThread) -> None:
     assert eosctl("profile", "add", "live", "--protected", "--bootstrap-server", kafka.bootstrap).code == 0
-    done = eosctl("verify", "app", "--profile", "live", "--input", "t-in", "--output", "t-out", "--yes")
+    done = eosctl("verify", "app", "--profile", "live", "--read", "t-in", "--write", "t-out", "--yes")
     assert done.code == 2
     assert "--confirm t-in" in done.err
 
@@ -135,7 +135,7 @@ def test_a_protected_profile_asks_for_the_topic(kafka: SandboxThread) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--yes",), "There is no topic t-in"),
+        (("--yes",), "Unknown topic 't-in'"),
         (("--template", "no mark"), "--template has no {tag}"),
         (("--mapping", "import os"), "cannot be used"),
     ],
@@ -144,6 +144,6 @@ def test_what_cannot_be_tested_is_refused(kafka: SandboxThread, arguments: tuple
     done = app(kafka, *arguments)
     assert done.code == 2
     assert message in done.err
-    same = eosctl("verify", "app", "-b", kafka.bootstrap, "--input", "t", "--output", "t")
+    same = eosctl("verify", "app", "-b", kafka.bootstrap, "--read", "t", "--write", "t")
     assert same.code == 2
     assert "same topic" in same.err

@@ -44,8 +44,8 @@ def exercise(kafka: SandboxThread, kind: type[Right]) -> Done:
     settings = example.Settings(kafka.bootstrap, *topics, f"{name}-group", f"{name}-0")
     with running(kind, settings):
         return eosctl(
-            *("verify", "dlq", "-b", kafka.bootstrap, "--input", topics[0], "--output", topics[1], "--dlq", topics[2]),
-            *("--groups", settings.group_id, "--count", "150", "--rate", "150", "--abort-share", "0.2", "--seed", "3"),
+            *("verify", "dlq", "-b", kafka.bootstrap, "--read", topics[0], "--write", topics[1], "--dlq", topics[2]),
+            *("--group", settings.group_id, "--inputs", "150", "--rate", "150", "--abort-share", "0.2", "--seed", "3"),
             *("--poison-share", "0.2", "--settle", "60s", "--yes", "-o", "json"),
         )
 

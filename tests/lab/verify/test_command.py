@@ -216,4 +216,4 @@ def test_known_bugs_are_switched_in_a_cluster_of_its_own_alone(kafka: SandboxThr
     assert done.code == 0, done.err
     unknown = eosctl("verify", "run", "--engine", "embedded", "--brokers", "1", "--bug", "kafka-1", *QUICK)
     assert unknown.code == 2
-    assert "no switch for a bug 'kafka-1'" in unknown.err
+    assert "Unknown bug 'kafka-1'" in unknown.err

@@ -181,7 +181,7 @@ _INSTEAD: Final = {
             "Wait for the timeout, or end it through its coordinator: eosctl txn fence ID",
         ),
     ),
-    HangCause.IN_FLIGHT: ("It changed between two looks: it is being worked on.", "Look again: eosctl txn hanging"),
+    HangCause.IN_FLIGHT: ("It changed between two readings: it is being worked on.", "Look again: eosctl txn hanging"),
     **dict.fromkeys(
         (HangCause.UNDECIDED, HangCause.COORDINATOR_UNAVAILABLE),
         (

@@ -32,7 +32,7 @@ def plan_complete(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], ta
     """Plan the COMMIT marker of one hanging transaction.
 
     Args:
-        snapshot: The evidence, with two looks and the transaction log.
+        snapshot: The evidence, with two readings and the transaction log.
         verdicts: What ``analysis.hanging`` says of it.
         target: The transaction that the user means.
 

@@ -16,14 +16,14 @@ CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
 
 
 class CoordinatorView(msgspec.Struct, frozen=True):
-    """A pass's transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
+    """One reading's transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
 
     by_producer_id: Mapping[int, tuple[Transaction, ...]]
     by_transactional_id: Mapping[str, Transaction]
 
 
 def view_of(look: TransactionLook) -> CoordinatorView:
-    """Index a pass."""
+    """Index one reading."""
     by_producer_id: dict[int, tuple[Transaction, ...]] = {}
     for transaction in look.transactions:
         producer_id = transaction.producer_id

@@ -1,10 +1,10 @@
-"""Classification of hanging transactions: KIP-664's definition, made race-free by a second pass.
+"""Which open transactions hang, and why: KIP-664's definition, made race-free by a second reading.
 
-A pass queries the partition leaders first (L) and the coordinators second (C). One pass cannot distinguish a hanging
-transaction from one that ended between L and C. Two passes can: a transaction that leaders report with the same first
-offset and epoch in L1 and L2 was open in between, including the time of C1. The coordinator of a live transaction knows
-it, with the partition, from before its first record until after its marker. So a transaction that neither C1 nor C2
-knows will never end. No client timestamp is used.
+A look asks the partition leaders first (L) and the coordinators afterwards (C). One reading cannot tell a hanging
+transaction from one that ended between L and C. Two readings can: what a leader shows open with the same first offset and
+epoch in L1 and L2 was open all the time between, hence also when the coordinators were asked in C1. A transaction that
+is alive is known to its coordinator, with the partition, from before its first record until after its marker. So
+what C1 does not know, and C2 does not know either, nobody will ever end. No client timestamp takes part in this.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None 
     """Judge every transaction that is open at a partition leader.
 
     Args:
-        snapshot: Evidence with one or two passes; with one, a possible race is never called hanging.
+        snapshot: Evidence with one or two readings; with one, nothing that could be a race is called hanging.
         limits: Thresholds.
 
     Returns:
@@ -152,14 +152,14 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if scene.before is None or where_before is None:
         return _judge_one_look(sighting, now, owner, scene)
     if not was_open(sighting, where_before):
-        return _in_flight("It began between the two looks: it is being worked on.")
+        return _in_flight("It began between the two readings: it is being worked on.")
     before, _ = relate(sighting, scene.before, scene.unheard)
     if Relation.UNCLEAR in (before, now) and not {before, now} & OWNED:
         return _unclear(sighting, scene, owner)
     if now in ORPHANED and before in ORPHANED:
         return _hanging(sighting, now, owner, scene)
     if now in ORPHANED:
-        return _in_flight("Its coordinator ended it during the second look; a third look will not show it any more.")
+        return _in_flight("Its coordinator ended it during the second reading; a third look will not show it any more.")
     return _alive(sighting, now, owner, scene)
 
 
@@ -188,7 +188,7 @@ def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None
     if owner is not None and _ended_before_the_look(owner, scene):
         return _hanging(sighting, now, owner, scene)
     return _undecided(
-        "It was seen in one look only: it may have ended after the leader and before the coordinator was asked."
+        "It was seen in one reading only: it may have ended after the leader and before the coordinator was asked."
     )
 
 
@@ -209,7 +209,7 @@ def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, 
     if owner is None:
         explanation = (
             f"No coordinator knows producer id {sighting.state.producer_id}: its transactional id expired, got another "
-            "producer id, or was lost with the state log. Nobody is left to write a marker."
+            "producer id, or was lost with the state log. No coordinator will write its marker."
         )
         if scene.ids_may_be_hidden:
             confidence = Confidence.LIKELY
@@ -229,7 +229,7 @@ def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, 
             )
         explanation = (
             f"The coordinator has {owner.transactional_id} in state {owner.state} without this partition. The records "
-            f"{origin}. Nobody is left to write a marker."
+            f"{origin}. No coordinator will write its marker."
         )
     return _Ruling(HangStatus.HANGING, _CAUSES[relation], explanation, confidence)
 

@@ -101,7 +101,7 @@ def judge_transaction(
 
 
 def is_same_transaction(one: Transaction, other: Transaction | None) -> bool:
-    """Return whether two passes show the same transaction of an id."""
+    """Return whether two readings show one and the same transaction of an id."""
     return (
         other is not None
         and one.producer_id == other.producer_id

@@ -23,7 +23,7 @@ IDLE_STATES: Final = frozenset(
 
 
 class Relation(Enum):
-    """The relation of a pass's coordinators to a transaction that is open at a leader."""
+    """How one reading's coordinators stand to a transaction that is open on a leader."""
 
     UNKNOWN = "no transactional id has its producer id"
     NOT_IN_SET = "the coordinator's transaction does not hold the partition"
@@ -64,7 +64,7 @@ def was_open(sighting: Sighting, before: PartitionProducers) -> bool:
 
 
 def relate(sighting: Sighting, view: CoordinatorView, unheard: Sequence[str]) -> tuple[Relation, Transaction | None]:
-    """Compare a leader's open transaction with a pass's coordinators.
+    """Compare a sighting with one reading's coordinators.
 
     Args:
         sighting: The open transaction.

@@ -1,7 +1,8 @@
-"""Decide whether a second pass over transactions is needed.
+"""Whether one reading at transactions leaves a question that a second one would answer.
 
-A second pass distinguishes a race from a lasting state. If leaders list only transactions that a coordinator has as
-ongoing, no decision waits for its markers, and no timeout has passed, a second pass would give the same verdicts.
+A second reading tells a race from what stays. Where every leader shows nothing open but what a coordinator's ongoing
+transaction holds, no decision waits for its markers and no timeout has passed, there was no race and nothing to stay:
+the verdicts of a second reading would be the same.
 """
 
 from __future__ import annotations

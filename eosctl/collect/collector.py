@@ -189,7 +189,7 @@ async def _looks(
     gaps += first.gaps
     if not (leaves_doubt(first.value) or (first.gaps and _shows_open(first.value))):
         return (first.value,)
-    observer.progress("transactions, a second look")
+    observer.progress("transactions, a second reading")
     await asyncio.sleep(observer.second_look_after_ms / 1000)
     second = await look_at_transactions(
         reader, broker_ids, partitions, observer.now_ms, observer.query, before=first.value

@@ -59,7 +59,7 @@ def inspect_data_dirs(
         return Inspected(findings, partition_count, is_in_use(surveyed))
     if not is_in_use(surveyed) and before == [fingerprint_of(facts) for facts in surveyed]:
         return Inspected(findings, partition_count, False)
-    tell("a second look")
+    tell("a second reading")
     pause()
     again, partition_count = _look([survey_data_dir(facts.path) for facts in surveyed], read, tell)
     return Inspected(confirm(findings, again), partition_count, True)

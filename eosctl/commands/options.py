@@ -151,7 +151,7 @@ class EvidenceOptions(NamedTuple):
 
 
 class LooksOptions(NamedTuple):
-    """The options that name a cluster, or a snapshot of one, with the pause between two looks at transactions."""
+    """The options that name a cluster, or a snapshot of one, with the pause between two readings at transactions."""
 
     cluster: ClusterOptions
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK

@@ -53,6 +53,6 @@ def _impact(finding: Finding) -> str:
 def describe_looks(snapshot: ClusterSnapshot) -> str:
     """Say how many looks there were and how far apart."""
     if len(snapshot.looks) < 2:
-        return "one look"
+        return "one reading"
     gap_ms = snapshot.looks[-1].started_at_ms - snapshot.looks[0].finished_at_ms
-    return f"two looks, {duration_text(max(0, gap_ms))} apart"
+    return f"two readings, {duration_text(max(0, gap_ms))} apart"

@@ -21,7 +21,7 @@ class Standing(NamedTuple):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """One look, compared with the one before.
+    """One reading, compared with the one before.
 
     Attributes:
         at_ms: When, ms since the epoch.
@@ -44,7 +44,7 @@ SCORES_KEPT = 120
 
 
 def follow(before: Look | None, diagnosis: Diagnosis, groups: Sequence[FindingGroup], at_ms: int) -> Look:
-    """Return the look that a diagnosis makes after another look; at the first one nothing is new."""
+    """Return the look that a diagnosis makes after another reading; at the first one nothing is new."""
     known = {} if before is None else {one.group.cause.fingerprint: one for one in before.standing}
     first = before is None or before.diagnosis is None
     standing = tuple(

@@ -1,4 +1,4 @@
-"""Metric readings: values of one reading, values derived from several, and exported gauges."""
+"""What was read of metrics: values of one reading, values derived from several, and gauges to export."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Watched(NamedTuple):
 
 
 class MetricMoment(NamedTuple):
-    """A reading of all programs."""
+    """One reading at all programs."""
 
     at_ms: int
     program_count: int

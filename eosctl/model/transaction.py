@@ -96,9 +96,9 @@ class PartitionProducers(msgspec.Struct, frozen=True):
 class TransactionLook(msgspec.Struct, frozen=True):
     """One pass over all leaders and coordinators.
 
-    Leaders are queried before coordinators, so a transaction that ends in between is open at the leader and unknown to
-    the coordinator: two passes are needed to call it hanging. Times are the observer's clock in milliseconds since the
-    epoch.
+    The leaders are asked first and the coordinators afterwards, so a transaction that ends in between shows as
+    open on the leader and gone at the coordinator: two readings are needed to call it hanging. Times are the
+    observer's clock in ms since the epoch.
     """
 
     started_at_ms: int

@@ -55,7 +55,7 @@ class WatchedTransaction(msgspec.Struct, frozen=True):
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """One look: what is open, the oldest first, and how much the cluster hides from read_committed readers."""
+    """One reading: what is open, the oldest first, and how much the cluster hides from read_committed readers."""
 
     at_ms: int
     id_count: int

@@ -79,7 +79,7 @@ def _judge(snapshot: ClusterSnapshot, earlier: TransactionLook | None) -> tuple[
         return verdicts
     apart = classify_open_transactions(replace(snapshot, looks=(earlier, snapshot.looks[-1])))
     stalled = {_identity(verdict): verdict for verdict in apart if verdict.status is HangStatus.STALLED}
-    # The snapshot's own two looks lie too near each other to see that markers do not arrive.
+    # The snapshot's own two readings lie too near each other to see that markers do not arrive.
     return tuple(
         stalled.get(_identity(verdict), verdict) if verdict.status is HangStatus.OPEN else verdict
         for verdict in verdicts

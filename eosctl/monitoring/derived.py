@@ -1,4 +1,4 @@
-"""Values that no single bean has, from one look at all programs or from two: rates, ratios, backlogs, lags."""
+"""Values that no single bean has, from one reading at all programs or from two: rates, ratios, backlogs, lags."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def derive_values(looks: Looks, limits: Mapping[str, float] = MappingProxyType({
 
 
 def increases(looks: Looks, series: str, choose: Chooser) -> dict[tuple[str, Labels], float]:
-    """Return how fast each counter of a series grows, per second, by source and labels; none with one look.
+    """Return how fast each counter of a series grows, per second, by source and labels; none with one reading.
 
     A counter that fell belongs to a program that was started again: what it counted since then is its increase.
     """
@@ -66,13 +66,13 @@ def increases(looks: Looks, series: str, choose: Chooser) -> dict[tuple[str, Lab
 
 
 def increase_per_s(looks: Looks, series: str, choose: Chooser) -> float | None:
-    """Return how fast counters grow together, per second; None with one look, or where there are none."""
+    """Return how fast counters grow together, per second; None with one reading, or where there are none."""
     found = increases(looks, series, choose)
     return math.fsum(found.values()) if found else None
 
 
 def meter_rate(looks: Looks, bean: str, choose: Chooser) -> float | None:
-    """Return a Yammer meter's rate: between two looks, or from one the average of the last minute that Kafka keeps."""
+    """Return a Yammer meter's rate: between two readings, or from one the average of the last minute that Kafka keeps."""
     rate = increase_per_s(looks, f"{bean}_Count", choose)
     if rate is not None:
         return rate

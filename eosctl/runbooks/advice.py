@@ -54,7 +54,7 @@ def _command(finding: Finding, book: Runbook, bootstrap: str) -> Command:
         return Command(f"eosctl runbook show {book.id}", "the runbook and its inputs")
     inputs = [shlex.quote(f"{name}={value}") for name, value in found.items() if name in book.inputs]
     line = " ".join([f"eosctl runbook run {book.id} -b {bootstrap}", *(f"-i {one}" for one in inputs)])
-    return Command(line, "the runbook; it only looks and plans without --yes")
+    return Command(line, "guided repair; only reads and plans without --yes")
 
 
 def _inputs(finding: Finding) -> dict[str, str]:

@@ -35,7 +35,7 @@ def position_of(book: Runbook, entries: tuple[Entry, ...]) -> Position:
     """Read from a journal where a run goes on.
 
     A run that was cut off, blocked or failed goes on at the last step that looked at the cluster: what was done
-    meanwhile is seen there, and not done again. One that was cut off at a change first looks whether that is done.
+    meanwhile is seen there, and not done again. One that was cut off at a change first readings whether that is done.
 
     Raises:
         UsageError: The run has ended for good.

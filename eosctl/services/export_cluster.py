@@ -43,7 +43,7 @@ class ExportRequest(NamedTuple):
     Attributes:
         connection: The cluster.
         listen: Host and port where Prometheus scrapes.
-        interval_ms: The pause between two looks, in milliseconds.
+        interval_ms: The pause between two readings, in milliseconds.
         follows_transaction_log: Whether commits, aborts, and timeouts are counted too.
         second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
     """

@@ -77,7 +77,7 @@ def inspect_files(
     if not found.partition_count:
         raise UsageError("There is no partition directory.", "", "Name data directories, as in log.dirs.")
     if found.is_live:
-        callbacks.remark("a broker runs on these files: warnings and errors are those that two looks found")
+        callbacks.remark("a broker runs on these files: warnings and errors are those that two readings found")
     partitions = [path.name for facts in surveyed for path in facts.partitions]
     cluster_id = next((facts.cluster_id for facts in surveyed if facts.cluster_id), "")
     now_ms = callbacks.now_ms()

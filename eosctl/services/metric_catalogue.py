@@ -94,7 +94,7 @@ def why_absent(name: str) -> str:
     """Return why programs may lack a metric."""
     metric = next((one for one in load_metrics() if one.name == name), None)
     if metric is None:
-        return "It is derived: --over 10s takes the two looks that some values need."
+        return "It is derived: --over 10s takes the two readings that some values need."
     versions = [
         f"{word} {version_text(release)}"
         for word, release in (("since", metric.since), ("before", metric.until))

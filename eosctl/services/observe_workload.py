@@ -35,7 +35,7 @@ class ObserveRequest(NamedTuple):
     Attributes:
         name: The name of the workload.
         connection: The cluster.
-        interval_ms: The time between the two looks, in milliseconds.
+        interval_ms: The time between the two readings, in milliseconds.
         metrics: Addresses of the brokers' metrics.
         producers: With metrics: how many transactional producers there are.
         reads: With metrics: the topics that they read.

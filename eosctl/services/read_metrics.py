@@ -31,7 +31,7 @@ class MetricsRequest(NamedTuple):
         credentials: A properties file with ``username=`` and ``password=``, or ``token=``.
         timeout_ms: The maximum time for one program, in milliseconds.
         only: The metrics to show; all if empty.
-        over_ms: The time between two looks, for rates of now; None for one look.
+        over_ms: The time between two readings, for rates of now; None for one reading.
     """
 
     urls: tuple[str, ...]
@@ -97,7 +97,7 @@ def read_metrics_once(
     Args:
         request: The programs.
         callbacks: Called with warnings.
-        stopwatch: Makes the pause between two looks.
+        stopwatch: Makes the pause between two readings.
 
     Raises:
         UsageError: An address, a metric, or a limit is not known.
@@ -136,7 +136,7 @@ def watch_metrics(
 
     Args:
         request: The programs.
-        interval_ms: The pause between two looks, in milliseconds.
+        interval_ms: The pause between two readings, in milliseconds.
         count: The number of looks; None for no end.
         kept: How many earlier looks are shown with the newest one.
         show: Called after each look with the looks, the newest one last.
@@ -145,7 +145,7 @@ def watch_metrics(
 
     Raises:
         UsageError: An address or a limit is not known.
-        EosctlError: No program could be read at the first look; later, that is a gap.
+        EosctlError: No program could be read at the first reading; later, that is a gap.
     """
     limits = parse_limits(request.limits)
     reader = _Reader(request, callbacks)

@@ -37,7 +37,7 @@ class WatchRequest(msgspec.Struct, frozen=True):
         sources: Metrics of programs, read at each look.
         gate: What decides the exit code, from the last look.
         second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
-        interval_ms: The least pause between two looks, in milliseconds.
+        interval_ms: The least pause between two readings, in milliseconds.
         count: The number of looks; None until the process is interrupted.
     """
 
@@ -70,7 +70,7 @@ def watch_diagnosis(
 ) -> DiagnosisWatch:
     """Prepare to diagnose a cluster repeatedly.
 
-    A look that fails holds the error and the findings before it, and the next one is made; if the first look fails,
+    A look that fails holds the error and the findings before it, and the next one is made; if the first reading fails,
     the iterator raises `EosctlError`.
 
     Args:

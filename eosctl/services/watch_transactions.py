@@ -25,7 +25,7 @@ class TransactionWatchRequest(msgspec.Struct, frozen=True):
 
     Attributes:
         connection: The cluster.
-        interval_ms: The pause between two looks, in milliseconds.
+        interval_ms: The pause between two readings, in milliseconds.
         count: The number of looks; None until the process is interrupted.
         kept: The number of looks before the newest one that are kept for the course of values.
     """

@@ -156,7 +156,7 @@ def coordinator(world: World) -> tuple[Transaction, ...]:
 
 
 def observe(history: list[World], start: int, pauses: tuple[int, int, int]) -> ClusterSnapshot:
-    """Take two looks: leaders at one moment, the coordinator at a later one, twice."""
+    """Take two readings: leaders at one moment, the coordinator at a later one, twice."""
     moments = [start % len(history)]
     for pause in pauses:
         moments.append(min(moments[-1] + pause, len(history) - 1))

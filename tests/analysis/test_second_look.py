@@ -1,4 +1,4 @@
-"""When one look is enough, and that it then says what two would say."""
+"""When one reading is enough, and that it then says what two would say."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def told(directory: Path, *, second_look_after: str) -> set[tuple[str, str, int 
     """Return what fsck warns of; other tests leave things behind that it may well warn of."""
     done = eosctl("fsck", directory, "-o", "json", "--second-look-after", second_look_after)
     assert done.code in (0, 3), done.err
-    assert "two looks" in done.err, "the broker holds the directory's lock"
+    assert "two readings" in done.err, "the broker holds the directory's lock"
     items = [item for item in done.json["items"] if item["severity"] != "info"]
     return {(item["kind"], item["file"], item["offset"]) for item in items}
 

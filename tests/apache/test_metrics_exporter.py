@@ -160,7 +160,7 @@ def test_every_source_tells_the_same(
     with apache_running("4.3.1", tmp_path / "kafka", jvm_options=options) as engine:
         asyncio.run(one_transaction(engine.bootstrap))
         for _ in range(20):
-            # Beans of requests appear with their first request, perhaps between two looks.
+            # Beans of requests appear with their first request, perhaps between two readings.
             page = shown_by(f"http://127.0.0.1:{page_port}/metrics", through_http)
             bridge = shown_by(f"http://127.0.0.1:{bridge_port}/jolokia", through_http)
             jmx = shown_by(f"jmx://127.0.0.1:{jmx_port}", through_jmx)

@@ -1,3 +1,4 @@
+import gzip
 import json
 
 import jsonschema
@@ -39,6 +40,21 @@ def test_a_file_is_written_whole(tmp_path):
     save_snapshot(snapshot, path)
     assert load_snapshot(path) == snapshot
     assert [entry.name for entry in tmp_path.iterdir()] == ["evidence.json"]
+
+
+def test_a_compressed_file_is_read(tmp_path):
+    snapshot = ClusterSnapshot(captured_at_ms=1, cluster_id="c")
+    path = tmp_path / "evidence.json.gz"
+    path.write_bytes(gzip.compress(encode_snapshot(snapshot)))
+    assert load_snapshot(path) == snapshot
+
+
+@pytest.mark.parametrize("cut", [5, 30, -1])
+def test_a_truncated_compressed_file_is_refused(tmp_path, cut):
+    path = tmp_path / "evidence.json.gz"
+    path.write_bytes(gzip.compress(encode_snapshot(ClusterSnapshot(captured_at_ms=1, cluster_id="c")))[:cut])
+    with pytest.raises(ConfigFileError, match=f"Cannot read {path}"):
+        load_snapshot(path)
 
 
 @pytest.mark.parametrize(

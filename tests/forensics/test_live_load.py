@@ -36,7 +36,7 @@ from tests.lab.scenarios.stage.hanging import run_hanging
 
 SECONDS = float(os.environ.get("EOSCTL_LIVE_LOAD_S", "2"))
 SLOW_PRODUCERS = 12
-#: Longer than the half second between the two looks, far below any timeout.
+#: Longer than the half second between the two readings, far below any timeout.
 SLOW_S = (0.3, 2.0)
 #: A starved machine is not what is tested.
 PATIENT = ("--timeout", "3m", "-X", "request.timeout.ms=60000")

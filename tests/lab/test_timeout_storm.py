@@ -30,7 +30,7 @@ COUNT = 10_000
 PARTITIONS = 10
 STATE_PARTITIONS = 5
 TIMEOUT_MS = 900_000
-SCAN_MS = 10_000  # Kafka's own interval between two looks for timed-out transactions
+SCAN_MS = 10_000  # Kafka's own interval between two readings for timed-out transactions
 SETTINGS = {
     "transaction.state.log.num.partitions": str(STATE_PARTITIONS),
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": str(SCAN_MS),

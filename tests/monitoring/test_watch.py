@@ -1,4 +1,4 @@
-"""Derived values come of one look or two; `metrics watch` shows the worst program's, with their course."""
+"""Derived values come of one reading or two; `metrics watch` shows the worst program's, with their course."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a second look at the files of a running broker confirms.
+"""What a second reading at the files of a running broker confirms.
 
 Files are read one after the other while the broker writes them: a batch is half appended, a transaction begins after
-the coordinators' log was read, a segment is replaced by its compacted self. None of this is the same in a second look:
+the coordinators' log was read, a segment is replaced by its compacted self. None of this is the same in a second reading:
 the batch is whole, and what was open all the time between the looks must be in the coordinators' log by then.
 """
 
@@ -19,7 +19,7 @@ def is_suspicious(finding: FsckFinding) -> bool:
 
 
 def confirm(first: Iterable[FsckFinding], second: Iterable[FsckFinding]) -> list[FsckFinding]:
-    """Return what the second look found, without the warnings and errors that the first had not."""
+    """Return what the second reading found, without the warnings and errors that the first had not."""
     known = {_identity(finding) for finding in first if is_suspicious(finding)}
     return [finding for finding in second if not is_suspicious(finding) or _identity(finding) in known]
 

@@ -39,7 +39,7 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
 
     Why it matters for exactly-once:
         Without it a delayed Produce request that arrives after the end of its transaction is appended and opens a
-        transaction that nobody will end: the partition's last stable offset stops (EOS-TXN-001).
+        transaction that no coordinator will complete: the partition's last stable offset stops (EOS-TXN-001).
 
     Example:
         transaction.partition.verification.enable=false, left over from the workaround for KAFKA-16992.
@@ -61,7 +61,7 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
         cause=_source(disabled[0]),
         impact="A delayed Produce request can leave a hanging transaction on any partition these brokers lead.",
         evidence=tuple(found.evidence for found in disabled),
-        remedy=("Set it to true again; the change takes effect at once.",),
+        remedy=("Set it back to true. The change takes effect immediately.",),
         commands=(
             Command(
                 f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type brokers --entity-default "

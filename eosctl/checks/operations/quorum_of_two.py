@@ -62,7 +62,7 @@ def quorum_of_two(case: Case) -> Iterator[Problem]:
         resource=Resource("cluster", case.snapshot.cluster_id),
         message=problem[0],
         severity=problem[1],
-        impact="Without a controller no leader and no producer id can be had.",
+        impact="Without a controller, no partition leader is elected and no producer id is allocated.",
         evidence=(Evidence("voters", ", ".join(map(str, quorum.voters)) or "none", "DescribeQuorum"),),
         remedy=("Run three voters.",),
         commands=(Command(f"kafka-metadata-quorum.sh --bootstrap-server {case.bootstrap} describe --status"),),

@@ -116,28 +116,28 @@ def _problem(verdict: HangVerdict, case: Case) -> Problem:
     if command:
         commands = (Command(command, "prints the plan; add --yes to carry it out"),)
     if verdict.can_abort:
-        remedy = ("Abort it: one ABORT marker on this partition.",)
+        remedy = ("Abort it: write one ABORT marker to this partition.",)
     elif verdict.can_complete:
-        remedy = (f"Complete it: one COMMIT marker on this partition. Do not abort it: {verdict.abort_refusal}",)
+        remedy = (f"Complete it: write one COMMIT marker to this partition. Do not abort it: {verdict.abort_refusal}",)
     else:
         remedy = (f"Do not abort it: {verdict.abort_refusal}",)
     evidence = (*verdict.evidence, Evidence("observation", describe_looks(case.snapshot), "eosctl"))
     return Problem(
         resource=Resource("partition", where),
         message=(
-            f"Producer id {transaction.producer_id}{owner}, epoch {transaction.producer_epoch}, has had a transaction "
-            f"open on {where} since offset {transaction.first_offset}, and nobody will end it."
+            f"Producer id {transaction.producer_id}{owner}, epoch {transaction.producer_epoch}, has an open "
+            f"transaction on {where} (first offset {transaction.first_offset}) that no coordinator will complete."
         ),
         confidence=verdict.confidence,
         cause=verdict.explanation,
         impact=impact_text(verdict),
         evidence=evidence,
-        remedy=(*remedy, "Then find out how it came about, see the manual of this check."),
+        remedy=(*remedy, "Then find the cause: see the manual of this check."),
         commands=commands,
         verify=(
             Command(
                 f"eosctl txn hanging {bootstrap}",
-                f"{where} is gone and its last stable offset lies beyond {transaction.first_offset}",
+                f"{where} is gone and its last stable offset is past {transaction.first_offset}",
             ),
         ),
         incident=incident_of(verdict),

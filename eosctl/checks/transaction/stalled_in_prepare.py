@@ -34,7 +34,7 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Transactions in PrepareCommit or PrepareAbort. Markers take milliseconds, a leader election seconds; a
-        transaction that two looks show in the same Prepare state for longer, or whose Prepare record in
+        transaction that two readings show in the same Prepare state for longer, or whose Prepare record in
         __transaction_state is older, is stalled. The partitions that DescribeTransactions still lists are the ones
         without a marker.
 

@@ -65,7 +65,7 @@ def clients_without_second_protocol(case: Case) -> Iterator[Problem]:
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message=f"{count_text(len(old), 'transactional id')} of clients with the old transaction protocol.",
-            impact="A late request of such a client is kept out by partition verification alone.",
+            impact="Only partition verification rejects a late request of such a client.",
             evidence=(Evidence("old protocol", name_some("id", old), "__transaction_state"),),
             remedy=("Upgrade Java clients to 4.0 or later; keep transaction.partition.verification.enable=true.",),
             verify=(Command(f"eosctl check run EOS-UPG-002 -b {case.bootstrap}"),),

@@ -66,7 +66,7 @@ def show_watch(request: WatchRequest, output: FindingFormat, invocation: Invocat
     """Show each look of a watch, and return the exit code of the last one.
 
     Raises:
-        EosctlError: The first look failed.
+        EosctlError: The first reading failed.
     """
     # No progress: on a terminal its line would stand in the frame.
     watch = watch_diagnosis(request, Callbacks(invocation.now_ms, note))

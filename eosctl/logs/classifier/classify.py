@@ -69,7 +69,7 @@ class _Verdict(NamedTuple):
 
 
 class Classifier:
-    """Names records by a catalogue; keeps a bounded memory of verdicts, so that repeated texts cost one look-up."""
+    """Names records by a catalogue; keeps a bounded memory of verdicts, so that repeated texts cost one reading-up."""
 
     def __init__(self, catalogue: Catalogue | None = None) -> None:
         self._catalogue = catalogue or load_catalogue()

@@ -31,7 +31,7 @@ class WatchedFinding(msgspec.Struct, frozen=True):
 
 
 class LookItem(msgspec.Struct, frozen=True):
-    """One look as a line of JSON; ``gone`` are the fingerprints that the look before had."""
+    """One reading as a line of JSON; ``gone`` are the fingerprints that the look before had."""
 
     at: str
     grade: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -27,7 +28,8 @@ def render_text(report: FindingReport, style: Style = PLAIN, *, wide: bool = Fal
     Args:
         report: The report.
         style: Width and colour.
-        wide: All evidence, fingerprints, passed checks by title, and the gaps one by one.
+        wide: Show all evidence and fingerprints, information of a graded report in full, passed checks by title, and
+            the gaps one by one.
     """
     return render_page(list(_blocks(report, wide)), style)
 
@@ -36,7 +38,9 @@ def _blocks(report: FindingReport, wide: bool) -> Iterator[Block]:
     groups = report.groups
     yield from _head(report)
     yield from first_blocks(report.actions)
-    yield from _groups(groups, wide)
+    folded = tuple(group for group in groups if report.is_graded and not wide and _is_information(group))
+    yield from _groups(tuple(group for group in groups if group not in folded), wide)
+    yield from _information(folded)
     yield from _not_evaluated(report, wide)
     yield from suppressed_blocks(report.diagnosis)
     yield from _passed(report, wide)
@@ -81,6 +85,20 @@ def _groups(groups: tuple[FindingGroup, ...], wide: bool) -> Iterator[Block]:
         named = ", ".join(cause.resource.name for cause in causes[:SOURCES_SHOWN])
         more = f" and {len(causes) - SOURCES_SHOWN} more" if len(causes) > SOURCES_SHOWN else ""
         yield Line(f"{len(causes)} MORE OF {check_id}: {named}{more}; each with -o wide", TONES[causes[0].severity])
+
+
+def _is_information(group: FindingGroup) -> bool:
+    return all(one.severity is Severity.INFO for one in (group.cause, *group.symptoms))
+
+
+def _information(groups: tuple[FindingGroup, ...]) -> Iterator[Block]:
+    """Show information as one line each; ``-o wide`` and the manual of the check have the rest."""
+    if groups:
+        yield Line("")
+        yield Line("INFO  details: -o wide, or eosctl check explain ID", "dim")
+        for group in groups:
+            for one in (group.cause, *group.symptoms):
+                yield Line(f"  {one.check_id}  {one.message}", "dim")
 
 
 def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
@@ -143,14 +161,10 @@ def _not_evaluated(report: FindingReport, wide: bool) -> Iterator[Block]:
 
 
 def _inapplicable(results: list[CheckResult]) -> Iterator[Block]:
-    """Name the reasons, with the checks of each: many have the same."""
-    by_reason: dict[str, list[str]] = {}
-    for result in results:
-        by_reason.setdefault(result.reason, []).append(result.check_id)
-    for reason, check_ids in by_reason.items():
-        named = ", ".join(check_ids[:LIKE_SHOWN])
-        more = f" and {len(check_ids) - LIKE_SHOWN} more" if len(check_ids) > LIKE_SHOWN else ""
-        yield Line(f"  does not apply: {reason} ({named}{more})")
+    """Name the reasons on one line, with the number of checks for each."""
+    counts = Counter(result.reason.partition(" (eosctl")[0] for result in results)
+    reasons = "; ".join(f"{reason} ({count})" for reason, count in counts.most_common())
+    yield Line(f"  {count_text(len(results), 'check')} not applicable: {reasons}")
 
 
 def _passed(report: FindingReport, wide: bool) -> Iterator[Block]:
@@ -162,7 +176,7 @@ def _passed(report: FindingReport, wide: bool) -> Iterator[Block]:
         yield Line("PASSED", "bold")
         yield Grid(tuple((r.check_id, r.title) for r in passed), indent=2)
     else:
-        yield Line(f"PASSED  {', '.join(r.check_id for r in passed)}", "dim")
+        yield Line(f"PASSED  {count_text(len(passed), 'check')}, listed by -o wide", "dim")
 
 
 def _grade(report: FindingReport) -> Iterator[Block]:

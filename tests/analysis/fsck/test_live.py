@@ -106,7 +106,7 @@ def test_a_busy_cluster_is_clean_but_for_a_hanging_transaction(tmp_path: Path, t
         found = inspect(*directories, tell=work, pause=lambda: harness.advance(100))
         assert alarms(found) == []
         suspicious += found.is_live
-    assert suspicious, "one look alone would have raised no alarm either: the test shows nothing"
+    assert suspicious, "one reading alone would have raised no alarm either: the test shows nothing"
 
     below_tv2 = EosClient(harness, implicit=False)  # at TV2 the broker would ask for the batch's transaction
     answer = below_tv2.append(TopicPartition("orders", 0), stranger_batch(harness), "stranger")
@@ -135,7 +135,7 @@ def test_who_runs_on_a_directory_is_seen_and_told(copy: Path, capsys: pytest.Cap
         assert holder.stdout.readline() == b"held\n"
         assert is_in_use([survey_data_dir(copy)])
         ran = run(capsys, "fsck", copy)
-        assert (ran.code, "two looks" in ran.err) == (0, True)
+        assert (ran.code, "two readings" in ran.err) == (0, True)
     finally:
         holder.communicate(b"\n")
 

@@ -1,4 +1,4 @@
-"""A checklist from the first look to the signature."""
+"""A checklist from the first reading to the signature."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class TestSuppressions:
         ("text", "told"),
         [
             ("suppressions: [{id: EOS-CFG-001}]", "no reason"),
-            ("suppressions: [{id: all, reason: r}]", "no check 'all'"),
+            ("suppressions: [{id: all, reason: r}]", "Unknown check 'all'"),
             ("suppressions: [{id: EOS-CFG, reason: r}]", "no id"),
             ("suppressions: [{id: fsck/, reason: r}]", "no id"),
             ("suppressions: [{id: EOS-CFG-001, reason: r, expires: soon}]", "no day"),

@@ -138,7 +138,7 @@ def test_topics_can_be_kept() -> None:
 
 def test_a_topic_that_exists_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = VerifyPlan("v", 3, (Workload.APPENDS,), duration_ms=200)
-    # Twice the same topic: the second look finds it there.
+    # Twice the same topic: the second reading finds it there.
     monkeypatch.setattr(VerifyPlan, "topics", property(lambda self: ("v-appends",)))
     from eosctl.lab.verify import conduct
 

@@ -25,6 +25,8 @@ _LOGCLI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (\{[^}\n
 _LABEL: Final = re.compile(rb'\b(?:pod|container|app|job|service_name|unit|filename)="([^"]{1,253})"')
 _MONOTONIC: Final = re.compile(rb"\[ {0,10}\d{1,10}\.\d{3,6}\] (\S{1,253}) ([^\s:\[]{1,100})(?:\[\d+\])?: (.*)")
 _QUOTED: Final = re.compile(rb"> ?(.*)")
+_ROW: Final = re.compile(rb"\| *(\S.*?) *\|\s*$", re.DOTALL)
+_CELLS: Final = re.compile(rb" +\| +")
 _INDENT: Final = "indent"
 
 
@@ -91,6 +93,12 @@ def _quoted(line: bytes) -> Inner | None:
     return Inner("", found[1]) if found else None
 
 
+def _row(line: bytes) -> Inner | None:
+    """Rows of a table in Markdown, or of a console that prints one."""
+    found = _ROW.match(line)
+    return Inner("", _CELLS.sub(b" ", found[1])) if found else None
+
+
 PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("monotonic", _monotonic),
     ("heroku", _heroku),
@@ -100,6 +108,7 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("numbered", _numbered),
     ("host", _host),
     ("quoted", _quoted),
+    ("row", _row),
 )
 NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "kubetail", "grep", "host"})
 """Prefixes that name a service, a machine, or a file."""

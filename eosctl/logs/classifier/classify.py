@@ -13,6 +13,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalogue import Catalogue, Category, load_catalogue
+from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.classifier.mentions import counts_nothing, is_report
 from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
 from eosctl.logs.records.digits import TEXT_BLUR
@@ -143,10 +144,17 @@ class Classifier:
         return verdict
 
     def _judge(self, record: Record, text: str) -> _Verdict:
-        rule = next((rule for rule in self._rules if rule.matches(record, text)), None)
+        rule = next((rule for rule in self._rules if rule.matches(record, text)), None) or self._named(record, text)
         if rule is None and not record.rest and record.level not in ERROR_LEVELS:
             return _Verdict(None, (), ())
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
+
+    def _named(self, record: Record, text: str) -> _Rule | None:
+        """Return the rule of an error that an error record names in the words of a client."""
+        if record.level not in ERROR_LEVELS:
+            return None
+        category = category_of_error(text)
+        return next((rule for rule in self._rules if rule.category.id == category), None)
 
     def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[Span, ...]:
         spans: dict[str, Span] = {}

@@ -1,0 +1,69 @@
+"""Errors of Kafka as clients name them: by code, class, constant, or sentence; ``errors.toml`` says what each means."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from eosctl.logs.classifier.mentions import is_report
+
+_SHORTEST_TEXT: Final = 16
+"""A shorter sentence may be about anything."""
+_SENTENCE_END: Final = re.compile(r"\.(?:\s|$)")
+_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]\w*[a-z]\w*(?:Error|Exception)|Err[A-Z]\w+")
+_LOCAL: Final = re.compile(r"(?:\(|code=|\bERR_|\bRD_KAFKA_RESP_ERR_|\bLocal_)(_[A-Z]+(?:_[A-Z]+)*)\b")
+"""What librdkafka and its bindings write about an error of the client itself."""
+_WORD: Final = re.compile(r"\w")
+
+
+def category_of_error(text: str) -> str | None:
+    """Return the category of the error that a text names as a client does; None where it names none that matters."""
+    local = _LOCAL.search(text)
+    if local is not None and is_report(text, *local.span(1)) and (category := _categories().get(local[1])):
+        return category
+    return next((category for words, category in _known() if words in text and _is_reported(words, text)), None)
+
+
+@cache
+def _categories() -> dict[str, str]:
+    data = tomllib.loads(files("eosctl.logs.classifier").joinpath("errors.toml").read_text("utf-8"))
+    return {name: category for category, names in data.items() for name in names}
+
+
+@cache
+def _known() -> tuple[tuple[str, str], ...]:
+    """Return the words that clients have for errors with the categories of these, the longest first."""
+    categories = _categories()
+    text = files("eosctl.knowledge.reference").joinpath("client_errors.tsv").read_text("utf-8")
+    rows = [(*line.split("\t"), "")[:4] for line in text.splitlines()]
+    names = {code: name for client, code, name, _ in rows if client == "kafka"}
+    found: dict[str, str] = {}
+    for client, code, name, sentence in rows:
+        category = categories.get(names.get(code, name) if code else "") or categories.get(name)
+        if category:
+            for words in _words(client, name, sentence):
+                found.setdefault(words, category)
+    return tuple(sorted(found.items(), key=lambda item: (-len(item[0]), item[0])))
+
+
+def _words(client: str, name: str, sentence: str) -> Iterator[str]:
+    simple = name.rpartition(".")[2]
+    if _NAME.fullmatch(simple) or (client == "segmentio" and " " in simple):
+        yield simple
+    first = _SENTENCE_END.split(sentence.removeprefix("kafka server: "), maxsplit=1)[0].strip()
+    if len(first) >= _SHORTEST_TEXT:
+        yield first
+
+
+def _is_reported(words: str, text: str) -> bool:
+    """Whether words stand in a text by themselves, not in a longer name, and are said to have happened."""
+    start = text.find(words)
+    end = start + len(words)
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    if (_WORD.match(words) and _WORD.match(before)) or _WORD.match(behind):
+        return False
+    return is_report(text, start, end)

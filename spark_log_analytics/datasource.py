@@ -24,6 +24,7 @@ from eosctl.logs.scan import (
 from eosctl.logs.tail import (
     IDLE_MS,
     Position,
+    TailLossError,
     TailSplit,
     find_ends,
     from_json,
@@ -46,7 +47,8 @@ class LogsDataSource(DataSource):
     """Events of log files, as they are or while they are written.
 
     Options: ``path`` (several with commas), ``zone``; of a batch ``split_bytes``; of a stream ``idle_ms``: from when on
-    a file that is not written to has no event that may still grow.
+    a file that is not written to has no event that may still grow, and ``failOnDataLoss`` (true): whether files that
+    vanished before they were read end the query.
     """
 
     @classmethod
@@ -85,6 +87,7 @@ class _Options:
         self.paths = [Path(path.removeprefix("file://").strip()) for path in lowered["path"].split(",")]
         self.zone = ZoneInfo(lowered["zone"]) if "zone" in lowered else None
         self.split_bytes = int(lowered.get("split_bytes", SPLIT_BYTES))
+        self.fail_on_data_loss = lowered.get("failondataloss", "true").lower() != "false"
         self.idle_ms = int(lowered.get("idle_ms", IDLE_MS))
 
 
@@ -134,14 +137,22 @@ class _StreamReader(DataSourceStreamReader):
         return to_json(self._known)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        return [_Tail(part) for part in plan_tail(from_json(start), from_json(end), self._options.zone)]
+        plan = plan_tail(from_json(start), from_json(end), self._options.zone)
+        if plan.losses and self._options.fail_on_data_loss:
+            told = "; ".join(map(str, plan.losses))
+            raise TailLossError(f"{told}. Put the files back, or set failOnDataLoss=false to go on without them.")
+        return [_Tail(part) for part in plan.parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from eosctl.logs.classifier.classify import own_classifier
         from spark_log_analytics.workers import keep_loaded
 
         if isinstance(partition, _Tail):
-            yield from _batches(read_tail(partition.part, own_classifier()))
+            try:
+                yield from _batches(read_tail(partition.part, own_classifier()))
+            except TailLossError:
+                if self._options.fail_on_data_loss:
+                    raise
         keep_loaded()
 
 

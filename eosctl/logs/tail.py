@@ -1,11 +1,11 @@
 """How far logs that are being written can be read: offsets that stop where the last event may still grow.
 
-A position belongs to a file, not to its name: a renamed file is the same, a truncated or replaced one is new.
+A position belongs to content, not to a name: what was renamed, copied, compressed, or away for some time is not read
+again, and a truncated or replaced file is new.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import codec_of, count_newlines, read_head, read_window
 from eosctl.logs.files.sources import SourceFile, find_files, inspect_file
+from eosctl.logs.fingerprints import head_of, mark_before, marks_of
 from eosctl.logs.records.scanner import HeaderReader
 from eosctl.logs.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_split
 from eosctl.model.log_event import LogEvent
@@ -23,8 +24,9 @@ IDLE_MS: Final = 5_000
 """A file that nobody has written to for this long has no event that grows."""
 UNENDED_WAIT: Final = 4
 """How many times as long the end of a line is waited for: a writer's buffer may cut a line anywhere."""
-HEAD_BYTES: Final = 64
 LOOK_BACK_BYTES: Final = 1024 * 1024
+RETAINED_MS: Final = 7 * 86_400_000
+"""How long the position of a file that is away is kept: archives and other disks come back within this time."""
 
 
 class Position(NamedTuple):
@@ -32,15 +34,27 @@ class Position(NamedTuple):
 
     Attributes:
         path: Where the file was found.
-        offset: The first byte that has not been read.
+        offset: The first byte of its content that has not been read.
         line: The number of its line, from 0.
-        head: A hash of the file's first bytes, once there are enough of them; empty before.
+        head: A hash of the content's first bytes, once there are enough of them; empty before.
+        last: A hash of the bytes before the offset; empty at the start.
+        generation: How often other content has taken its place.
+        first: The offset from which this content is read: what was read of it under another identity is before.
+        first_line: The number of the line at ``first``.
+        disk_bytes: The size of a compressed file; 0 for a plain one.
+        gone_ms: Since when it has been away, ms since the epoch; 0 while it is there.
     """
 
     path: str
     offset: int
     line: int
     head: str
+    last: str = ""
+    generation: int = 0
+    first: int = 0
+    first_line: int = 0
+    disk_bytes: int = 0
+    gone_ms: int = 0
 
 
 class TailSplit(NamedTuple):
@@ -49,18 +63,43 @@ class TailSplit(NamedTuple):
     Attributes:
         split: A part of a file; the whole of it where parts cannot be read on their own.
         identity: The file's device and inode.
+        stop: The position to which it is read.
         first_offset: Events before this byte have been read.
         line: The number of the part's first line, from 0.
     """
 
     split: Split
     identity: str
+    stop: Position
     first_offset: int
     line: int
 
 
+class Loss(NamedTuple):
+    """Bytes that were to be read and that are nowhere any more."""
+
+    path: str
+    first_offset: int
+    end_offset: int
+
+    def __str__(self) -> str:
+        count = self.end_offset - self.first_offset
+        return f"{self.path} is gone, and {count} bytes of it (from offset {self.first_offset}) were not read"
+
+
+class TailPlan(NamedTuple):
+    """What to read, and what can no longer be read."""
+
+    parts: tuple[TailSplit, ...]
+    losses: tuple[Loss, ...]
+
+
+class TailLossError(Exception):
+    """A file went away after it was planned, and its content is not in any file next to it."""
+
+
 Positions = Mapping[str, Position]
-"""Positions by a file's identity: its device and inode."""
+"""Positions by a file's identity: its device and inode; those of content that was replaced have a suffix."""
 
 
 def find_ends(
@@ -79,64 +118,98 @@ def find_ends(
             of a line.
         now_ms: The clock.
     """
-    ends = {}
+    now = now_ms()
+    seen: dict[str, _File] = {}
     for path in find_files(paths):
+        if file := _look(path, now, idle_ms):
+            seen[file.identity] = file
+    ends: dict[str, Position] = {}
+    others: list[_File] = []
+    for identity, file in seen.items():
+        position = known.get(identity)
         try:
-            status = path.stat()
-            identity = f"{status.st_dev}:{status.st_ino}"
-            quiet_ms = now_ms() - status.st_mtime_ns // 1_000_000
-            idle = quiet_ms >= idle_ms and (
-                quiet_ms >= idle_ms * UNENDED_WAIT or _ends_with_newline(path, status.st_size)
-            )
-            position = _end_of(path, status.st_size, known.get(identity), idle=idle)
+            if position is not None and _goes_on(position, file):
+                ends[identity] = _advanced(position, file) or position
+            else:
+                others.append(file)
         except OSError:
-            # It went between the listing and the look: another round will tell.
+            # It went between the listing and the look, or cannot be read now: another round will show.
             continue
-        if position is not None:
-            ends[identity] = position
+    live, moved = frozenset(ends), set[str]()
+    for file in others:
+        try:
+            origin, position = _begun(file, known)
+            # A copy of content that is read elsewhere waits until that is gone.
+            is_copy = origin != "" and (origin in live or origin in moved)
+            if not is_copy and (end := _advanced(position, file)) is not None:
+                ends[file.identity] = end
+                moved.add(origin)
+        except OSError:
+            continue
+    for identity, position in known.items():
+        if identity not in live and identity not in moved:
+            away = position._replace(gone_ms=position.gone_ms or now)
+            # Another content may have its identity now.
+            key = f"{identity}~{position.generation}" if identity in ends else identity
+            if now - away.gone_ms < RETAINED_MS:
+                ends[key] = away
     return ends
 
 
-def plan_tail(start: Positions, end: Positions, zone: tzinfo | None = None) -> list[TailSplit]:
+def plan_tail(start: Positions, end: Positions, zone: tzinfo | None = None) -> TailPlan:
     """Return what lies between two sets of positions."""
-    parts = []
+    parts: list[TailSplit] = []
+    losses: list[Loss] = []
     for identity, stop in end.items():
         begin = start.get(identity)
-        if begin is not None and begin == stop:
+        if stop.gone_ms or begin == stop:
             continue
-        path = locate(identity, Path(stop.path))
+        first, line = stop.first, stop.first_line
+        if begin is not None and begin.generation == stop.generation and begin.offset <= stop.offset:
+            first, line = begin.offset, begin.line
+        if first >= stop.offset:
+            continue
+        path = locate(identity, stop)
         if path is None:
-            continue
-        first = begin.offset if begin is not None and _continues(begin, stop) else 0
-        line = begin.line if begin is not None and first else 0
-        source = inspect_file(path, zone)
-        if not isinstance(source, SourceFile) or first >= stop.offset:
-            continue
-        if source.splittable:
-            parts.append(TailSplit(Split(source, first, stop.offset), identity, first, line))
-        else:
-            parts.append(TailSplit(Split(source, 0, None), identity, first, 0))
-    return parts
+            losses.append(Loss(stop.path, first, stop.offset))
+        elif part := _part_of(path, identity, stop, first, line, zone):
+            parts.append(part)
+    return TailPlan(tuple(parts), tuple(losses))
 
 
 def read_tail(part: TailSplit, classifier: Classifier) -> tuple[LogEvent, ...]:
-    """Return the events of a part, their lines counted from the start of the file; none when the file is gone."""
-    source = part.split.source
-    path = locate(part.identity, Path(source.name))
-    if path is None:
-        return ()
-    split = part.split._replace(source=source._replace(name=str(path)))
-    scans = [scan_split(piece, classifier) for piece in cut_split(split, SPLIT_BYTES)]
-    events = number_lines(scans)
-    return tuple(event._replace(line=event.line + part.line) for event in events if event.offset >= part.first_offset)
+    """Return the events of a part, their lines counted from the start of the file.
+
+    Raises:
+        TailLossError: The file is gone, or was truncated, since the part was planned.
+    """
+    stop, zone = part.stop, part.split.source.zone
+    path = locate(part.identity, stop)
+    now = part if path is not None and str(path) == part.split.source.name else None
+    if now is None and path is not None:
+        now = _part_of(path, part.identity, stop, part.first_offset, part.line, zone)
+    if now is None:
+        raise TailLossError(str(Loss(stop.path, part.first_offset, stop.offset)))
+    scans = [scan_split(piece, classifier) for piece in cut_split(now.split, SPLIT_BYTES)]
+    if now.split.source.splittable and (error := next((one.counts.error for one in scans if one.counts.error), "")):
+        raise TailLossError(f"{now.split.source.name}: {error}")
+    return tuple(
+        event._replace(line=event.line + now.line)
+        for event in number_lines(scans)
+        if part.first_offset <= event.offset < stop.offset
+    )
 
 
-def locate(identity: str, path: Path) -> Path | None:
-    """Return where a file is now: at its path, or under another name beside it; None when it is gone."""
-    if _identity(path) == identity:
+def locate(identity: str, stop: Position) -> Path | None:
+    """Return where content is now: at its path, or under another name next to it; None when it is gone."""
+    path = Path(stop.path)
+    if _identity(path) == identity and _holds(path, stop):
         return path
-    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else ()
-    return next((one for one in beside if _identity(one) == identity), None)
+    beside = [one for one in sorted(path.parent.iterdir()) if one.is_file()] if path.parent.is_dir() else []
+    beside.sort(key=lambda one: _identity(one) != identity)
+    # Without a mark only the identity tells.
+    found = (one for one in beside if stop.last or _identity(one) == identity)
+    return next((one for one in found if _holds(one, stop)), None)
 
 
 def to_json(positions: Positions) -> dict[str, Any]:
@@ -149,24 +222,92 @@ def from_json(value: Mapping[str, Any]) -> dict[str, Position]:
     return {identity: Position(*fields) for identity, fields in value.items()}
 
 
-def _end_of(path: Path, size: int, known: Position | None, *, idle: bool) -> Position | None:
-    head = _head_hash(path, size)
-    if known is not None and known.offset == size and known.head in ("", head):
+class _File(NamedTuple):
+    path: Path
+    identity: str
+    size: int
+    idle: bool
+
+
+def _look(path: Path, now_ms: int, idle_ms: int) -> _File | None:
+    try:
+        status = path.stat()
+        quiet_ms = now_ms - status.st_mtime_ns // 1_000_000
+        waited = quiet_ms >= idle_ms * UNENDED_WAIT
+        idle = quiet_ms >= idle_ms and (waited or _ends_with_newline(path, status.st_size))
+    except OSError:
+        return None
+    return _File(path, f"{status.st_dev}:{status.st_ino}", status.st_size, idle)
+
+
+def _goes_on(position: Position, file: _File) -> bool:
+    """Whether a file still begins with the content that was read of it."""
+    if position.disk_bytes or codec_of(read_head(file.path, 16)):
+        return position.disk_bytes == file.size
+    return (
+        file.size >= position.offset
+        and position.head in ("", head_of(file.path))
+        and position.last in ("", mark_before(file.path, position.offset))
+    )
+
+
+def _begun(file: _File, known: Positions) -> tuple[str, Position]:
+    """Return where new content begins to be new, and the identity under which the rest was read, if any."""
+    head = head_of(file.path)
+    alike = {key: one for key, one in known.items() if one.last and one.head in ("", head)}
+    marks = marks_of(file.path, {one.offset for one in alike.values()}).before if alike else {}
+    same = [key for key, one in alike.items() if marks.get(one.offset) == one.last]
+    # What is away first: content that is still there is a copy's original.
+    origin = max(same, key=lambda key: (alike[key].offset, alike[key].gone_ms), default="")
+    begun = alike[origin] if origin else Position("", 0, 0, head)
+    generation = known[file.identity].generation + 1 if file.identity in known else 0
+    place = Position(str(file.path), begun.offset, begun.line, head, begun.last, generation, begun.offset, begun.line)
+    return origin, place
+
+
+def _advanced(position: Position, file: _File) -> Position | None:
+    """Return how far a file can be read; None where it holds no log, or is not complete yet."""
+    path, size = file.path, file.size
+    known = position._replace(path=str(path), gone_ms=0)
+    if position.disk_bytes == size or (position.offset == size and position.last and not position.disk_bytes):
         # Nothing has come: most looks at most files end here.
-        return known._replace(path=str(path), head=head)
+        return known._replace(head=position.head or head_of(path))
     if codec_of(read_head(path, 16)):
         # An archive is read once, when it is complete.
-        return (known or Position(str(path), size, 0, head)) if idle else known
+        marks = marks_of(path, ()) if file.idle else None
+        return marks and known._replace(offset=marks.size_bytes, last=marks.end, disk_bytes=size)
     source = inspect_file(path)
     if not isinstance(source, SourceFile):
         return None
     if not source.splittable:
-        return Position(str(path), size, 0, head) if idle else known
-    offset = line = 0
-    if known is not None and known.offset <= size and known.head in ("", head):
-        offset, line = known.offset, known.line
-    stop = size if idle else max(offset, _start_of_last(path, size, source))
-    return Position(str(path), stop, line + count_newlines(path, offset, stop), head)
+        if not file.idle:
+            return known if known.offset else None
+        return known._replace(offset=size, line=0, head=head_of(path), last=mark_before(path, size))
+    stop = size if file.idle else max(known.offset, _start_of_last(path, size, source))
+    line = known.line + count_newlines(path, known.offset, stop)
+    return known._replace(offset=stop, line=line, head=head_of(path), last=mark_before(path, stop))
+
+
+def _part_of(path: Path, identity: str, stop: Position, first: int, line: int, zone: tzinfo | None) -> TailSplit | None:
+    source = inspect_file(path, zone)
+    if not isinstance(source, SourceFile):
+        return None
+    if source.splittable:
+        return TailSplit(Split(source, first, stop.offset), identity, stop, first, line)
+    return TailSplit(Split(source, 0, None), identity, stop, first, 0)
+
+
+def _holds(path: Path, stop: Position) -> bool:
+    """Whether a file holds the content up to a position."""
+    try:
+        if stop.disk_bytes and path.stat().st_size == stop.disk_bytes and codec_of(read_head(path, 16)):
+            return True
+        if stop.head not in ("", head_of(path)):
+            return False
+        marks = marks_of(path, {stop.offset})
+    except OSError:
+        return False
+    return marks.size_bytes >= stop.offset and stop.last in ("", marks.before.get(stop.offset))
 
 
 def _start_of_last(path: Path, size: int, source: SourceFile) -> int:
@@ -182,21 +323,10 @@ def _start_of_last(path: Path, size: int, source: SourceFile) -> int:
     return base
 
 
-def _head_hash(path: Path, size: int) -> str:
-    if size < HEAD_BYTES:
-        return ""
-    return hashlib.sha1(read_head(path, HEAD_BYTES), usedforsecurity=False).hexdigest()[:12]
-
-
 def _ends_with_newline(path: Path, size: int) -> bool:
     with path.open("rb") as file:
         file.seek(max(0, size - 1))
         return file.read(1) in (b"\n", b"")
-
-
-def _continues(begin: Position, stop: Position) -> bool:
-    """Whether a later position is one of the same content, not of what replaced it."""
-    return begin.offset <= stop.offset and begin.head in ("", stop.head)
 
 
 def _identity(path: Path) -> str:

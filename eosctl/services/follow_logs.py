@@ -70,7 +70,7 @@ def follow_logs(
     """
     from eosctl.logs.classifier.catalogue import Weight, load_catalogue
     from eosctl.logs.classifier.classify import Classifier
-    from eosctl.logs.tail import Position, find_ends, plan_tail, read_tail
+    from eosctl.logs.tail import Position, TailLossError, find_ends, plan_tail, read_tail
     from eosctl.logs.topics.follow import following
 
     weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
@@ -100,8 +100,16 @@ def follow_logs(
         while True:
             is_over = until is not None and stopwatch.now_s() >= until
             ends = find_ends(files, known, idle_ms=0 if is_over else request.idle_ms)
-            for part in plan_tail(known, ends, zone):
-                yield chosen(read_tail(part, classifier))
+            plan = plan_tail(known, ends, zone)
+            for loss in plan.losses:
+                callbacks.remark(f"Lost: {loss}.")
+            for part in plan.parts:
+                try:
+                    events = read_tail(part, classifier)
+                except TailLossError as error:
+                    callbacks.remark(f"Lost: {error}.")
+                    continue
+                yield chosen(events)
             known = ends
             for follower in followers:
                 yield chosen(follower.read(classifier, whole=is_over))

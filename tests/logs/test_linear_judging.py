@@ -53,7 +53,7 @@ def repeated(copy_count: int, *, with_other_ids: bool) -> tuple[list[LogEvent], 
 
 
 @pytest.mark.parametrize("with_other_ids", [False, True], ids=["same clients", "other clients"])
-def test_logs_of_twice_the_time_are_twice_as_much_work(*, with_other_ids: bool) -> None:
+def test_twice_the_logs_is_twice_the_work(*, with_other_ids: bool) -> None:
     def work(copy_count: int) -> int:
         events, sources = repeated(copy_count, with_other_ids=with_other_ids)
         kinds = {one.kind for one in judge_logs(events, sources).incidents}
@@ -85,7 +85,7 @@ def coordinator_log(refusal_count: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_twice_as_many_refused_batches_are_twice_as_much_work(tmp_path: Path) -> None:
+def test_twice_the_refusals_is_twice_the_work(tmp_path: Path) -> None:
     def work(count: int) -> int:
         path = tmp_path / str(count) / "server.log"
         path.parent.mkdir()

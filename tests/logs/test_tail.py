@@ -11,7 +11,7 @@ import pytest
 from eosctl.logs import tail
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.scan import scan_paths
-from eosctl.logs.tail import Position, find_ends, from_json, plan_tail, read_tail, to_json
+from eosctl.logs.tail import Loss, Position, find_ends, from_json, plan_tail, read_tail, to_json
 from eosctl.model.log_event import LogEvent
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log"
@@ -28,11 +28,14 @@ class Reader:
         self.folder = folder
         self.checkpoint = to_json({})
         self.events: list[LogEvent] = []
+        self.losses: list[Loss] = []
 
     def read(self, *, idle: bool = False) -> None:
         start = from_json(self.checkpoint)
         end = find_ends([self.folder], start, idle_ms=0 if idle else 1 << 40)
-        for part in plan_tail(start, end):
+        plan = plan_tail(start, end)
+        self.losses += plan.losses
+        for part in plan.parts:
             self.events += read_tail(part, CLASSIFIER)
         self.checkpoint = to_json(end)
 

@@ -8,6 +8,7 @@ import lzma
 import mmap
 import os
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -217,6 +218,27 @@ def first_inflated(path: Path, size: int) -> bytes:
             return stream.read(size)
     except (EOFError, OSError, zlib.error, lzma.LZMAError):
         return b""
+
+
+def inflated(path: Path) -> Iterator[bytes]:
+    """Yield a compressed file's bytes in pieces, as far as it is not damaged.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    codec = codec_of(read_head(path, 16))
+    if codec not in ("gzip", "bzip2", "xz"):
+        yield bytes(read_content(path).data)
+        return
+    with _open_known(path, codec) as stream:
+        while True:
+            try:
+                chunk = stream.read1(_CHUNK_BYTES)
+            except (EOFError, OSError, zlib.error, lzma.LZMAError):
+                return
+            if not chunk:
+                return
+            yield chunk
 
 
 def _open_known(path: Path, codec: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:

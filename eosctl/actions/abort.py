@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from eosctl.actions.marker import MARKER_EVIDENCE
 from eosctl.actions.protocol import Cluster
-from eosctl.analysis.applications import losing_is_for_good
+from eosctl.analysis.applications import permanent_loss
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.partitions import require_partition
 from eosctl.errors import EosctlError, PlanRefused, UsageError
@@ -62,7 +62,7 @@ def plan_abort(
     owner = transaction.transactional_id
     if not verdict.can_abort and not (verdict.outcome_unknown and owner is not None):
         raise _refuse_hanging(verdict)
-    loss = "" if owner is None else losing_is_for_good(owner, transaction.timeout_ms)
+    loss = "" if owner is None else permanent_loss(owner, transaction.timeout_ms)
     if verdict.outcome_unknown:
         loss = f"{verdict.abort_refusal} {loss}".rstrip()
     if loss and accept_data_loss != owner:

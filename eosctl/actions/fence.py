@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final
 
 from eosctl.actions.protocol import Action, Cluster, Permit, Verification
-from eosctl.analysis.applications import losing_is_for_good, recognise_application
-from eosctl.analysis.coordinators import may_hide_transactional_ids, unheard_coordinators
+from eosctl.analysis.applications import permanent_loss, recognize_application
+from eosctl.analysis.coordinators import may_hide_transactional_ids, missing_coordinators
 from eosctl.analysis.lifetime import NO_TIMEOUT_MS, PREPARED
 from eosctl.client.client import Client
 from eosctl.client.transactions import ProducerIdentity, init_producer_id
@@ -61,7 +61,7 @@ def plan_fence(snapshot: ClusterSnapshot, transactional_id: str, *, accept_data_
             "Its outcome is decided and its markers are on their way.",
             f"Look again in a moment: eosctl txn describe {transactional_id}",
         )
-    loss = losing_is_for_good(transactional_id, transaction.timeout_ms)
+    loss = permanent_loss(transactional_id, transaction.timeout_ms)
     if loss and accept_data_loss != transactional_id:
         raise PlanRefused(
             f"Fencing {transactional_id} can lose data that its application takes for committed: nothing was changed.",
@@ -79,14 +79,14 @@ def plan_fence(snapshot: ClusterSnapshot, transactional_id: str, *, accept_data_
         cluster_id=snapshot.cluster_id,
         transaction=transaction,
         timeout_ms=transaction.timeout_ms,
-        application=recognise_application(transactional_id, transaction.timeout_ms).value,
+        application=recognize_application(transactional_id, transaction.timeout_ms).value,
         consequence=_consequence(transaction),
         warnings=(loss,) if loss else (),
     )
 
 
 def _unknown(snapshot: ClusterSnapshot, transactional_id: str) -> UsageError | PlanRefused:
-    missing = unheard_coordinators(snapshot)
+    missing = missing_coordinators(snapshot)
     if missing:
         return PlanRefused(
             f"Not every coordinator was heard, so {transactional_id} cannot be described: nothing was changed.",

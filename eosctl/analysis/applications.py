@@ -31,10 +31,10 @@ _PATTERNS: Final = (
 )
 
 
-def recognise_application(transactional_id: str, timeout_ms: int | None = None) -> ApplicationKind:
+def recognize_application(transactional_id: str, timeout_ms: int | None = None) -> ApplicationKind:
     """Return the likely owner of an id.
 
-    >>> recognise_application("sink-3-17").value, recognise_application("orders").value
+    >>> recognize_application("sink-3-17").value, recognize_application("orders").value
     ('Flink Kafka sink', '')
     """
     if timeout_ms is not None and timeout_ms >= NO_TIMEOUT_MS:
@@ -43,9 +43,9 @@ def recognise_application(transactional_id: str, timeout_ms: int | None = None) 
     return next(matching, ApplicationKind.UNKNOWN)
 
 
-def losing_is_for_good(transactional_id: str, timeout_ms: int | None = None) -> str:
+def permanent_loss(transactional_id: str, timeout_ms: int | None = None) -> str:
     """Describe the permanent loss when such a transaction is ended; empty if the application repeats the work."""
-    match recognise_application(transactional_id, timeout_ms):
+    match recognize_application(transactional_id, timeout_ms):
         case ApplicationKind.FLINK:
             return (
                 "Ids of this pattern are Flink's: a transaction that its checkpoint has already counted as done would "

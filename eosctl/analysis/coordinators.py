@@ -33,7 +33,7 @@ def view_of(look: TransactionLook) -> CoordinatorView:
     )
 
 
-def unheard_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
+def missing_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     """Return the reasons why the list of transactional ids is incomplete; empty if every coordinator responded.
 
     A broker that leads no partition of `__transaction_state` is not a coordinator, so its silence does not count.

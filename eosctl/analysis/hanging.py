@@ -18,7 +18,7 @@ from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
     CoordinatorView,
     may_hide_transactional_ids,
-    unheard_coordinators,
+    missing_coordinators,
     view_of,
 )
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skewed_clock, watch_of
@@ -129,7 +129,7 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
         partitions=partitions_by_name(snapshot),
         seen_before={where.partition: where for where in snapshot.looks[0].producers} if two else {},
         reported=frozenset(where.partition for where in snapshot.producers if where.is_reported_hanging),
-        unheard=unheard_coordinators(snapshot),
+        unheard=missing_coordinators(snapshot),
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
         log_was_read=was_read(snapshot),
         logged_owners=present_owners(watch.history),

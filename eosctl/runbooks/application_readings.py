@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.coordinators import unheard_coordinators
+from eosctl.analysis.coordinators import missing_coordinators
 from eosctl.model.cluster_state import AccessRule, LogDirectory
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionState
@@ -53,7 +53,7 @@ def read_ids(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
         "first_open": next((t.transactional_id for t in found if t.state in _OPEN), ""),
         "names": ", ".join(names[:_SOME]) + more,
         "max_epoch": max((t.producer_epoch for t in found if t.described), default=-1),
-        "unheard": "; ".join(unheard_coordinators(snapshot)),
+        "unheard": "; ".join(missing_coordinators(snapshot)),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from eosctl.actions.group_offsets import positions_out_of_range
 from eosctl.actions.leaders import is_displaced
 from eosctl.actions.verification import brokers_without_verification
-from eosctl.analysis.coordinators import unheard_coordinators
+from eosctl.analysis.coordinators import missing_coordinators
 from eosctl.analysis.fencing import find_fencings
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lag import find_pins, measure_lag
@@ -83,7 +83,7 @@ def read_transaction(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
     found = next((t for t in snapshot.transactions if t.transactional_id == wanted), None)
     return {
         "known": found is not None,
-        "unheard": "; ".join(unheard_coordinators(snapshot)),
+        "unheard": "; ".join(missing_coordinators(snapshot)),
         "state": found.state if found else "",
         "ongoing": found is not None and found.state == TransactionState.ONGOING,
         "prepared": found is not None
@@ -168,7 +168,7 @@ def read_coordinators(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
         "exists": topic is not None,
         "partitions": len(infos),
         "unavailable": sum(1 for info in infos if info.leader_id is None),
-        "unheard": "; ".join(unheard_coordinators(snapshot)),
+        "unheard": "; ".join(missing_coordinators(snapshot)),
         "most": most,
         "least": min(led.values(), default=0),
         "busiest": next((broker for broker, count in led.items() if count == most), -1),

@@ -9,7 +9,7 @@ import yaml
 from msgspec.structs import replace
 
 from eosctl import text
-from eosctl.analysis.coordinators import may_hide_transactional_ids, unheard_coordinators
+from eosctl.analysis.coordinators import may_hide_transactional_ids, missing_coordinators
 from eosctl.analysis.locate import locate_group, locate_transactional_id
 from eosctl.analysis.release import at_least, release_floor
 from eosctl.analysis.state_log import Outcome, last_outcome
@@ -51,13 +51,13 @@ def test_ids_and_groups_live_where_java_hashes_them() -> None:
 def test_unheard_coordinators_are_named() -> None:
     lost = gap(EvidenceKind.TRANSACTIONS, "broker 2", "COORDINATOR_LOAD_IN_PROGRESS")
     cluster = snapshot(topics=(state_topic([1, 2, None]),), gaps=(lost,))
-    assert unheard_coordinators(cluster) == (
+    assert missing_coordinators(cluster) == (
         "broker 2: COORDINATOR_LOAD_IN_PROGRESS",
         "__transaction_state-2 has no leader",
     )
-    assert unheard_coordinators(snapshot(gaps=(gap(EvidenceKind.TRANSACTIONS, "*"),))) != ()
-    assert unheard_coordinators(snapshot(gaps=(gap(EvidenceKind.TRANSACTIONS, "some-id"),))) == ()
-    assert unheard_coordinators(snapshot()) == ()
+    assert missing_coordinators(snapshot(gaps=(gap(EvidenceKind.TRANSACTIONS, "*"),))) != ()
+    assert missing_coordinators(snapshot(gaps=(gap(EvidenceKind.TRANSACTIONS, "some-id"),))) == ()
+    assert missing_coordinators(snapshot()) == ()
 
 
 def test_authorizers_may_hide_ids() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.analysis.applications import ApplicationKind, recognise_application
+from eosctl.analysis.applications import ApplicationKind, recognize_application
 from eosctl.analysis.blame.tenures import Reign
 from eosctl.model.blame import BlameCause, BlameVerdict, Tenure
 from eosctl.model.fencing import FencingCause, FencingEvent
@@ -152,7 +152,7 @@ def _taken(
             f"{_names(topics_after)}{more}: two different applications use this transactional.id."
         )
         return _verdict(BlameCause.ID_COLLISION, Confidence.LIKELY, at_ms, text, reign, following, event.evidence)
-    if recognise_application(transactional_id) is ApplicationKind.STREAMS_BY_TASK:
+    if recognize_application(transactional_id) is ApplicationKind.STREAMS_BY_TASK:
         text = (
             f"{_open_for(event)}. The id is that of a Streams task (exactly_once before v2): the task moved to "
             "another thread or instance, which takes the producer over."

@@ -1,4 +1,4 @@
-"""Write durations, times, sizes, rates, and numbers as people read them."""
+"""Format durations, times, sizes, rates, and numbers for display."""
 
 from __future__ import annotations
 

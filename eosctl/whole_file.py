@@ -1,4 +1,4 @@
-"""Write a file whole or not at all, and change a state file in one process at a time."""
+"""Write files atomically, and lock state files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Hold the verdicts of `eosctl logs report` against logs whose faults are known.
+"""Compare the verdicts of `eosctl logs report` with the known faults of logs.
 
-Prints precision, recall and F1 for each kind and cause; exits with 1 when any of them is below the limit.
+Prints precision, recall, and F1 for each kind and cause; exits with 1 if any is below the limit.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from eosctl.model.severity import Severity
 
 _FIXTURES: Final = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
 SLACK_MS: Final = 15_000
-"""The coordinator looks for old transactions every 10 s, so first evidence may come that much late."""
+"""The coordinator scans for old transactions every 10 s, so the first evidence may be that late."""
 
 
 class Score(NamedTuple):
-    """Verdicts of one kind and cause: right ones, wrong ones, and faults that were missed."""
+    """Verdicts of a kind and cause: right, wrong, and missed ones."""
 
     right: int
     wrong: int
@@ -33,12 +33,12 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Return the share of the verdicts that are right."""
+        """Return the share of right verdicts."""
         return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
 
     @property
     def recall(self) -> float:
-        """Return the share of the faults that were found."""
+        """Return the share of found faults."""
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
     @property
@@ -67,7 +67,7 @@ def score_scenarios(folders: Iterable[Path]) -> dict[str, Score]:
 
 
 def agrees(found: Incident, truth: Mapping[str, Any], folder: Path) -> bool:
-    """Whether a verdict is the one that a truth entry asks for: kind, cause, time, subject, severity and evidence."""
+    """Return whether a verdict matches a truth entry: kind, cause, time, subject, severity, and evidence."""
     if (found.kind, found.root_cause) != (truth["kind"], truth["expected_root_cause"]):
         return False
     start, end = _ms(truth["t_start"]), _ms(truth["t_end"])

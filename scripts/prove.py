@@ -1,11 +1,11 @@
-"""Run one of the long proofs and keep what it showed in docs/proofs/NAME.json.
+"""Run long proofs, and save the results in docs/proofs/NAME.json.
 
     python scripts/prove.py              list the proofs
     python scripts/prove.py NAME...      run them one after the other
 
-A proof is a command. Its record names the commit it was run on, so the work tree must be clean: a claim that nobody can
-repeat is none. The exit status is 0 when every proof succeeded, 1 when one failed (its record says so), 2 for a name
-that does not exist or a work tree with changes.
+A proof is a command. Its record contains the commit, so the work tree must be clean for the result to be repeatable.
+The exit status is 0 when every proof succeeded, 1 when one failed (its record contains that), 2 for an unknown name or
+a work tree with changes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Proof(NamedTuple):
     """A long run.
 
     Attributes:
-        claim: What its success shows, in one sentence.
-        command: What to run, from the root of the project.
-        environment: Variables on top of those of the caller.
+        claim: The claim that its success proves, in one sentence.
+        command: The command, run in the root of the project.
+        environment: Additional environment variables.
     """
 
     claim: str
@@ -200,7 +200,7 @@ PROOFS = {
 
 
 def main(names: Sequence[str]) -> int:
-    """List the proofs, or run those that are named."""
+    """List the proofs, or run the named ones."""
     if not names:
         for name, proof in PROOFS.items():
             print(f"{name:<14} {proof.claim}")
@@ -219,9 +219,9 @@ def main(names: Sequence[str]) -> int:
 
 
 def run(name: str, proof: Proof) -> bool:
-    """Run a proof, show its output and write its record; return whether it succeeded."""
+    """Run a proof, show its output, and write its record; return whether it succeeded."""
     print(f"{name}: {proof.claim}\n$ {shown(proof)}", flush=True)
-    # A commit that is made meanwhile is not the code that runs.
+    # A commit made meanwhile is not the running code.
     commit, began_at, began = git("rev-parse", "HEAD"), datetime.now(UTC), time.monotonic()
     lines: list[str] = []
     with subprocess.Popen(
@@ -253,13 +253,13 @@ def run(name: str, proof: Proof) -> bool:
 
 
 def shown(proof: Proof) -> str:
-    """Return the command as one would type it in the project."""
+    """Return the command as typed in the project."""
     words = ["python" if word == sys.executable else word for word in proof.command]
     return " ".join([f"{key}={value}" for key, value in proof.environment] + [shlex.join(words)])
 
 
 def git(*args: str) -> str:
-    """Return what a git command printed, without the last line end."""
+    """Return the output of a git command, without the last line end."""
     return subprocess.run(["git", *args], cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip()
 
 

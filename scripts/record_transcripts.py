@@ -1,9 +1,9 @@
-"""Play scenarios on running brokers and write down what they answer.
+"""Run scenarios on brokers and record their responses.
 
     python -m scripts.record_transcripts 3.9-tv0=HOST:PORT 4.3-tv2=HOST:PORT -- DRAFT.yaml...
 
-A draft is a scenario as in `tests/fixtures/transcripts` whose steps expect nothing yet; what every broker answers that
-it names as a target is written into the file. The brokers should be fresh, and as `tests/apache` starts them.
+A draft is a scenario as in `tests/fixtures/transcripts` without expectations; the responses of every target broker are
+written into the file. The brokers should be fresh, with the settings of `tests/apache`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Play the same seeds with every Python that eosctl supports and is installed: the histories must be the same bytes.
+"""Run the same seeds with every installed supported Python, and check that the histories are identical.
 
     python -m scripts.replay_across_pythons [SEED...]
 
-Each interpreter gets an environment of its own in a temporary folder (pip installs eosctl and its dependencies there).
-The exit status is 0 when all histories agree, 1 when one does not, 2 when there are fewer than two interpreters.
+Each interpreter gets a separate environment in a temporary folder, in which pip installs eosctl and its dependencies.
+The exit status is 0 when all histories agree, 1 when one does not, 2 with fewer than two interpreters.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14")
 SEEDS: Final = (1, 2, 3)
-#: Each with its own faults: what chance draws, how tasks take turns and what clients do differ between them.
+#: Seeds with different faults, which exercise randomness, task order, and clients.
 PLANS: Final = (("all", "4.3"), ("clients", "3.9"))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare what every interpreter plays."""
+    """Compare the histories of all interpreters."""
     seeds = tuple(map(int, arguments)) or SEEDS
     pythons = find_pythons(search_path())
     if len(pythons) < 2:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def search_path() -> list[Path]:
-    """Return where interpreters may be: the PATH, and the versions of pyenv, which hides them behind one shim."""
+    """Return the search path of interpreters: the PATH, and the versions of pyenv, which hides them behind a shim."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     return [
         *map(Path, os.environ.get("PATH", "").split(os.pathsep)),
@@ -50,7 +50,7 @@ def search_path() -> list[Path]:
 
 
 def find_pythons(folders: Sequence[Path]) -> Mapping[str, Path]:
-    """Map each supported version to the first interpreter of it that starts."""
+    """Return the first working interpreter of each supported version."""
     found: dict[str, Path] = {}
     for version in VERSIONS:
         for folder in folders:
@@ -62,7 +62,7 @@ def find_pythons(folders: Sequence[Path]) -> Mapping[str, Path]:
 
 
 def play(python: Path, place: Path, seeds: Sequence[int]) -> list[str]:
-    """Make an environment and return the SHA-256 of each history that is played in it."""
+    """Create an environment, and return the SHA-256 of each history."""
     subprocess.run([str(python), "-m", "venv", str(place)], check=True)
     own = str(place / "bin" / "python")
     install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--prefer-binary", str(ROOT)]
@@ -74,7 +74,7 @@ def play(python: Path, place: Path, seeds: Sequence[int]) -> list[str]:
             options = ["--seeds", "1", "--first-seed", str(seed), "--plan", plan, "--emulate", release]
             command = [own, "-I", "-m", "eosctl", "sandbox", "simulate", *options, "--history", str(file)]
             done = subprocess.run(command, cwd=place, capture_output=True, text=True)
-            if done.returncode not in (0, 3):  # 3: the seed breaks a promise, which is a history like any other
+            if done.returncode not in (0, 3):  # 3: the seed fails, which is a valid history.
                 raise SystemExit(f"{own} ended with {done.returncode}: {done.stderr}")
             digests.append(hashlib.sha256(file.read_bytes()).hexdigest())
     return digests

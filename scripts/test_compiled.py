@@ -1,9 +1,9 @@
-"""Compile the hot modules in a copy of the sources, and run the tests of their rooms there.
+"""Compile the hot modules in a copy of the sources, and run the tests of their packages there.
 
     python -m scripts.test_compiled [PYTEST ARGUMENT...]
 
-Needs a C compiler. Without arguments: the rooms whose modules are compiled, and those that lean on them most; then the
-tests that start processes once more, under the event loop that `eosctl[speed]` brings.
+Needs a C compiler. Without arguments, run the tests of the compiled packages and their main users; then run the tests
+that start processes again, with the event loop of `eosctl[speed]`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ ROOMS = [
     f"tests/{room}"
     for room in ("wire", "storage", "sandbox", "commands/decode", "analysis/fsck", "client", "lab/workloads")
 ]
-#: They start sandboxes as processes of their own, which choose their event loop.
+#: They start sandboxes as separate processes, which select their event loop.
 STARTED = [
     "tests/sandbox/process",
     "tests/sandbox/security/test_up.py",
     "tests/commands/test_sandbox.py",
     "tests/commands/test_sandbox_faults.py",
 ]
-#: Compiled classes do not let their methods be replaced, nor compiled modules their constants.
+#: Methods of compiled classes and constants of compiled modules cannot be replaced.
 LEFT_OUT_TESTS = (
-    "tests/sandbox/test_planted_bugs.py",  # plants bugs, and tests other tests
-    "tests/sandbox/test_passed_messages.py",  # replaces methods of the network
+    "tests/sandbox/test_planted_bugs.py",  # Plants bugs to test other tests.
+    "tests/sandbox/test_passed_messages.py",  # Replaces methods of the network.
     "tests/sandbox/replication/test_fed_followers.py::test_what_is_fed_is_what_would_have_been_answered",
     "tests/commands/decode/test_batch_lines.py::test_few_lines_are_remembered",
     "tests/commands/decode/test_batch_lines.py::test_a_run_ends_where_a_chunk_does_and_the_next_begins_there",
@@ -43,14 +43,14 @@ LEFT_OUT = frozenset({"build", "dist", "demo-output"})
 
 
 def compile_copy(target: Path, source: Path = ROOT) -> None:
-    """Copy the sources and build the extensions beside the modules that they stand in for.
+    """Copy the sources and build the extensions next to their modules.
 
     Raises:
-        SystemExit: The build fails; says what the compiler said.
+        SystemExit: The build fails; the message contains the compiler's output.
     """
 
     def left_out(directory: str, names: list[str]) -> set[str]:
-        if Path(directory) != source:  # hidden files below the root are fixtures
+        if Path(directory) != source:  # Hidden files below the root are fixtures.
             return {"__pycache__"}
         return {name for name in names if name in LEFT_OUT or name.startswith(".") or name.endswith(".egg-info")}
 
@@ -68,12 +68,12 @@ def compile_copy(target: Path, source: Path = ROOT) -> None:
 
 
 def not_compiled(target: Path) -> list[str]:
-    """Return the modules of the list that would still run as Python."""
+    """Return the listed modules that would still run as Python."""
     project = tomllib.loads((target / "pyproject.toml").read_text(encoding="utf-8"))
     asks = (
         "import importlib, sys\n"
         "for name in sys.argv[1:]:\n"
-        # A module that is part of the interpreter has no file.
+        # A built-in module has no file.
         "    file = getattr(importlib.import_module(name), '__file__', None)\n"
         "    if file is not None and file.endswith('.py'): print(name)"
     )
@@ -85,10 +85,10 @@ def not_compiled(target: Path) -> list[str]:
 
 
 def add_speed(target: Path) -> Path:
-    """Install what `eosctl[speed]` adds into a directory of the copy, and return that.
+    """Install the packages of `eosctl[speed]` into a directory of the copy, and return it.
 
     Raises:
-        CalledProcessError: It cannot be installed.
+        CalledProcessError: They cannot be installed.
     """
     project = tomllib.loads((target / "pyproject.toml").read_text(encoding="utf-8"))
     speed = target / "build" / "speed"
@@ -98,14 +98,14 @@ def add_speed(target: Path) -> Path:
 
 
 def run_tests(target: Path, arguments: Sequence[str], *more_paths: Path) -> int:
-    """Run tests in the copy; processes that they start elsewhere find it too."""
+    """Run tests in the copy; child processes use it too."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (target, *more_paths)))}
     return subprocess.run(command, cwd=target, env=environment, check=False).returncode
 
 
 def main() -> int:
-    """Build, look, and test."""
+    """Build, check, and test."""
     with tempfile.TemporaryDirectory(prefix="eosctl-compiled-") as directory:
         target = Path(directory) / "eosctl"
         compile_copy(target)

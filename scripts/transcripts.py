@@ -1,10 +1,10 @@
-"""Print how the sandbox answers the recorded scenarios: a table by area and target.
+"""Compare the sandbox's responses with recorded scenarios: a table by area and target.
 
     python scripts/transcripts.py [--only TEXT] [-v]
     python scripts/transcripts.py --bootstrap HOST:PORT --target 4.3-tv2 [--only TEXT] [-v]
 
-With a bootstrap address the scenarios that need no profile are played on that broker instead.
-The exit status is 1 when an answer differs from the recorded one.
+With a bootstrap address, the scenarios without a profile are run on that broker instead. The exit status is 1 when a
+response differs from the recorded one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOLDERS = (FIXTURES / "protocol" / "scenarios", FIXTURES / "transcripts")
 
 
 def render_table(counts: dict[tuple[str, str], Counter[str]]) -> str:
-    """Lay out passed/failed by area (rows) and target (columns)."""
+    """Render passed and failed scenarios by area (rows) and target (columns)."""
     areas = sorted({area for area, _ in counts})
     names = [target.name for target in TARGETS]
     lines = [f"{'area':22}" + "".join(f"{name:>22}" for name in names)]
@@ -45,7 +45,7 @@ def render_table(counts: dict[tuple[str, str], Counter[str]]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run and report."""
+    """Run the scenarios and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="TEXT", help="scenarios whose area/name contains TEXT")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every difference")

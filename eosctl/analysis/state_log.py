@@ -17,7 +17,7 @@ History = Mapping[str, tuple[TransactionLogEntry, ...]]
 
 
 class Outcome(Enum):
-    """How the last transaction that held a partition ended, as far as the log was read."""
+    """The outcome of the last transaction with a partition, as far as the log was read."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
@@ -26,7 +26,7 @@ class Outcome(Enum):
 
 
 def history_by_id(snapshot: ClusterSnapshot) -> History:
-    """Group the log's records by transactional id, in the order of the log."""
+    """Group the log's records by transactional id, in log order."""
     grouped: dict[str, list[TransactionLogEntry]] = defaultdict(list)
     for entry in sorted(snapshot.transaction_history, key=lambda e: (e.log_partition, e.offset)):
         grouped[entry.transactional_id].append(entry)
@@ -36,7 +36,7 @@ def history_by_id(snapshot: ClusterSnapshot) -> History:
 def was_read(snapshot: ClusterSnapshot) -> bool:
     """Return whether the newest part of every partition of the log was read.
 
-    A topic that the principal may not describe is missing from the metadata without a word.
+    A topic that the principal may not describe is missing from the metadata without an error.
     """
     kind = EvidenceKind.TRANSACTION_HISTORY
     is_known = kind in snapshot.collected and snapshot.topic(TRANSACTION_STATE_TOPIC) is not None
@@ -44,9 +44,9 @@ def was_read(snapshot: ClusterSnapshot) -> bool:
 
 
 def present_owners(history: History) -> Mapping[int, TransactionLogEntry]:
-    """Return the newest record of every id that has not expired, by its producer id.
+    """Return the newest record of every unexpired id, by its producer id.
 
-    A coordinator knows each of them; one that is missing from its list was left out, because the principal may not
+    A coordinator knows each of them; one that is missing from its list was omitted because the principal may not
     describe the id.
     """
     newest = (entries[-1] for entries in history.values())
@@ -70,16 +70,16 @@ def last_prepare(
 
 
 def last_outcome(entries: Sequence[TransactionLogEntry], producer_id: int, partition: TopicPartition) -> Outcome:
-    """Say how the last transaction of this producer id on this partition ended.
+    """Return the outcome of the last transaction of this producer id on this partition.
 
-    Compaction keeps only the newest record of an id, so a Complete* record may stand without its Prepare*: then its own
-    outcome counts. NEVER needs the record with which the id began.
+    Compaction keeps only the newest record of an id, so a Complete* record may exist without its Prepare*; then its own
+    outcome is used. NEVER requires the first record of the id.
     """
     prepare = last_prepare(entries, producer_id, partition)
     if prepare is not None:
         return Outcome.COMMITTED if prepare.state == TransactionState.PREPARE_COMMIT else Outcome.ABORTED
     own = [entry for entry in entries if entry.producer_id == producer_id]
-    # Every Complete* record whose Prepare* is in view ended a transaction without this partition.
+    # Every Complete* record with a known Prepare* ended a transaction without this partition.
     unexplained = next(
         (
             entry
@@ -98,9 +98,9 @@ def last_outcome(entries: Sequence[TransactionLogEntry], producer_id: int, parti
 
 
 def record_of(transaction: Transaction, entries: Sequence[TransactionLogEntry]) -> TransactionLogEntry | None:
-    """Return the record with which the coordinator reached the state that it describes, or None.
+    """Return the record with which the coordinator reached its described state, or None.
 
-    State, producer id, epoch and start time must agree: a later transaction of the id has another start time.
+    State, producer id, epoch, and start time must match, since a later transaction of the id has another start time.
     """
     return next(
         (

@@ -1,4 +1,4 @@
-"""Merging the transaction log, batches, group commits and logs into lanes around one thing or one time."""
+"""Merge the transaction log, batches, group commits, and logs into lanes of a timeline."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Place = tuple[LaneKind, str]
 
 
 class Focus(msgspec.Struct, frozen=True):
-    """What the timeline is about; empty fields do not narrow it. Times are ms since the epoch."""
+    """The subject of a timeline; empty fields do not restrict it. Times are milliseconds since the epoch."""
 
     transactional_id: str = ""
     partition: TopicPartition | None = None
@@ -39,7 +39,7 @@ class Focus(msgspec.Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        """Name it."""
+        """Return the subject's name."""
         parts = [
             f"transactional id {self.transactional_id}" if self.transactional_id else "",
             f"partition {self.partition}" if self.partition else "",
@@ -49,7 +49,7 @@ class Focus(msgspec.Struct, frozen=True):
 
 
 class Sources(NamedTuple):
-    """What is merged. `verdicts` mark the moments at which an id changed hands."""
+    """The merged sources. `verdicts` mark the takeovers of an id."""
 
     snapshot: ClusterSnapshot
     batches: Sequence[BatchFact] = ()
@@ -59,7 +59,7 @@ class Sources(NamedTuple):
 
 
 def relevant_ids(focus: Focus, sources: Sources) -> frozenset[str]:
-    """Return the transactional ids that a focus means, by the transaction log and the group's commits."""
+    """Return the transactional ids of a focus, from the transaction log and the group's commits."""
     history = history_by_id(sources.snapshot)
     if focus.transactional_id:
         return frozenset({focus.transactional_id})
@@ -77,7 +77,7 @@ def relevant_ids(focus: Focus, sources: Sources) -> frozenset[str]:
 
 
 def relevant_partitions(focus: Focus, sources: Sources) -> tuple[TopicPartition, ...]:
-    """Return the partitions whose batches belong into the timeline: the named one, else those of the ids."""
+    """Return the partitions with relevant batches: the named one, else those of the ids."""
     if focus.partition is not None:
         return (focus.partition,)
     ids = relevant_ids(focus, sources)
@@ -89,9 +89,9 @@ def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) ->
     """Build the lanes.
 
     Args:
-        focus: What it is about.
-        sources: What was read.
-        notes: What could not be read.
+        focus: The subject.
+        sources: The sources.
+        notes: Unread parts.
     """
     ids = relevant_ids(focus, sources)
     history = history_by_id(sources.snapshot)
@@ -111,7 +111,7 @@ def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) ->
 
 
 def _in_log_order(lanes: Mapping[_Place, list[Mark]]) -> dict[_Place, list[Mark]]:
-    """Order by offset what stands in one log, in whatever lanes it is shown."""
+    """Sort the marks of a log by offset, across lanes."""
     placed = iter(place_by_offset([mark for marks in lanes.values() for mark in marks]))
     return {place: list(islice(placed, len(marks))) for place, marks in lanes.items()}
 
@@ -144,7 +144,7 @@ def _transactions(entries: Sequence[TransactionLogEntry]) -> Iterator[Mark]:
         yield Mark(since, NOW, f"transaction open ({entries[-1].state}): {where}", Tone.OPEN, source)
 
 
-# Stands for the end of the timeline, which is known last.
+# Placeholder for the end of the timeline, which is computed last.
 NOW: Final = 2**62
 
 
@@ -232,9 +232,9 @@ def _within(focus: Focus, lanes: Mapping[_Place, list[Mark]], observed_at_ms: in
         if mark.at_ms <= end and (mark.until_ms or mark.at_ms) >= begin
     ]
     moments = [mark.at_ms for mark in seen]
-    # What is open lasts until somebody looked.
+    # Open items last until the observation.
     moments += [observed_at_ms if mark.until_ms == NOW else mark.until_ms for mark in seen if mark.until_ms is not None]
-    # The picture begins and ends with what happened, not with what was asked for: a burst in an hour would be a dot.
+    # The timeline covers the events, not the requested range, in which a short burst would be a dot.
     begin, end = max(begin, min(moments, default=begin)), min(end, max(moments, default=begin))
     found, more = [], list(notes)
     for (kind, name), marks in lanes.items():

@@ -1,4 +1,4 @@
-"""What a person who watches transactions wants to see of one moment."""
+"""The state of transactions at a point in time, for `txn watch`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from eosctl.model.transaction_life import JudgedTransaction, KnownProducer, Mome
 
 
 def observe(snapshot: ClusterSnapshot) -> Moment:
-    """Boil a snapshot with transactions, producers and offsets down to what is watched.
+    """Summarize a snapshot with transactions, producers, and offsets.
 
-    ``unowned_count`` counts open transactions on leaders whose producer id no coordinator listed; one that ends in this
-    very moment is among them.
+    `unowned_count` counts open transactions at leaders whose producer id no coordinator listed, including those that
+    are ending at that moment.
     """
     infos = partitions_by_name(snapshot)
     watched = [
@@ -57,14 +57,14 @@ def _hidden(info: PartitionInfo | None) -> int:
 
 
 def judge_transactions(snapshot: ClusterSnapshot) -> tuple[JudgedTransaction, ...]:
-    """Return every transaction of the newest look with its verdict: open ones first, the oldest at the top."""
+    """Return every transaction of the newest pass with its verdict: open ones first, the oldest first."""
     verdicts = {verdict.transaction.transactional_id: verdict for verdict in classify_transactions(snapshot)}
     found = (JudgedTransaction(one, verdicts.get(one.transactional_id)) for one in snapshot.transactions)
     return tuple(sorted(found, key=lambda j: (j.age_ms is None, -(j.age_ms or 0), j.transaction.transactional_id)))
 
 
 def known_producers(snapshot: ClusterSnapshot) -> Iterator[KnownProducer]:
-    """Yield the producers of the newest look, by partition and producer id."""
+    """Yield the producers of the newest pass, by partition and producer id."""
     owners = view_of(snapshot.looks[-1]).by_producer_id if snapshot.looks else {}
     for where in snapshot.producers if snapshot.looks else ():
         for state in where.producers:
@@ -72,7 +72,7 @@ def known_producers(snapshot: ClusterSnapshot) -> Iterator[KnownProducer]:
 
 
 def describe_lives(snapshot: ClusterSnapshot, step_count: int) -> dict[str, TransactionLife]:
-    """Return what is known of every transactional id, with at most this many of its last steps."""
+    """Return every transactional id with its producers and at most this many of its last steps."""
     steps, producers = history_by_id(snapshot), tuple(known_producers(snapshot))
     lives = {}
     for judged in judge_transactions(snapshot):

@@ -1,6 +1,5 @@
-"""The story from fault to repair that `eosctl demo` tells: commands that a user would type, run one after the other.
+"""The demonstration of `eosctl demo`, from fault to repair, as a series of commands that a user would type.
 
-`steps` shows and runs commands, `story` says which, `mining` reads the logs, `programs` holds the applications that
-take part. The room imports nothing of eosctl but its errors: all that it does it does as a user would, through the
-command line.
+`steps` shows and runs commands, `story` lists them, `mining` reads the logs, `programs` has the applications. The
+package imports only eosctl's errors and uses the command line for everything else.
 """

@@ -1,4 +1,4 @@
-"""Requests to end a demonstration, which wait while a step must come to its end."""
+"""Handle requests to end a demonstration, delayed while a step must complete."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 
 class Interrupts:
-    """Treats a request to end and the end of the terminal as Ctrl-C; the first one only: the rest is cleaning up."""
+    """Treats a request to end and the end of the terminal as Ctrl-C, once; later ones are ignored during clean-up."""
 
     _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -29,7 +29,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let what is inside come to its end before an interrupt is raised."""
+        """Complete the enclosed code before an interrupt is raised."""
         self._are_held = True
         try:
             yield

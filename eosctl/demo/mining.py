@@ -1,4 +1,4 @@
-"""The last chapter: the logs alone tell both faults, read by Spark where it is installed, else by eosctl itself."""
+"""The last step: find both faults in the logs alone, with Spark if installed, else with eosctl itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAST_LINES: Final = 5
 
 
 def _choose_engine(steps: Steps) -> str:
-    """Return what reads the logs: Spark where Java and pyspark are, else eosctl itself with the same result."""
+    """Return the engine for the logs: Spark if Java and pyspark are installed, else eosctl with the same result."""
     has_java = shutil.which("java") is not None or "JAVA_HOME" in os.environ
     if has_java and importlib.util.find_spec("pyspark") is not None:
         return SPARK
@@ -30,22 +30,22 @@ def _choose_engine(steps: Steps) -> str:
 
 
 def begin_mining(steps: Steps, data_dir: Path, temporary: Path) -> Background:
-    """Copy the brokers' logs to those of the applications, as for a report of an incident, and begin to read.
+    """Copy the brokers' logs to those of the applications, and start to read them.
 
     Args:
         steps: Runs the command.
         data_dir: The data directory of the cluster.
-        temporary: A directory for temporary files: a Spark that is stopped on its way leaves sockets and jars.
+        temporary: A directory for temporary files, since a stopped Spark leaves sockets and jars.
     """
     shutil.copytree(data_dir / "logs", steps.folder / LOGS, dirs_exist_ok=True)
     return steps.begin(f"eosctl logs report {LOGS} --engine {_choose_engine(steps)}", MINING, temporary)
 
 
 def show_mining(steps: Steps, mining: Background) -> None:
-    """Print the report and check that it names both faults; where Spark has failed, eosctl reads the logs itself.
+    """Print the report, and check that it names both faults; if Spark has failed, eosctl reads the logs itself.
 
     Raises:
-        EosctlError: The report could not be made or misses a fault.
+        EosctlError: The report could not be made, or misses a fault.
     """
     status, report = mining.wait()
     if status and mining.line.endswith(SPARK):

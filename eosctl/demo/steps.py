@@ -1,4 +1,4 @@
-"""Commands of a story: shown as a user would type them, run in one folder, held to the exit code they should have."""
+"""Commands of the demonstration: shown, run in a folder, and checked by exit code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eosctl.errors import EosctlError
 
 _POLL_S: Final = 0.05
 _PROGRESS_EVERY_S: Final = 10.0
-# A busy machine answers late, not never: no wait of eosctl's client is to end before this.
+# Longer than any delay of a busy machine.
 _NO_HURRY_MS: Final = str(3_600_000)
 _WAITS: Final = dict.fromkeys(
     ("EOSCTL_REQUEST_TIMEOUT_MS", "EOSCTL_DEFAULT_API_TIMEOUT_MS", "EOSCTL_SOCKET_CONNECTION_SETUP_TIMEOUT_MS"),
@@ -27,14 +27,14 @@ _WAITS: Final = dict.fromkeys(
 
 
 def argument_vector(line: str) -> list[str]:
-    """Return the words of a command line; eosctl and python are those that run now, whatever the PATH says."""
+    """Return the words of a command line; eosctl and python are the running ones, regardless of the PATH."""
     words = shlex.split(line)
     programs = {"eosctl": [sys.executable, "-m", "eosctl"], "python": [sys.executable]}
     return [*programs.get(words[0], words[:1]), *words[1:]]
 
 
 def unexpected_end(line: str, status: int, expected: int, hint: str) -> EosctlError:
-    """Return the error of a step that ended in another way than the story needs."""
+    """Return the error of a step with an unexpected result."""
     return EosctlError(
         f"The demo stopped: {line!r} ended with exit code {status}, expected {expected}.",
         "The story needs every step to end as it should.",
@@ -43,14 +43,14 @@ def unexpected_end(line: str, status: int, expected: int, hint: str) -> EosctlEr
 
 
 class Progress:
-    """Lines that show that a command still runs: how long it takes depends on the machine, so no wait has a limit."""
+    """Prints lines while a command is running; its duration depends on the machine, so waits have no limit."""
 
     def __init__(self, line: str, tell: Callable[[str], None], every_s: float) -> None:
-        """Begin now.
+        """Start the progress.
 
         Args:
             line: The command as typed.
-            tell: Takes text as it comes.
+            tell: Receives text as it arrives.
             every_s: Interval between two lines, in seconds.
         """
         self.every_s = every_s
@@ -68,23 +68,23 @@ class Progress:
 
 
 class Background:
-    """A command that runs in parallel to the story: its standard output is kept, its standard error is in a file."""
+    """A command that runs in parallel; its standard output is kept, its standard error is in a file."""
 
     def __init__(self, line: str, process: subprocess.Popen[str], errors: Path, progress: Progress) -> None:
-        """Take over a process; what reads standard input waits until `wait` or `finish`."""
+        """Create it for a process; reading standard input blocks it until `wait` or `finish`."""
         self.line = line
         self.errors = errors
         self._process = process
         self._progress = progress
 
     def wait_for(self, words: str) -> None:
-        """Wait until the command has written these words to its log.
+        """Wait until the command has logged these words.
 
         Raises:
-            EosctlError: It ended without.
+            EosctlError: It ended without them.
         """
         while not self._has_written(words):
-            # What it wrote just before its end counts, too.
+            # Include output written just before its end.
             if self._process.poll() is not None and not self._has_written(words):
                 raise EosctlError(
                     f"The demo stopped: {self.line!r} ended before it logged {words!r}.",
@@ -98,7 +98,7 @@ class Background:
         return words in self.errors.read_text(encoding="utf-8")
 
     def finish(self, *, expect: int = 0) -> str:
-        """Let it read on, wait for its end, return its standard output.
+        """Let it continue, wait for its end, and return its standard output.
 
         Raises:
             EosctlError: It ended with another exit code.
@@ -109,36 +109,36 @@ class Background:
         return output
 
     def wait(self) -> tuple[int, str]:
-        """Let it read on and wait for its end; return its exit code and its standard output."""
+        """Let it continue, wait for its end, and return its exit code and standard output."""
         output = wait_for_end(self._process, self._progress, "\n")
         return self._process.returncode, output
 
 
 def wait_for_end(process: subprocess.Popen[str], progress: Progress, given: str | None = None) -> str:
-    """Wait without a limit until a process has ended, and return its standard output.
+    """Wait without limit for the end of a process, and return its standard output.
 
     Args:
         process: The process.
-        progress: Shows that the wait lasts.
-        given: What it can read from its standard input; None if it has none.
+        progress: Shows that the wait continues.
+        given: Its standard input; None for none.
     """
     while True:
         try:
             output, _ = process.communicate(given, timeout=progress.every_s)
         except subprocess.TimeoutExpired:
-            given = None  # what was given is given
+            given = None  # The input is already written.
             progress.show()
         else:
             return output
 
 
 class Steps:
-    """The commands of one telling.
+    """The commands of a demonstration.
 
     Attributes:
-        folder: Where they run and leave their files.
-        tell: Takes text as it comes; the caller decides where it is read.
-        shortfalls: What did not work, but did not keep the story from its end.
+        folder: The folder in which they run.
+        tell: Receives text as it arrives.
+        shortfalls: Failures that did not stop the demonstration.
     """
 
     def __init__(
@@ -148,13 +148,13 @@ class Steps:
         held: Callable[[], AbstractContextManager[None]] = nullcontext,
         progress_every_s: float = _PROGRESS_EVERY_S,
     ) -> None:
-        """Begin with nothing started.
+        """Create it without any started command.
 
         Args:
-            folder: Where the commands run.
-            tell: Takes text as it comes.
-            held: Holds interrupts back while a process starts: one that nobody knows yet, nobody would stop.
-            progress_every_s: Interval between two lines of progress while the story waits, in seconds.
+            folder: The folder in which commands run.
+            tell: Receives text as it arrives.
+            held: Delays interrupts while a process starts, so that it is always stopped.
+            progress_every_s: Interval between two lines of progress, in seconds.
         """
         self.folder = folder
         self.tell = tell
@@ -176,7 +176,7 @@ class Steps:
         return output
 
     def ask(self, line: str, *, expect: int | None = 0) -> str:
-        """Run a command quietly and return its standard output; any exit code will do where None is expected.
+        """Run a command silently and return its standard output; any exit code is accepted if `expect` is None.
 
         Raises:
             EosctlError: It ended with another exit code.
@@ -189,18 +189,18 @@ class Steps:
         return output
 
     def items(self, line: str, *, expect: int = 0) -> list[Any]:
-        """Run a command quietly and return the items of its JSON."""
+        """Run a command silently and return the items of its JSON."""
         found = json.loads(self.ask(line, expect=expect))["items"]
         assert isinstance(found, list)
         return found
 
     def begin(self, line: str, errors: str, temporary: Path | None = None) -> Background:
-        """Show a command as typed and start it in parallel to the story.
+        """Show a command and start it in parallel.
 
         Args:
             line: The command.
-            errors: The name of the file for its standard error.
-            temporary: A directory for its temporary files, if it is to have one of its own.
+            errors: The file name for its standard error.
+            temporary: A separate directory for its temporary files, if any.
         """
         self.tell(f"$ {line} 2> {errors} &\n")
         path = self.folder / errors
@@ -231,13 +231,13 @@ class Steps:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 encoding="utf-8",
-                start_new_session=True,  # so that what it starts can be stopped with it
+                start_new_session=True,  # So that its child processes can be stopped with it.
             )
             self._started.append(process)
         return process
 
     def stop_all(self) -> None:
-        """End every process of the story that has not ended yet, with those that it started."""
+        """Stop every running process of the demonstration with its child processes."""
         while self._started:
             process = self._started.pop()
             if process.returncode is None:

@@ -1,4 +1,4 @@
-"""The README's story: a cluster, applications, two faults, the diagnosis, the repair, and the same from the logs."""
+"""The demonstration of the README: a cluster, applications, two faults, diagnosis, repair, and log analysis."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from eosctl.errors import UsageError
 PROGRAMS: Final = Path(__file__).parent / "programs"
 PROGRAM_NAMES: Final = ("consume_transform_produce.py", "payments.py", "read_committed.py")
 REPORT: Final = "doctor.html"
-# Says that a folder is the demo's own, which it may empty.
+# Marks a folder of the demonstration, which it may empty.
 OWN: Final = ".eosctl-demo"
-# A cluster whose teller was killed without warning goes by itself, after more time than any machine takes.
+# Time to live of a cluster whose demonstration was killed, longer than any run takes.
 TIME_TO_LIVE: Final = "12h"
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the folder of a telling, with the programs and nothing of an earlier one.
+    """Create the folder of a demonstration with the programs, and remove an earlier one.
 
     Raises:
-        UsageError: There is something in it that no demo has made, or it cannot be written.
+        UsageError: It contains other files, or cannot be written.
     """
     try:
         if folder.exists() and not (folder / OWN).exists() and any(folder.iterdir()):
@@ -48,7 +48,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def _remove_earlier(folder: Path) -> None:
-    """Remove what an earlier telling wrote; what somebody else put there stays."""
+    """Remove the files of an earlier demonstration; other files stay."""
     for name in (*PROGRAM_NAMES, REPORT, MINING):
         (folder / name).unlink(missing_ok=True)
     for pattern in ("reader.log", "payments-?.log", "broker-*/*.log*", "controller-*/*.log*"):
@@ -57,15 +57,15 @@ def _remove_earlier(folder: Path) -> None:
 
 
 def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> None:
-    """Tell the whole story; what was started is stopped again, whatever happens.
+    """Run the whole demonstration; stop everything at the end in any case.
 
     Args:
-        steps: Runs the commands, in a folder made by `prepare_folder`.
+        steps: Runs the commands, in a folder from `prepare_folder`.
         sandbox: The name of the cluster, not in use.
-        heading: Makes a heading of a line.
+        heading: Formats a line as a heading.
 
     Raises:
-        EosctlError: A step ended in another way than the story needs.
+        EosctlError: A step had an unexpected result.
     """
     folder, tell = steps.folder, steps.tell
 
@@ -114,7 +114,7 @@ def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> Non
 
 @contextmanager
 def _cluster(steps: Steps, name: str, chapter: Callable[[str], None]) -> Iterator[tuple[str, Path]]:
-    """Start the cluster, yield how to reach it and where its data is, and leave nothing running."""
+    """Start the cluster, yield its address and data directory, and stop everything at the end."""
     try:
         steps.run(
             f"eosctl sandbox up --name {name} --brokers 3 --ephemeral --ttl {TIME_TO_LIVE} "
@@ -123,7 +123,7 @@ def _cluster(steps: Steps, name: str, chapter: Callable[[str], None]) -> Iterato
         (status,) = steps.items(f"eosctl sandbox status --name {name} -o json")
         yield status["bootstrap"], Path(status["data_dir"])
     finally:
-        # First the deed, then the word: nobody may be there any more to hear it.
+        # Stop first, then print, since the output may be closed.
         steps.stop_all()
         down = f"eosctl sandbox down --name {name}"
         said = steps.ask(down, expect=None)
@@ -132,7 +132,7 @@ def _cluster(steps: Steps, name: str, chapter: Callable[[str], None]) -> Iterato
 
 
 def _play_zombie(steps: Steps, bootstrap: str) -> None:
-    """Start a payment service twice with one transactional id; the first instance stands still meanwhile."""
+    """Start a payment service twice with one transactional id; the first instance is paused meanwhile."""
     service = f"python payments.py --bootstrap {bootstrap}"
     first = steps.begin(f"{service} --stand-still", f"{LOGS}/payments-a.log")
     first.wait_for("standing still")

@@ -1,1 +1,1 @@
-"""Metric catalogue, alert rules and dashboards."""
+"""Metric catalogue, alert rules, and dashboards."""

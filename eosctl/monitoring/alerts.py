@@ -1,4 +1,4 @@
-"""The alert and recording rules (`alerts.toml`), and the documents of Prometheus that hold them."""
+"""Alert and recording rules (`alerts.toml`), and the Prometheus rules file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class AlertRule(NamedTuple):
     """An alert.
 
     Attributes:
-        name: As Prometheus and its receivers show it.
+        name: Its name in Prometheus.
         expression: PromQL.
-        hold: How long the expression must hold, as Prometheus writes durations.
-        severity: `critical` wakes somebody up, `warning` can wait for the morning.
-        summary: One sentence, with Prometheus' templates.
-        next_step: What to do first.
+        hold: How long the expression must hold, as a Prometheus duration.
+        severity: `critical` pages someone, `warning` can wait until the morning.
+        summary: A sentence with Prometheus templates.
+        next_step: The first action.
     """
 
     name: str
@@ -34,7 +34,7 @@ class AlertRule(NamedTuple):
 
 
 class RecordingRule(NamedTuple):
-    """A series that Prometheus computes."""
+    """A series computed by Prometheus."""
 
     name: str
     expression: str
@@ -42,7 +42,7 @@ class RecordingRule(NamedTuple):
 
 @cache
 def load_alerts() -> tuple[AlertRule, ...]:
-    """Return the alerts in the file's order."""
+    """Return the alerts in file order."""
     return tuple(
         AlertRule(one["name"], _one_line(one["expr"]), one["for"], one["severity"], one["summary"], one["next"])
         for one in _load()["alert"]
@@ -51,7 +51,7 @@ def load_alerts() -> tuple[AlertRule, ...]:
 
 @cache
 def load_recordings() -> tuple[RecordingRule, ...]:
-    """Return the recording rules in the file's order."""
+    """Return the recording rules in file order."""
     return tuple(RecordingRule(one["name"], _one_line(one["expr"])) for one in _load()["record"])
 
 
@@ -64,10 +64,10 @@ def _one_line(expression: str) -> str:
 
 
 def rules_document(faster: int = 1) -> dict[str, Any]:
-    """Return the content of a rules file of Prometheus; records come first, because the alerts use them.
+    """Return the content of a Prometheus rules file; recording rules come first, since the alerts use them.
 
     Args:
-        faster: Divides holds and windows, so that the rules can be tried out in a lab; limits stay as they are.
+        faster: Divisor of holds and windows for tests in a lab; limits are unchanged.
     """
     records = [{"record": rule.name, "expr": _hurried(rule.expression, faster)} for rule in load_recordings()]
     alerts = [

@@ -1,4 +1,4 @@
-"""What JMX lacks, measured on a snapshot: open and hanging transactions, what they pin, and unstable offsets."""
+"""Metrics from a snapshot that JMX lacks: open and hanging transactions, their impact, and unstable offsets."""
 
 from __future__ import annotations
 
@@ -35,18 +35,15 @@ ENDED_HELP: Final = "Transactions decided since the exporter began to follow the
 
 
 def measure_cluster(snapshot: ClusterSnapshot, earlier: TransactionLook | None = None) -> tuple[Gauge, ...]:
-    """Measure a snapshot with transactions, producers, offsets, groups and their offsets.
+    """Measure a snapshot with transactions, producers, offsets, groups, and their offsets.
 
-    A zero is measured only where nothing is hidden: a principal that may not describe every topic and transactional id
-    has no sample for verdicts of which it sees none.
-
-    Partitions and groups appear only while something is held back in them, and no transactional id is a label: the
-    number of series follows the trouble, not the cluster.
+    A zero is exported only if nothing is hidden: without the permission to describe every topic and transactional id,
+    verdicts without a match have no sample. Partitions and groups are exported only while affected, and no
+    transactional id is a label, so the number of series does not grow with the cluster.
 
     Args:
-        snapshot: The look just taken.
-        earlier: The transactions of the look before, with which a decision that stays without effect is told from one
-            whose markers are on their way.
+        snapshot: The current snapshot.
+        earlier: The transactions of the previous pass, which distinguish a stalled decision from markers in transit.
     """
     verdicts = _judge(snapshot, earlier)
     states = Counter(transaction.state for transaction in snapshot.transactions)
@@ -79,7 +76,7 @@ def _judge(snapshot: ClusterSnapshot, earlier: TransactionLook | None) -> tuple[
         return verdicts
     apart = classify_open_transactions(replace(snapshot, looks=(earlier, snapshot.looks[-1])))
     stalled = {_identity(verdict): verdict for verdict in apart if verdict.status is HangStatus.STALLED}
-    # The snapshot's own two readings lie too near each other to see that markers do not arrive.
+    # The snapshot's own passes are too close together to show missing markers.
     return tuple(
         stalled.get(_identity(verdict), verdict) if verdict.status is HangStatus.OPEN else verdict
         for verdict in verdicts
@@ -91,13 +88,13 @@ def _identity(verdict: HangVerdict) -> tuple[TopicPartition, int]:
 
 
 def measure_ends(counts: Mapping[TransactionEnd, int]) -> Gauge:
-    """Return the counter of transactions that ended, every outcome from zero on."""
+    """Return the counter of ended transactions, with every outcome starting at zero."""
     samples = tuple(GaugeSample((("outcome", end.value),), counts.get(end, 0)) for end in TransactionEnd)
     return Gauge(ENDED, ENDED_HELP, samples, is_counter=True)
 
 
 def unreachable() -> tuple[Gauge, ...]:
-    """Return what is known when the cluster could not be asked."""
+    """Return the metrics of an unreachable cluster."""
     return (Gauge(UP, HELP[UP], (GaugeSample((), 0),)),)
 
 

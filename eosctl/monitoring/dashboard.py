@@ -1,4 +1,4 @@
-"""A Grafana dashboard: is the cluster safe, do transactions end, what can readers see, how do the clients fare."""
+"""A Grafana dashboard: cluster safety, completed transactions, visible records, and clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DATASOURCE: Final = {"type": "prometheus", "uid": "${datasource}"}
 
 
 class Panel(NamedTuple):
-    """A graph: title, PromQL, legend and Grafana's name of the unit."""
+    """A graph: title, PromQL, legend, and Grafana's unit."""
 
     title: str
     expression: str
@@ -135,7 +135,7 @@ ROWS: Final[dict[str, tuple[Panel, ...]]] = {
 
 
 def dashboard_document() -> dict[str, Any]:
-    """Return the dashboard as Grafana imports it; the reader chooses the data source."""
+    """Return the dashboard in Grafana's import format; the user selects the data source."""
     return {
         "uid": UID,
         "title": "Kafka exactly-once",

@@ -1,4 +1,4 @@
-"""Values that no single bean has, from one reading at all programs or from two: rates, ratios, backlogs, lags."""
+"""Values derived from one or two readings of all programs: rates, ratios, backlogs, and lags."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Chooser = Callable[[dict[str, str]], bool]
 
 
 def derive_values(looks: Looks, limits: Mapping[str, float] = MappingProxyType({})) -> tuple[DerivedValue, ...]:
-    """Compute all values for which there is evidence.
+    """Compute all values with sufficient evidence.
 
     Args:
-        looks: What was read.
-        limits: Limits instead of the built-in ones, by name.
+        looks: The readings.
+        limits: Limits that override the built-in ones, by name.
     """
     values = []
     for metric in DERIVED:
@@ -45,9 +45,9 @@ def derive_values(looks: Looks, limits: Mapping[str, float] = MappingProxyType({
 
 
 def increases(looks: Looks, series: str, choose: Chooser) -> dict[tuple[str, Labels], float]:
-    """Return how fast each counter of a series grows, per second, by source and labels; none with one reading.
+    """Return the increase of each counter per second, by source and labels; empty with one reading.
 
-    A counter that fell belongs to a program that was started again: what it counted since then is its increase.
+    A decreased counter belongs to a restarted program: its current value is the increase.
     """
     earlier = {page.source: page for page in looks.earlier}
     found: dict[tuple[str, Labels], float] = {}
@@ -59,20 +59,20 @@ def increases(looks: Looks, series: str, choose: Chooser) -> dict[tuple[str, Lab
         seconds = (page.read_at_ms - before.read_at_ms) / 1000
         for one in page.values(series):
             if choose(one.labels) and math.isfinite(one.value):
-                # A series that was not there began at zero: Kafka registers many with the first event.
+                # A missing series started at zero: Kafka registers many with the first event.
                 start = counted.get(_key(one), 0.0)
                 found[page.source, _key(one)] = (one.value - start if one.value >= start else one.value) / seconds
     return found
 
 
 def increase_per_s(looks: Looks, series: str, choose: Chooser) -> float | None:
-    """Return how fast counters grow together, per second; None with one reading, or where there are none."""
+    """Return the total increase of counters per second; None with one reading, or without counters."""
     found = increases(looks, series, choose)
     return math.fsum(found.values()) if found else None
 
 
 def meter_rate(looks: Looks, bean: str, choose: Chooser) -> float | None:
-    """Return a Yammer meter's rate: between two readings, or from one the average of the last minute that Kafka keeps."""
+    """Return a Yammer meter's rate: between two readings, or from one the last minute's average."""
     rate = increase_per_s(looks, f"{bean}_Count", choose)
     if rate is not None:
         return rate
@@ -99,7 +99,7 @@ def _transactions(looks: Looks) -> Found | None:
 
 
 def _fencing(looks: Looks) -> Found | None:
-    # The beans of an error appear with it: where requests are counted and these errors are not, there were none.
+    # The beans of an error appear with it: counted requests without these errors mean zero.
     if not any(one.labels.get("name") == "RequestsPerSec" for one in _samples(looks.now, f"{_REQUESTS}_Count")):
         return None
     rate = meter_rate(
@@ -118,7 +118,7 @@ def _concurrent(looks: Looks) -> Found | None:
 
 
 def _unverified(looks: Looks) -> Found | None:
-    # VerificationFailureRate would count fenced producers and early transactions as well.
+    # VerificationFailureRate also counts fenced producers and early transactions.
     if not any(one.labels.get("name") == "VerificationFailureRate" for one in _samples(looks.now, _VERIFIED)):
         return None
     rate = meter_rate(
@@ -136,7 +136,7 @@ def _markers(looks: Looks) -> Found | None:
 
 
 def _unstable(looks: Looks) -> Found | None:
-    """The longest unstable end of a partition in seconds of its own traffic, where there was any between the looks."""
+    """Return the longest unstable range of a partition in seconds of its traffic, if it had any."""
     written = {
         (source, *_place(dict(labels))): rate
         for (source, labels), rate in increases(looks, _LOG, _named("LogEndOffset")).items()
@@ -159,7 +159,7 @@ def _value(found: Found | None) -> float:
 
 
 def _streams_commit(looks: Looks) -> Found | None:
-    """How much of the interval between two commits a commit takes."""
+    """Return the share of the commit interval that a commit takes."""
     found: list[Found | None] = []
     for page in looks.now:
         rates = {one.labels.get("thread_id"): one.value for one in page.values(f"{_THREAD}_commit_rate")}
@@ -172,7 +172,7 @@ def _streams_commit(looks: Looks) -> Found | None:
 
 
 def _producer_commit(looks: Looks) -> Found | None:
-    """How much of its time a producer spends in commitTransaction."""
+    """Return the share of time that a producer spends in commitTransaction."""
     busy = increases(looks, _COMMIT_TIME, lambda labels: True)
     found: list[Found | None] = [
         Found(rate / 1e9, (("client_id", dict(labels).get("client_id", "")),)) for (_, labels), rate in busy.items()

@@ -1,4 +1,4 @@
-"""Metrics as evidence: `collect_metric_evidence` reads programs, `with_metrics` adds what they said to a snapshot."""
+"""Metrics as evidence: `collect_metric_evidence` reads programs, `with_metrics` adds the result to a snapshot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_AT_ONCE: Final = 8
 
 
 class MetricEvidence(NamedTuple):
-    """What programs said of themselves, and which could not be read."""
+    """Metrics of programs, and those that could not be read."""
 
     pages: tuple[MetricPage, ...]
     gaps: tuple[EvidenceGap, ...]
@@ -32,10 +32,10 @@ class MetricEvidence(NamedTuple):
 
 @cache
 def wanted_metrics(extra_series: tuple[str, ...] = ()) -> WantedMetrics:
-    """Return the beans and series of all metrics in the catalogue that have numbers.
+    """Return the beans and series of all numeric metrics in the catalogue.
 
     Args:
-        extra_series: Further series to query from a Prometheus server.
+        extra_series: Additional series to query from a Prometheus server.
     """
     numbers = [metric for metric in load_metrics() if metric.kind is not MetricKind.TEXT]
     series = {name.partition("{")[0]: None for metric in numbers for name in metric.prometheus}
@@ -48,16 +48,16 @@ def collect_metric_evidence(
     timeout_ms: int,
     credentials: EndpointCredentials = NO_CREDENTIALS,
 ) -> MetricEvidence:
-    """Read the metrics of exactly-once from programs, several at once; what cannot be read is a gap.
+    """Read the exactly-once metrics of several programs concurrently; a failure is a gap.
 
     Args:
-        urls: Addresses as `eosctl.collect.metrics.metric_source` tells them apart; repeated ones are read once.
-        now_ms: The observer's clock.
-        timeout_ms: How long one program may take.
-        credentials: Shown to all of them.
+        urls: Addresses of `eosctl.collect.metrics.metric_source`; duplicates are read once.
+        now_ms: The clock.
+        timeout_ms: Maximum time for a program.
+        credentials: Credentials for all of them.
 
     Raises:
-        UsageError: An address is none, or a package is missing.
+        UsageError: An address is invalid, or a package is missing.
     """
     sources, wanted = distinct(urls), wanted_metrics((*HELP, ENDED))
 
@@ -79,7 +79,7 @@ def collect_metric_evidence(
 
 
 def with_metrics(snapshot: ClusterSnapshot, evidence: MetricEvidence) -> ClusterSnapshot:
-    """Return a snapshot with the pages and gaps; values that were not measured yet (NaN) are left out."""
+    """Return a snapshot with the pages and gaps; values without a measurement (NaN) are omitted."""
     pages = tuple(
         replace(page, samples=tuple(one for one in page.samples if math.isfinite(one.value))) for page in evidence.pages
     )

@@ -1,4 +1,4 @@
-"""An endpoint for Prometheus beside a cluster: it looks every now and then, and answers with the last look."""
+"""A Prometheus endpoint for a cluster, which collects periodically and returns the last result."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ REQUEST_TIMEOUT_S: Final = 10.0
 
 
 class Exporter:
-    """The last look at a cluster, as the text that Prometheus reads.
+    """The last result of a cluster, in the text format of Prometheus.
 
     Args:
-        look: Takes a snapshot; an `EosctlError` means that the cluster cannot be asked now.
-        render: Writes gauges as text.
-        tell: Told when the cluster cannot be asked any more, and when it can again.
-        measure: What to tell of a snapshot.
+        look: Takes a snapshot; an `EosctlError` means that the cluster is unreachable.
+        render: Renders gauges as text.
+        tell: Called when the cluster becomes unreachable or reachable again.
+        measure: Returns the gauges of a snapshot.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Exporter:
         self.page = render(unreachable())
 
     async def refresh(self) -> None:
-        """Look once. A failure is shown as `eosctl_up 0` and told when it is a new one."""
+        """Collect once. A failure is exported as `eosctl_up 0` and reported when it is new."""
         try:
             gauges, failure = self._measure(await self._look()), None
         except EosctlError as error:
@@ -53,25 +53,25 @@ class Exporter:
         self.page = self._render(gauges)
 
     async def keep_fresh(self, interval_ms: int) -> None:
-        """Look again and again, each time after a pause."""
+        """Collect repeatedly, with a pause after each time."""
         while True:
             await asyncio.sleep(interval_ms / 1000)
             await self.refresh()
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
-        """Answer `GET /metrics`; see `serve_page`."""
+        """Serve `GET /metrics`; see `serve_page`."""
         return await serve_page(host, port, lambda: self.page)
 
 
 async def serve_page(host: str, port: int, page: Callable[[], str]) -> asyncio.Server:
-    """Answer `GET /metrics` with what `page` returns at that moment.
+    """Serve `GET /metrics` with the current result of `page`.
 
     Raises:
         EosctlError: The address cannot be used.
     """
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # A client that says nothing, too much or nonsense is left alone.
+        # A client that sends nothing, too much, or an invalid request is disconnected.
         with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
             writer.write(respond(head, page()))
@@ -89,7 +89,7 @@ async def serve_page(host: str, port: int, page: Callable[[], str]) -> asyncio.S
 
 
 def respond(head: bytes, page: str) -> bytes:
-    """Answer a request: the page to `GET` or `HEAD` of `/metrics` or `/`, else an error."""
+    """Respond to a request: the page for `GET` or `HEAD` of `/metrics` or `/`, else an error."""
     words = head.split(b"\r\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _response("400 Bad Request", b"GET /metrics\n")

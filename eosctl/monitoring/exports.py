@@ -1,4 +1,4 @@
-"""Configurations of the programs that carry metrics: jmx_exporter, Strimzi, the OpenTelemetry collector."""
+"""Configurations of metrics programs: jmx_exporter, Strimzi, and the OpenTelemetry collector."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ CONFIG_KEY: Final = "eosctl-jmx-exporter.yaml"
 
 
 def jmx_exporter_document() -> dict[str, Any]:
-    """Return a configuration of jmx_exporter (1.x) that keeps the catalogue's beans and their plain names.
+    """Return a configuration of jmx_exporter (1.x) that exports the catalogue's beans under their plain names.
 
-    It serves brokers and clients alike: beans that a JVM does not have match nothing. Without rules the exporter prints
-    each attribute under the bean's own name, which the alerts expect.
+    It serves brokers and clients: beans that a JVM does not have match nothing. Without rules, the exporter prints each
+    attribute under the bean's own name, which the alerts expect.
     """
     patterns = dict.fromkeys(metric.bean_pattern for metric in load_metrics() if metric.kind is not MetricKind.TEXT)
     return {"lowercaseOutputName": False, "includeObjectNames": list(patterns)}
 
 
 def strimzi_documents(exporter_configuration: str) -> list[dict[str, Any]]:
-    """Return the ConfigMap for `metricsConfig` of a Kafka resource, a PodMonitor and a PrometheusRule.
+    """Return the ConfigMap for `metricsConfig` of a Kafka resource, a PodMonitor, and a PrometheusRule.
 
     Args:
         exporter_configuration: `jmx_exporter_document` as YAML.

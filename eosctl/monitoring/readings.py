@@ -1,4 +1,4 @@
-"""What a scrape says, metric by metric: the worst value, where it is, and whether it is beyond its limit."""
+"""The metrics of a scrape: the worst value of each, its labels, and whether it exceeds its limit."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ COUNTED = frozenset({MetricKind.COUNTER, MetricKind.METER})
 def read_metrics(
     samples: Iterable[MetricSample], limits: Mapping[str, float] = MappingProxyType({})
 ) -> tuple[Reading, ...]:
-    """Read the metrics of the catalogue that a program has under their plain names, in the catalogue's order.
+    """Read the catalogue's metrics of a program under their plain names, in catalogue order.
 
-    Labels that no bean has (`job`, `instance`, `pod`) are those of a Prometheus server and do not count.
+    Labels that no bean has (`job`, `instance`, `pod`) belong to a Prometheus server and are ignored.
 
     Args:
-        samples: What was read of one program.
-        limits: Limits instead of the catalogue's, by name.
+        samples: The samples of a program.
+        limits: Limits that override the catalogue's, by name.
     """
     wanted = {_key(one): _limited(one, limits) for one in load_metrics() if one.kind is not MetricKind.TEXT}
     label_names = frozenset[str]().union(*(metric.label_names for metric in wanted.values()))

@@ -1,4 +1,4 @@
-"""What ``metrics watch`` sees at one moment: derived values and the gauges that have a limit, over all programs."""
+"""A moment of `metrics watch`: derived values and limited gauges over all programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eosctl.model.metric_reading import Looks, MetricMoment, Reading, Watched
 from eosctl.monitoring.derived import derive_values
 from eosctl.monitoring.readings import COUNTED, read_metrics
 
-#: Watched though nothing says at once that a value of theirs is bad.
+#: Included although no single value of theirs is bad.
 ALWAYS: Final = frozenset({"LastStableOffsetLag", "ProducerIdCount"})
 NO_LIMITS: Final[Mapping[str, float]] = MappingProxyType({})
 
@@ -19,7 +19,7 @@ NO_LIMITS: Final[Mapping[str, float]] = MappingProxyType({})
 def observe_metrics(
     at_ms: int, looks: Looks, gaps: tuple[EvidenceGap, ...] = (), limits: Mapping[str, float] = NO_LIMITS
 ) -> MetricMoment:
-    """Judge a look: of each metric the worst program, what is bad first."""
+    """Judge a reading: the worst program of each metric, problems first."""
     values = [*_derived(looks, limits), *_read(looks, limits)]
     values.sort(key=lambda one: not one.is_bad)
     return MetricMoment(at_ms, len(looks.now), tuple(values), gaps)

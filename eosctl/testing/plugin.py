@@ -1,6 +1,6 @@
-"""The pytest plugin: the fixture `eos_cluster` and the marker that shapes it.
+"""The pytest plugin: the fixture `eos_cluster` and its marker.
 
-It is loaded with every pytest run of an environment that has eosctl, so it imports the sandbox only when a test asks.
+It is loaded with every pytest run of an environment with eosctl, so it imports the sandbox only on use.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ MARKER = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and keep pytest from rewriting the modules of eosctl."""
+    """Register the marker, and exclude the modules of eosctl from pytest's rewriting."""
     config.addinivalue_line("markers", MARKER)
     _import_as_they_are()
 
 
 def _import_as_they_are() -> None:
-    """Let the modules of eosctl be imported without pytest's rewriting of assertions.
+    """Import the modules of eosctl without pytest's rewriting of assertions.
 
-    Pytest rewrites every package of a distribution that has a plugin. Rewriting parses each module anew, which takes
-    seconds; and CPython's parser of syntax trees is not safe for two threads at a time (gh-106905: a SystemError about
-    its recursion depth), while a cluster in a thread and its test both import modules when they first need them.
+    Pytest rewrites every package of a distribution with a plugin. Rewriting parses each module, which takes seconds,
+    and CPython's parser of syntax trees is not safe for concurrent threads (gh-106905: a SystemError about its
+    recursion depth), while a cluster in a thread and its test both import modules.
     """
     for finder in sys.meta_path:
         marked = getattr(finder, "_must_rewrite", None)
@@ -43,9 +43,9 @@ def _import_as_they_are() -> None:
 
 @pytest.fixture
 def eos_cluster(request: pytest.FixtureRequest) -> Iterator[SandboxThread]:
-    """Run a Kafka cluster for one test, fresh and removed afterwards; `eos_cluster.bootstrap` is its address.
+    """Run a Kafka cluster for one test, deleted afterwards; `eos_cluster.bootstrap` is its address.
 
-    `@pytest.mark.eos_cluster(brokers=3, transaction_version=1)` shapes it; of several markers the nearest wins.
+    `@pytest.mark.eos_cluster(brokers=3, transaction_version=1)` configures it; the nearest of several markers is used.
     """
     from eosctl.testing.sandbox_thread import SandboxThread
 

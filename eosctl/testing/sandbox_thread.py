@@ -1,4 +1,4 @@
-"""A sandbox that lives in a thread of its own, so that blocking clients can talk to it from any other."""
+"""A sandbox in a separate thread, for blocking clients."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ T = TypeVar("T")
 
 
 class SandboxThread:
-    """A Kafka cluster on loopback while the `with` block runs; its files are removed afterwards.
+    """A Kafka cluster on loopback for the duration of the `with` block; its files are deleted afterwards.
 
-    Clients of any kind and language reach it at `bootstrap`. Programs that are asyncio themselves may use
-    `eosctl.sandbox.cluster.EmbeddedCluster` in their own loop instead.
+    Clients of any language connect to `bootstrap`. Asyncio programs may use `eosctl.sandbox.cluster.EmbeddedCluster` in
+    their own loop instead.
 
     Args:
-        brokers: How many brokers; one broker is its own controller.
-        config: Broker settings under Kafka's names.
-        emulate: The release to behave as: `"3.9"`, `"4.3"`, or `"4.4"`.
-        transaction_version: Finalized level of the feature `transaction.version`; the release's default when None.
+        brokers: Number of brokers; a single broker is its own controller.
+        config: Broker settings by Kafka's names.
+        emulate: The emulated release: `"3.9"`, `"4.3"`, or `"4.4"`.
+        transaction_version: Finalized level of the feature `transaction.version`; None for the release's default.
         fast: Short timeouts, so that failover takes tenths of a second.
-        data_dir: Where the brokers keep their files; a temporary directory when None, which is removed.
-        sasl: Mechanisms by which clients log in: `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512`; none when empty.
-        tls: Whether the listeners speak TLS; certificates are made, see `client_properties`.
-        users: Who may log in; passwords are made.
-        log_dirs: How many log directories each broker has.
-        racks: Racks of the brokers, which take them in turn.
+        data_dir: The brokers' files; None for a temporary directory.
+        sasl: SASL mechanisms: `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512`; none if empty.
+        tls: Whether the listeners use TLS; certificates are created, see `client_properties`.
+        users: The users; passwords are created.
+        log_dirs: Number of log directories per broker.
+        racks: Racks, assigned to brokers in turn.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SandboxThread:
         log_dirs: int = 1,
         racks: Sequence[str] = (),
     ) -> None:
-        # Imported here because the plugin is loaded with test runs that use no sandbox at all.
+        # Imported here, since the plugin is also loaded by test runs without a sandbox.
         from eosctl.sandbox.cluster import EmbeddedCluster
 
         self._embedded: EmbeddedCluster = EmbeddedCluster(
@@ -72,7 +72,7 @@ class SandboxThread:
         self._thread = threading.Thread(target=self._live, name="eosctl-sandbox", daemon=True)
 
     def __enter__(self) -> Self:
-        """Start the cluster and return when every broker serves.
+        """Start the cluster; return once every broker serves.
 
         Raises:
             EosctlError: It cannot start: a setting is not allowed, or the data cannot be used.
@@ -107,7 +107,7 @@ class SandboxThread:
 
     @property
     def bootstrap(self) -> str:
-        """Bootstrap servers: `host:port` of every broker, comma separated, also of one that is down."""
+        """Return `host:port` of every broker, comma-separated, including stopped brokers."""
         return self._embedded.bootstrap
 
     @property
@@ -116,13 +116,13 @@ class SandboxThread:
         return self._embedded.core.data_dir
 
     def client_properties(self, user: str | None = None) -> Path:
-        """Return the Java client file of a user of a secured cluster, the first user's when left out."""
+        """Return the Java client file of a user of a secured cluster; by default of the first user."""
         from eosctl.sandbox.process.security_files import client_file
 
         return client_file(self.data_dir, user)
 
     def status(self) -> dict[str, Any]:
-        """Describe brokers, partitions, leaders and in-sync replicas as `eosctl sandbox status` does."""
+        """Describe brokers, partitions, leaders, and in-sync replicas, as `eosctl sandbox status` does."""
 
         async def ask() -> dict[str, Any]:
             return self._embedded.cluster.status()
@@ -138,19 +138,19 @@ class SandboxThread:
         return self._run(do())
 
     def kill_broker(self, broker_id: int) -> None:
-        """End a broker as kill -9 does: connections break, nothing is flushed or handed over."""
+        """Kill a broker like kill -9: connections break, nothing is flushed or transferred."""
         self._run(self._embedded.cluster.kill_broker(broker_id))
 
     def stop_broker(self, broker_id: int) -> None:
-        """Shut a broker down in order: leaderships move first."""
+        """Shut a broker down cleanly: leaderships move first."""
         self._run(self._embedded.cluster.stop_broker(broker_id))
 
     def start_broker(self, broker_id: int) -> None:
-        """Start a broker again on its files and port, and return when it serves."""
+        """Start a broker on its files and port; return once it serves."""
         self._run(self._embedded.cluster.start_broker(broker_id))
 
     def fault(self, words: str) -> int:
-        """Let something go wrong, in the words of `eosctl sandbox fault`; returns the number to end it by.
+        """Inject a fault in the syntax of `eosctl sandbox fault`; return the number that ends it.
 
         `cluster.fault("delay api=END_TXN ms=500 count=1")`, `cluster.fault("pause node=2 for=5s")`.
         """
@@ -159,15 +159,15 @@ class SandboxThread:
         return self._run(self._embedded.cluster.faults.inject(parse_order(words))).number
 
     def end_fault(self, number: int) -> None:
-        """End a fault that lasts."""
+        """End an active fault."""
         self._run(self._embedded.cluster.faults.end(number))
 
     def heal(self) -> None:
-        """End every fault that lasts, and start every node that is down."""
+        """End every active fault, and start every stopped node."""
         self._run(self._embedded.cluster.faults.heal())
 
     def advance(self, duration_ms: float) -> None:
-        """Let the cluster's time pass at once, with all that is due on the way."""
+        """Advance the cluster's time and run all timers due on the way."""
         self._run(self._embedded.cluster.advance(duration_ms))
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:

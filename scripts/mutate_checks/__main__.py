@@ -1,4 +1,4 @@
-"""Print the survivors, and exit with 1 when there are any."""
+"""Print the surviving mutants; exit with 1 if there are any."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scripts.mutate_checks.run import survivors
 
 
 def main() -> int:
-    """Print the survivors."""
+    """Print the surviving mutants."""
     count, alive = survivors()
     for mutant in alive:
         print(f"{mutant.path.relative_to(ROOT)}:{mutant.line}: no case notices this comparison inverted")

@@ -13,12 +13,12 @@ from tests.checks.cases import FIXTURES, CheckCase, cases_of, differences
 
 
 def checks() -> Iterator[tuple[Path, str, Callable[[Check], bool]]]:
-    """Yield file and name of each check, with what shows whether a check meets its cases."""
+    """Yield file and name of each check, with a predicate for its cases."""
     for check in ALL_CHECKS:
         path = ROOT / Path(*check.evaluate.__module__.split(".")).with_suffix(".py")
         yield path, check.evaluate.__name__, meets(cases_of(FIXTURES / f"{check.id}.yaml"))
 
 
 def meets(cases: list[CheckCase]) -> Callable[[Check], bool]:
-    """Return what shows whether a check says what all these cases expect."""
+    """Return a predicate: whether a check gives the expected results of these cases."""
     return lambda check: not any(differences(run_check(check, Case(c.snapshot, c.limits)), c) for c in cases)

@@ -1,4 +1,4 @@
-"""The rules over configuration files and their cases."""
+"""The rules for configuration files, and their cases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CASES: Final = ROOT / "tests" / "fixtures" / "checks" / "configuration"
 
 
 class Expected(NamedTuple):
-    """Files, and what a rule says of them; severities and parts of remedies are compared where a case names them."""
+    """Files with the expected results of a rule; severities and parts of remedies are compared if given."""
 
     deployment: Deployment
     status: str
@@ -32,19 +32,19 @@ class Expected(NamedTuple):
 
 
 def rules() -> Iterator[tuple[Path, str, Callable[[Check], bool]]]:
-    """Yield the file and the name of each rule, with what shows whether a rule meets its cases."""
+    """Yield file and name of each rule, with a predicate for its cases."""
     for rule in CONFIGURATION_CHECKS:
         path = ROOT / Path(*rule.evaluate.__module__.split(".")).with_suffix(".py")
         yield path, rule.evaluate.__name__, meets(load_cases(rule.id))
 
 
 def meets(cases: list[Expected]) -> Callable[[Check], bool]:
-    """Return what shows whether a rule says what all these cases expect."""
+    """Return a predicate: whether a rule gives the expected results of these cases."""
     return lambda rule: all(_is_met(rule, case) for case in cases)
 
 
 def load_cases(check_id: str) -> list[Expected]:
-    """Return the cases of a rule, parsed once."""
+    """Return the cases of a rule, cached."""
     loaded: list[dict[str, Any]] = yaml.safe_load((CASES / f"{check_id}.yaml").read_text("utf-8"))["cases"]
     found = []
     for case in loaded:

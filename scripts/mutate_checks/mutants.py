@@ -1,4 +1,4 @@
-"""Sources with one comparison turned round."""
+"""Sources with one inverted comparison."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ INVERSE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
 
 
 class Mutant(NamedTuple):
-    """A module's source with one comparison turned round."""
+    """A module's source with one inverted comparison."""
 
     path: Path
     line: int
     tree: ast.Module
 
     def load(self, name: str) -> Any:
-        """Return what the module calls `name`."""
+        """Return the object of the module with a name."""
         module = ModuleType(name)
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
         return getattr(module, name)
@@ -49,7 +49,7 @@ def mutants(path: Path, source: str) -> Iterator[Mutant]:
 
 
 def survives(mutant: Mutant, name: str, meets_all_cases: Callable[[Any], bool]) -> bool:
-    """Return whether all cases of what the mutant calls `name` end as before."""
+    """Return whether all cases have the same results with the mutant."""
     try:
         return meets_all_cases(mutant.load(name))
     except Exception:  # noqa: BLE001 - a mutant may fail in any way; each counts as noticed

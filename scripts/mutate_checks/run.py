@@ -1,4 +1,4 @@
-"""All mutants of all checks."""
+"""Run all mutants of all checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Judged = tuple[Path, str, Callable[[Any], bool]]
 
 
 def survivors() -> tuple[int, list[Mutant]]:
-    """Return how many mutants there were, and those that no case noticed."""
+    """Return the number of mutants, and the surviving ones."""
     count, alive = 0, []
     for path, name, meets_all_cases in _all():
         for mutant in mutants(path, path.read_text("utf-8")):

@@ -1,1 +1,1 @@
-"""The tables of settings that `eosctl/knowledge/settings` holds, made from what Kafka's releases declare."""
+"""Generate the tables of settings in `eosctl/knowledge/settings` from Kafka's releases."""

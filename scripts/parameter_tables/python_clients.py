@@ -25,9 +25,9 @@ CLASSES: Final = {
     "kafka-python": {"producer": "kafka/producer/kafka.py", "consumer": "kafka/consumer/group.py"},
     "aiokafka": {"producer": "aiokafka/producer/producer.py", "consumer": "aiokafka/consumer/consumer.py"},
 }
-# What the constructor puts in the place of a mark for "not given".
+# The constructor's replacement for the "not given" marker.
 _WITHOUT_VALUE: Final = {("aiokafka", "acks"): "1"}
-# What both check by themselves, in the notation of Kafka's declarations.
+# Choices that both check in code, in the notation of Kafka's declarations.
 _CHOICES: Final = {"acks": "[all, -1, 0, 1]", "isolation.level": "[read_uncommitted, read_committed]"}
 _TYPES: Final = {bool: "boolean", int: "int", float: "int", str: "string"}
 _INT_MAX: Final = "2147483647"
@@ -85,7 +85,7 @@ def _table(source: str) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _constructor(source: str) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters of the first class's constructor; the client is the first class of its file."""
+    """Yield the parameters of the first class's constructor, which is the client."""
     classes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
     client = next(one for one in classes if one.name in ("AIOKafkaProducer", "AIOKafkaConsumer"))
     start = next(node for node in client.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
@@ -95,7 +95,7 @@ def _constructor(source: str) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _value(node: ast.expr) -> object:
-    """Return a default that is a constant or plain arithmetic; None for every other expression."""
+    """Return a default that is a constant or simple arithmetic; None for other expressions."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         left, right = _value(node.left), _value(node.right)
         return left * right if isinstance(left, int) and isinstance(right, int) else None

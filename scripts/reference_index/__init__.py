@@ -1,4 +1,4 @@
-"""Compile the index of `explain` from everything that the product knows.
+"""Compile the index of `explain` from the product's catalogues.
 
-`scripts.generate_reference` writes it, so that a start of the program reads one file instead of two hundred modules.
+`scripts.generate_reference` writes it, so that the program reads one file at start instead of two hundred modules.
 """

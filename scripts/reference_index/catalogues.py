@@ -1,4 +1,4 @@
-"""Entries of the product's catalogues: checks, bugs, log categories, runbooks."""
+"""Index entries of the product's catalogues: checks, bugs, log categories, and runbooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eosctl.services.log_categories import log_categories
 
 
 def check_entries() -> Iterator[Entry]:
-    """Yield the checks, with what their manuals say."""
+    """Yield the checks, with their manuals."""
     runbooks: dict[str, list[str]] = {}
     for source in library():
         for finding in source.book.findings:
@@ -73,7 +73,7 @@ def category_entries() -> Iterator[Entry]:
 
 
 def _command(book: Runbook) -> str:
-    """Return the command that runs a runbook, with a placeholder for each input that must be given."""
+    """Return the command that runs a runbook, with a placeholder for each required input."""
     inputs = (f"-i {name}={{{name}}}" for name in required_inputs(book))
     return " ".join(["eosctl runbook run", book.id, *inputs])
 

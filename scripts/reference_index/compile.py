@@ -1,4 +1,4 @@
-"""Join the entries of all sources, and write them one to a line."""
+"""Merge the entries of all sources, and write them one per line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ORDER: Final = {kind: at for at, kind in enumerate(EntryKind)}
 
 
 def index_text() -> str:
-    """Return the index: a JSON list with one entry on each line, ordered by kind and name."""
+    """Return the index: a JSON list with one entry per line, ordered by kind and name."""
     entries: dict[tuple[EntryKind, str], Entry] = {}
     for entry in _sources():
         key = (entry.kind, entry.name)
@@ -50,7 +50,7 @@ def _sources() -> Iterable[Entry]:
 
 
 def _with_error(entry: Entry, entries: Iterable[Entry]) -> Entry:
-    """Return an exception with what is known of its error code."""
+    """Return an exception's entry with the data of its error code."""
     if entry.kind is not EntryKind.EXCEPTION:
         return entry
     errors = (one for one in entries if one.kind is EntryKind.ERROR)
@@ -62,7 +62,7 @@ def _with_error(entry: Entry, entries: Iterable[Entry]) -> Entry:
 
 
 def _joined(first: Entry, more: Entry) -> Entry:
-    """Return an entry with what another one adds; single values and advice of the latter count."""
+    """Merge two entries; single values and advice of the second take precedence."""
     changes: dict[str, Any] = {}
     for field in Entry.__struct_fields__:
         added = getattr(more, field)

@@ -1,4 +1,4 @@
-"""Entries of errors and exceptions: Kafka's codes, under the names that each client has for them."""
+"""Index entries of errors and exceptions: Kafka's codes, with each client's names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS: Final = {
 }
 _SHORTEST: Final = 12
 _TELLING: Final = 20
-"""A shorter text is recognized only together with the client's prefix."""
+"""Shorter texts are recognized only with the client's prefix."""
 _PARENTS: Final = {
     "RetriableException": "retried by the client",
     "ApplicationRecoverableException": "close the producer and create a new one (KIP-1050)",
@@ -31,7 +31,7 @@ _PARENTS: Final = {
 
 
 class Name(NamedTuple):
-    """How a client names an error."""
+    """A client's name of an error."""
 
     client: str
     code: str
@@ -41,7 +41,7 @@ class Name(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Return whether the client raises the error by itself, without an answer of a broker."""
+        """Return whether the client raises the error without a broker's response."""
         return self.client != "java" and (not self.code or int(self.code) < -1)
 
 
@@ -52,7 +52,7 @@ def client_names() -> tuple[Name, ...]:
 
 
 def term_entries() -> Iterator[Entry]:
-    """Yield the terms that are explained by hand, with the names that clients have for error codes."""
+    """Yield the hand-written terms, with the clients' names of error codes."""
     names = client_names()
     by_code: dict[str, list[Name]] = defaultdict(list)
     for name in names:
@@ -85,7 +85,7 @@ def _of_term(term: Term, called: Iterable[Name]) -> Entry:
 
 
 def _exceptions(names: Iterable[Name], terms: dict[str, Term]) -> Iterator[Entry]:
-    """Yield Java's exception classes that are not explained by hand."""
+    """Yield Java's exception classes without a hand-written term."""
     by_code = {term.code: term for term in terms.values() if term.kind is TermKind.ERROR}
     for name in names:
         simple = name.name.rpartition(".")[2]
@@ -111,7 +111,7 @@ def _exceptions(names: Iterable[Name], terms: dict[str, Term]) -> Iterator[Entry
 
 
 def _local(names: Sequence[Name]) -> Iterator[Entry]:
-    """Yield the errors that clients other than Java raise by themselves."""
+    """Yield the errors that clients other than Java raise themselves."""
     coded = {_plain(name.name): int(name.code) for name in names if name.client != "java" and not name.is_local}
     simple = [name.name.rpartition(".")[2] for name in names if name.client == "java"]
     classes = {_plain(one.removesuffix("Exception")): one for one in simple if len(one) > _SHORTEST}
@@ -119,7 +119,7 @@ def _local(names: Sequence[Name]) -> Iterator[Entry]:
         if not name.is_local:
             continue
         if _plain(name.name) in coded:
-            # The client has a class for the error, without its number.
+            # The client has a class for the error without its number.
             yield Entry(EntryKind.ERROR, ErrorCode(coded[_plain(name.name)]).name, "", aliases=(name.name,))
             continue
         if _plain(name.name) in classes:
@@ -138,7 +138,7 @@ def _local(names: Sequence[Name]) -> Iterator[Entry]:
 
 
 def _plain(name: str) -> str:
-    """Return a client's name without its client's manner."""
+    """Return a client's name without the client's naming style."""
     letters = name.replace("_", "").replace(" ", "").lower()
     return letters.removeprefix("err").removesuffix("error")
 

@@ -1,4 +1,4 @@
-"""Entries of what the product has in tables: settings, metrics, alerts, APIs, features of the wire."""
+"""Index entries of the product's tables: settings, metrics, alerts, APIs, and wire features."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _listed(names: list[str]) -> str:
 
 
 def metric_entries() -> Iterator[Entry]:
-    """Yield the metrics that exist, and the names that are quoted and do not exist."""
+    """Yield the metrics that exist, and quoted names that do not."""
     for metric in load_metrics():
         since = f", since {version_text(metric.since)}" if metric.since else ""
         until = f", until {version_text(metric.until)}" if metric.until else ""
@@ -91,7 +91,7 @@ def _last_words(names: tuple[str, ...]) -> Iterator[str]:
 
 
 def alert_entries() -> Iterator[Entry]:
-    """Yield the alerts that the product ships."""
+    """Yield the alerts of the product."""
     for alert in load_alerts():
         yield Entry(
             kind=EntryKind.ALERT,

@@ -1,1 +1,1 @@
-"""Measure how often the reference answers questions rightly."""
+"""Measure the quality of the reference's answers."""

@@ -25,7 +25,7 @@ QUERIES: Final = Path(__file__).with_name("queries.tsv")
 _CONFIDENT: Final = 0.7
 _EXPLAINED: Final = frozenset({"exception", "term"})
 _ANY: Final = "*"
-"""The right answer to what only must not be misread: anything but a refusal."""
+"""The right answer for text that must only not be misread: anything but a refusal."""
 
 
 class Query(NamedTuple):
@@ -38,14 +38,14 @@ class Query(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The names that were answered, best first, and the score of the best."""
+    """The names of an answer, best first, and the score of the best."""
 
     names: tuple[str, ...]
     score: float
 
 
 class Outcome(NamedTuple):
-    """How good the answer to a question is: `rank` is that of the first right answer, 0 without one."""
+    """The quality of an answer: `rank` is that of the first right answer, 0 without one."""
 
     query: Query
     answer: Answer
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_wrong_with_confidence(self) -> bool:
-        """Return whether the first answer is neither right nor acceptable, and claims to be sure."""
+        """Return whether the first answer is wrong but confident."""
         first = self.answer.names[:1]
         return self.rank != 1 and self.answer.score >= _CONFIDENT and not set(first) & self.query.acceptable
 
@@ -75,7 +75,7 @@ def _names(cell: str) -> frozenset[str]:
 
 
 def ask(query: Query) -> Answer:
-    """Return what the product answers."""
+    """Return the product's answer."""
     if query.kind in _EXPLAINED:
         explained = explain(query.text).explanations
         return Answer(tuple(one.entry.name for one in explained), explained[0].score if explained else 0.0)

@@ -1,1 +1,1 @@
-"""What a release is made of: archives that come out the same each time, lower bounds, audits."""
+"""Parts of a release: reproducible archives, lower bounds, and audits."""

@@ -35,7 +35,7 @@ def source_date(folder: Path) -> int:
 
 
 def pack_again(archive: Path, epoch_s: int) -> None:
-    """Rewrite a source archive: members in order, one time, nobody's name, the same permissions for all."""
+    """Rewrite a source archive with sorted members, a single time, no user names, and equal permissions."""
     with tarfile.open(archive) as packed:
         members = sorted(packed.getmembers(), key=lambda member: member.name)
         contents = {m.name: packed.extractfile(m).read() for m in members if m.isfile()}  # type: ignore[union-attr]
@@ -51,12 +51,12 @@ def pack_again(archive: Path, epoch_s: int) -> None:
 
 
 def build_archives(source: Path, target: Path, epoch_s: int) -> list[Path]:
-    """Build both archives of a source tree into a folder and return them, with their checksums beside them."""
+    """Build both archives of a source tree into a folder with their checksums, and return them."""
     with tempfile.TemporaryDirectory() as work:
         copy = Path(work) / "source"
         left_out = (".*", "__pycache__", "*.egg-info", "build", "dist", "docs", "tests", "demo-output")
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns(*left_out))
-        for path in (copy, *copy.rglob("*")):  # the umask of whoever checked it out is nobody's business
+        for path in (copy, *copy.rglob("*")):  # The archive must not depend on the umask of the checkout.
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch_s)}
         built = Path(work) / "built"

@@ -1,4 +1,4 @@
-"""Say what pip-audit found, and what it could not ask: a package that nobody knows is not a package without faults."""
+"""Report the findings of pip-audit, and the packages that it could not check."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ FOUND, NOT_ASKED = 1, 2
 
 
 def judge_audit(answer: str, said: str) -> tuple[str, int]:
-    """Return what to tell of an answer of pip-audit in JSON, and the exit status.
+    """Return the report on a JSON result of pip-audit, and the exit status.
 
     Args:
-        answer: What it wrote to standard output; empty or broken when the service could not be reached.
-        said: What it wrote to standard error.
+        answer: Its standard output; empty or malformed if the service was unreachable.
+        said: Its standard error.
     """
     try:
         packages = json.loads(answer)["dependencies"]
@@ -36,7 +36,7 @@ def judge_audit(answer: str, said: str) -> tuple[str, int]:
 
 
 def main() -> int:
-    """Print the verdict on the files that scripts/audit-dependencies made."""
+    """Print the verdict on the files of scripts/audit-dependencies."""
     answer, said = (Path(name).read_text(encoding="utf-8") for name in sys.argv[1:3])
     told, status = judge_audit(answer, said)
     print(told)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def requirements(project: dict[str, Any]) -> Iterator[Requirement]:
-    """Yield what users install: the core's requirements and those of each extra but the developers'."""
+    """Yield the requirements of users: those of the core and of each extra except the developers'."""
     texts = [*project["dependencies"]]
     for extra, of_extra in project["optional-dependencies"].items():
         texts += [] if extra == "dev" else of_extra
@@ -32,7 +32,7 @@ def lowest_constraints(wanted: Iterable[Requirement]) -> list[str]:
     """Return `name==version` for each requirement.
 
     Raises:
-        ValueError: A requirement has no lower bound: nobody knows what is the oldest version it works with.
+        ValueError: A requirement has no lower bound.
     """
     found = set()
     for requirement in wanted:

@@ -1,1 +1,1 @@
-"""Runs the recorded protocol scenarios against the sandbox and compares every answer with the recorded one."""
+"""Run recorded protocol scenarios against the sandbox, and compare every response with the recorded one."""

@@ -1,4 +1,4 @@
-"""Record batches in their readable form: with faults for requests, decoded for answers."""
+"""Record batches in a readable form: with errors for requests, decoded for responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN_CHARACTERS = 80
 
 
 def encode_batches(value: Any, now_ms: int) -> bytes:
-    """Encode one readable batch, a list of them, or bytes given as hex."""
+    """Encode a readable batch, a list of them, or bytes given as hex."""
     if isinstance(value, str):
         return bytes.fromhex(value)
     given = value if isinstance(value, list) else [value]

@@ -1,4 +1,4 @@
-"""One scenario against one cluster: in memory and on virtual time, or behind a socket."""
+"""Run a scenario on a cluster: in memory on virtual time, or behind a socket."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BROKER = 1
 
 
 class Outcome(NamedTuple):
-    """What came of one scenario."""
+    """The result of a scenario."""
 
     scenario: Scenario
     check_count: int
@@ -40,7 +40,7 @@ def _message_class(api_key: ApiKey, suffix: str) -> Any:
 
 
 class Conversation:
-    """The clients, names and outstanding requests of one run."""
+    """The clients, names, and pending requests of a run."""
 
     def __init__(self, harness: Harness | SocketCluster, scenario: Scenario, target: Target, run: str) -> None:
         self._harness = harness
@@ -51,7 +51,7 @@ class Conversation:
         self._started: dict[str, tuple[str, Pending]] = {}
 
     def run(self) -> Outcome:
-        """Create the topics, do every step, compare every answer."""
+        """Create the topics, run every step, and compare every response."""
         self._create_topics()
         check_count, differences = 0, []
         for number, step in enumerate(self._scenario.steps, 1):
@@ -118,7 +118,7 @@ class Conversation:
     def _send_unknown(
         self, client: HarnessClient | SocketClient, api_key: ApiKey, version: int, message: Any
     ) -> Pending:
-        """Send a version that does not exist, in the layout of the nearest one that does."""
+        """Send an unsupported version, in the layout of the nearest supported one."""
         nearest = min(version, versions(api_key)[-1])
         body = codec(api_key, nearest).encode_request(message)
         return client.send_as(api_key, nearest, version, b"\0" if is_flexible(api_key, nearest) else b"", body)
@@ -165,7 +165,7 @@ class Conversation:
             self._await_leaders(topics)
 
     def _await_leaders(self, topics: list[dict[str, Any]]) -> None:
-        """Wait until every partition answers, as a broker of its own process needs a moment."""
+        """Wait until every partition responds, since a broker in a separate process needs time."""
         asked = [
             {
                 "name": topic["name"],

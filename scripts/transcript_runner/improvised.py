@@ -1,7 +1,7 @@
-"""Conversations that nobody wrote: each step is drawn from a seed and from what was answered before.
+"""Random conversations: each step is drawn from a seed and the earlier responses.
 
-They hold the rules against each other where a written scenario would not think of it. Improvised on the sandbox in
-memory, whose answers are then what a real broker is expected to give.
+They test combinations that hand-written scenarios miss. The sandbox in memory generates them, and its responses are the
+expected ones of a real broker.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MANY_STEPS: Final = 28
 
 
 class Improviser(Recorder, ABC):
-    """Makes up a conversation while it holds it; a subclass knows what there is to say."""
+    """Generates a conversation while it runs; subclasses define the requests."""
 
     area: ClassVar[str]
     topics: ClassVar[Mapping[str, int]] = {TOPIC: 2}
@@ -35,7 +35,7 @@ class Improviser(Recorder, ABC):
         self._rng = random.Random(seed)
 
     def converse(self, count: int = MANY_STEPS) -> Scenario:
-        """Make up a conversation, look at what it left, and return it with the answers as expectations."""
+        """Generate a conversation, query the result, and return it with the responses as expectations."""
         self._create_topics()
         for step in self.opening():
             self._play(step)
@@ -52,22 +52,22 @@ class Improviser(Recorder, ABC):
     # --- what a subclass says -----------------------------------------------------------------------------------
 
     def opening(self) -> Sequence[Step]:
-        """Return what comes first."""
+        """Return the first requests."""
         return ()
 
     @abstractmethod
     def makers(self) -> Makers:
-        """Return what may be said now, and how often it should be."""
+        """Return the possible requests, with their weights."""
 
     @abstractmethod
     def closing(self) -> Sequence[Step]:
-        """Return the questions whose answers are all that a conversation left behind."""
+        """Return the queries whose responses show the final state."""
 
     def learn(self, step: Step, answer: Any) -> None:
-        """Take note of an answer; differing values have their names already."""
+        """Process a response; variable values are already replaced by names."""
 
     def settle(self, step: Step) -> None:
-        """Wait for what a broker does after its answer: how soon is nobody's promise."""
+        """Wait for asynchronous work of the broker, which has no defined duration."""
 
     # --- playing ------------------------------------------------------------------------------------------------
 
@@ -86,5 +86,5 @@ class Improviser(Recorder, ABC):
 
 
 def looking(api: str, version: int, request: Step) -> Step:
-    """Return a question of somebody who takes no part."""
+    """Return a query of an uninvolved client."""
     return {"client": "X", "api": api, "version": version, "request": request}

@@ -1,4 +1,4 @@
-"""Improvised groups of the consumer protocol (KIP-848), with members of the classic one among them."""
+"""Random groups of the consumer protocol (KIP-848), with members of the classic protocol."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from scripts.transcript_runner.improvised import TOPIC, Makers, Step, looking
 from scripts.transcript_runner.improvised_groups import GROUP, LONG_MS, ClassicGroups, offset_looks
 
 OTHER_TOPIC: Final = "other-$run"
-#: Members choose their ids; in the order of these the assignors go, so they must be the same in each run.
+#: Members choose their ids. Assignors use their order, so they must be the same in each run.
 IDS: Final = ("member-1", "member-2", "member-3", "member-4")
-#: Two of them are the same static member, started twice; one member has one name all its life, as clients have.
+#: Two of them are the same static member, started twice; a member keeps its name, as clients do.
 INSTANCES: Final = {"member-2": "i1", "member-3": "i1", "member-4": "i2"}
-#: Brokers tell their group coordinators of new topics after they have answered who created them.
+#: Brokers notify their group coordinators of new topics after they have responded to the creator.
 TOPICS_KNOWN_S: Final = 1
 
 
 class ConsumerGroups(ClassicGroups):
-    """One group of three members that heartbeat with right and wrong epochs; now and then a classic member."""
+    """A group of three members that heartbeat with valid and invalid epochs, with occasional classic members."""
 
     area = "improvised-consumer-groups"
     topics: ClassVar[Mapping[str, int]] = {TOPIC: 2, OTHER_TOPIC: 3}
@@ -29,11 +29,11 @@ class ConsumerGroups(ClassicGroups):
         self._assigned: dict[str, Any] = {}
 
     def opening(self) -> Sequence[Step]:
-        """Return what comes first."""
+        """Return the first requests."""
         return [{"wait": TOPICS_KNOWN_S}]
 
     def makers(self) -> Makers:
-        """Return what may be said now, and how often it should be."""
+        """Return the possible requests, with their weights."""
         return {
             self._enter: 6,
             self._beat: 12,
@@ -47,7 +47,7 @@ class ConsumerGroups(ClassicGroups):
         }
 
     def closing(self) -> Sequence[Step]:
-        """Return the questions whose answers are all that a conversation left behind."""
+        """Return the queries whose responses show the final state."""
         return (
             looking("ConsumerGroupDescribe", 1, {"groupIds": [GROUP]}),
             looking("DescribeGroups", 5, {"groups": [GROUP]}),
@@ -55,7 +55,7 @@ class ConsumerGroups(ClassicGroups):
         )
 
     def learn(self, step: Step, answer: Any) -> None:
-        """Keep each member's epoch and what it was given."""
+        """Record each member's epoch and assignment."""
         super().learn(step, answer)
         if step.get("api") == "ConsumerGroupDescribe":
             for member in answer["groups"][0]["members"]:

@@ -1,4 +1,4 @@
-"""Improvised groups: members join, forget, leave and come back under old names, and commit offsets all the while."""
+"""Random groups: members join, leave, return under old names, and commit offsets."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Final
 from scripts.transcript_runner.improvised import TOPIC, Improviser, Makers, Step, looking
 
 GROUP: Final = "group-$run"
-#: A subscription to the topic `test`, and the same with an owned partition: what classic consumers send.
+#: A subscription to the topic `test`, and the same with an owned partition, as classic consumers send them.
 SUBSCRIPTIONS: Final = ("000000000001000474657374ffffffff", "000100000001000474657374ffffffff00000000")
 LONG_MS: Final = 60_000
-#: How long a story gives an answer that may have to wait for other members.
+#: Maximum wait for a response that may depend on other members.
 MOMENT_S: Final = 0.1
 
 
 def offset_looks(version: int) -> tuple[Step, ...]:
-    """Return what a group's offsets are asked with."""
+    """Return the queries of a group's offsets."""
     topics = [{"name": TOPIC, "partitionIndexes": [0, 1]}]
     return tuple(
         looking("OffsetFetch", version, {"groupId": GROUP, "topics": topics, "requireStable": stable})
@@ -25,7 +25,7 @@ def offset_looks(version: int) -> tuple[Step, ...]:
 
 
 class ClassicGroups(Improviser):
-    """One group of the classic protocol with members of both kinds, static and dynamic."""
+    """A group of the classic protocol with static and dynamic members."""
 
     area = "improvised-classic-groups"
 
@@ -37,7 +37,7 @@ class ClassicGroups(Improviser):
         self._waiting: dict[str, Step] = {}
 
     def makers(self) -> Makers:
-        """Return what may be said now, and how often it should be."""
+        """Return the possible requests, with their weights."""
         return {
             self._join: 9,
             self._sync: 7,
@@ -51,14 +51,14 @@ class ClassicGroups(Improviser):
         }
 
     def closing(self) -> Sequence[Step]:
-        """Return the questions whose answers are all that a conversation left behind."""
+        """Return the queries whose responses show the final state."""
         return (looking("DescribeGroups", 5, {"groups": [GROUP]}), *offset_looks(7))
 
     def learn(self, step: Step, answer: Any) -> None:
-        """Keep each member's name, the old ones too."""
+        """Record each member's names, including old ones."""
         if step.get("api") == "DescribeGroups" and isinstance(answer, dict):
             for member in answer["groups"][0]["members"]:
-                member["clientHost"] = "<any>"  # where the broker sees the client is no rule of groups
+                member["clientHost"] = "<any>"  # The client's address is not part of the group rules.
         if step.get("api") != "JoinGroup" or not isinstance(answer, dict):
             return
         if answer["memberId"]:
@@ -67,7 +67,7 @@ class ClassicGroups(Improviser):
         self._generation = max(self._generation, answer["generationId"])
 
     def settle(self, step: Step) -> None:
-        """Take the answers that no longer have to wait for somebody."""
+        """Receive the responses that no longer wait for other members."""
         if "start" in step:
             self._waiting[step["start"]] = step
         if self._waiting:
@@ -90,7 +90,7 @@ class ClassicGroups(Improviser):
         return self._rng.choice((self._generation,) * 8 + (self._generation - 1, self._generation + 1, -1))
 
     def _waiting_step(self, api: str, version: int, request: Step) -> Step:
-        """Return a step whose answer may have to wait; it has a connection of its own."""
+        """Return a step on a separate connection, whose response may have to wait."""
         self._joins += 1
         return {"client": f"J{self._joins}", "api": api, "version": version, "request": request} | {
             "start": f"w{self._joins}"
@@ -103,7 +103,7 @@ class ClassicGroups(Improviser):
         if rng.random() < 0.05:
             member = ""
         lists = [["range"], ["range"], ["range", "roundrobin"], ["sticky"], []]
-        if self._target.release != "3.9":  # which of two equal votes wins there follows from Scala's hash tables
+        if self._target.release != "3.9":  # The winner of a tie depends on Scala's hash tables.
             lists.append(["roundrobin", "range"])
         names = rng.choice(lists)
         request: Step = {
@@ -175,7 +175,7 @@ class ClassicGroups(Improviser):
         return self._step("OffsetCommit", self._rng.choice((7, 8)), request)
 
     def _commit_in_transaction(self) -> Step:
-        """Of a producer that has no transaction: the member is looked at only after the transaction."""
+        """Return a commit of a producer without a transaction, for which the member is checked last."""
         who = self._identified(*self._someone())
         request: Step = {"transactionalId": "app-$run", "groupId": GROUP, "producerId": 4242, "producerEpoch": 0} | who
         request |= {"generationId": self._a_generation(), "topics": self._offsets()}

@@ -1,4 +1,4 @@
-"""Improvised transactions: a fenced producer commits offsets after a timeout, an old epoch adds partitions."""
+"""Random transactions, e.g. a fenced producer commits offsets after a timeout, or an old epoch adds partitions."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from scripts.transcript_runner.improvised import TOPIC, Improviser, Makers, Step
 
 GROUP: Final = "readers-$run"
 IDS: Final = ("app-$run", "other-$run")
-#: What may end a transaction, and the states in which its markers are on their way.
+#: Requests that may end a transaction, and the states with markers in transit.
 ENDING: Final = ("EndTxn", "InitProducerId")
 MARKERS_ARRIVE_MS: Final = 1000
 UNDER_WAY: Final = ("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
-#: Short enough to run out in a story, and how long a story then waits: the coordinator looks five times a second.
+#: A timeout short enough to expire, and the wait for it; the coordinator scans five times a second.
 SHORT_TIMEOUT_MS, TIMEOUT_PASSES_S = 4000, 4.8
 
 
 class Producer(NamedTuple):
-    """What a client believes itself to be: the name of a producer id, its epoch, and the transactional id."""
+    """A client's view of itself: the name of a producer id, its epoch, and the transactional id."""
 
     producer_id: str | int
     epoch: int
     transactional_id: str | None
 
     def named(self) -> Step:
-        """Return how most requests name their sender."""
+        """Return the sender's fields of most requests."""
         return {
             "transactionalId": self.transactional_id,
             "producerId": self.producer_id,
@@ -34,7 +34,7 @@ class Producer(NamedTuple):
 
 
 class Transactions(Improviser):
-    """Two transactional ids, two partitions, a group; every producer that ever was speaks again."""
+    """Two transactional ids, two partitions, and a group; earlier producers keep sending requests."""
 
     area = "improvised-transactions"
 
@@ -44,11 +44,11 @@ class Transactions(Improviser):
         self._sent: dict[tuple[str | int, int, int], list[Step]] = {}
 
     def opening(self) -> Sequence[Step]:
-        """Return what comes first."""
+        """Return the first requests."""
         return [self._step("InitProducerId", 4, {"transactionalId": IDS[0], "transactionTimeoutMs": 60_000})]
 
     def makers(self) -> Makers:
-        """Return what may be said now, and how often it should be."""
+        """Return the possible requests, with their weights."""
         return {
             self._init: 3,
             self._add_partitions: 5,
@@ -68,11 +68,11 @@ class Transactions(Improviser):
         }
 
     def closing(self) -> Sequence[Step]:
-        """Return the questions whose answers are all that a conversation left behind."""
+        """Return the queries whose responses show the final state."""
         return LOOKS
 
     def settle(self, step: Step) -> None:
-        """Let decided transactions be completed: how soon their markers are written is nobody's promise."""
+        """Wait for decided transactions to complete, since the time of their markers is not defined."""
         if step.get("api") not in ENDING and "wait" not in step:
             return
         look = looking("DescribeTransactions", 0, {"transactionalIds": list(IDS)})
@@ -80,7 +80,7 @@ class Transactions(Improviser):
         if any(state["transactionState"] in UNDER_WAY for state in states):
             self._harness.advance(MARKERS_ARRIVE_MS)
             states = self._do(look)["transactionStates"]
-            if any(state["transactionState"] in UNDER_WAY for state in states):  # held by a forged marker
+            if any(state["transactionState"] in UNDER_WAY for state in states):  # Held by a forged marker.
                 self._play({"wait": MARKERS_ARRIVE_MS / 1000})
         known = [
             {name: self._without_names(state[name]) for name in ("transactionalId", "transactionState")}
@@ -91,7 +91,7 @@ class Transactions(Improviser):
             self._play(look | {"until": {"transactionStates": known}})
 
     def learn(self, step: Step, answer: Any) -> None:
-        """Keep each identity that a producer was given, the old ones too: zombies speak with those."""
+        """Record each identity of a producer, including old ones, which zombies use."""
         if step["api"] == "DescribeTransactions":
             _hide_group_partitions(answer)
         elif step["api"] in ENDING and answer["errorCode"] == "NONE" and answer["producerEpoch"] >= 0:
@@ -101,7 +101,7 @@ class Transactions(Improviser):
     # --- what is said -------------------------------------------------------------------------------------------
 
     def _someone(self) -> Producer:
-        """Choose who speaks: mostly the newest, often one from before, seldom one who never was."""
+        """Return a sender: usually the newest, often an earlier one, rarely an unknown one."""
         chance = self._rng.random()
         newest = self._producers[-1]
         if chance < 0.62:
@@ -177,7 +177,7 @@ class Transactions(Improviser):
         return self._step("Produce", rng.choice((7, 9, highest, highest)), request)
 
     def _batch(self, who: Producer, partition: int) -> Step:
-        """Return a batch, mostly the next of its producer; or an earlier one again, or one with a gap before it."""
+        """Return a batch: usually the next of its producer, or a duplicate, or one after a gap."""
         rng = self._rng
         values = [f"v{rng.randrange(1000)}" for _ in range(rng.randint(1, 3))]
         if rng.random() < 0.06:
@@ -186,7 +186,7 @@ class Transactions(Improviser):
         sent = self._sent.setdefault(key, [])
         following = sum(len(batch["values"]) for batch in sent)
         if sent and rng.random() < 0.15:
-            return rng.choice(sent[-6:])  # a partition remembers five
+            return rng.choice(sent[-6:])  # A partition keeps five batches.
         sequence = rng.choice((following,) * 14 + (following + 3, 0, max(0, following - 1)))
         transactional = who.transactional_id is not None and rng.random() < 0.95
         batch = {
@@ -262,7 +262,7 @@ class Transactions(Improviser):
 
 
 def _hide_group_partitions(said: Any) -> None:
-    """Which partition keeps a group's offsets follows from the group's name, which each run has its own of."""
+    """Replace the partition of a group's offsets, which follows from its name and differs between runs."""
     for state in said["transactionStates"]:
         for topic in state["topics"]:
             if topic["topic"] == "__consumer_offsets":

@@ -1,4 +1,4 @@
-"""Improvises conversations of every kind, and plays them on a running broker."""
+"""Generate random conversations of every kind, and run them on a broker."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from scripts.transcript_runner.runner import open_cluster, play_on
 from scripts.transcript_runner.scenario import DEFAULT_PROFILE, Scenario, Target
 
 KINDS: Final[tuple[type[Improviser], ...]] = (Transactions, ClassicGroups, ConsumerGroups)
-#: On a busy machine a marker may be on its way when the next request comes: what differs is played again.
+#: On a busy machine, a marker may be in transit at the next request, so differences are run again.
 TIMES: Final = 4
 
 
 def kinds_of(target: Target) -> tuple[type[Improviser], ...]:
-    """Return what can be talked about: 3.9 has the consumer protocol, but not switched on."""
+    """Return the kinds for a target: 3.9 has the consumer protocol, but disabled."""
     return tuple(kind for kind in KINDS if target.release != "3.9" or kind is not ConsumerGroups)
 
 
 def improvise(kind: type[Improviser], target: Target, seeds: Iterable[int], data_dir: Path) -> Iterator[Scenario]:
-    """Make up one conversation a seed, on a cluster in memory like the recorded ones."""
+    """Generate a conversation per seed, on an in-memory cluster like the recorded ones."""
     harness = open_cluster(target, DEFAULT_PROFILE, data_dir)
-    # Producer id 0 would look like the zero that stands for none.
+    # Producer id 0 would look like the placeholder 0.
     harness.request(BROKER, ApiKey.INIT_PRODUCER_ID, 1, InitProducerIdRequest(None, 1000))
     for seed in seeds:
         yield kind(harness, seed, target).converse()
@@ -39,7 +39,7 @@ def improvise(kind: type[Improviser], target: Target, seeds: Iterable[int], data
 def differences_on(
     bootstrap: str, scenarios: Sequence[Scenario], target: Target, progress: Callable[[Outcome], None] = lambda _: None
 ) -> list[Outcome]:
-    """Play conversations on a running broker; returns those that differ each time."""
+    """Run conversations on a broker; return those that differ each time."""
     left = list(scenarios)
     outcomes: list[Outcome] = []
     for _ in range(TIMES):

@@ -1,4 +1,4 @@
-"""Compares answers with expectations: names, wildcards, lists without order."""
+"""Compare responses with expectations: names, wildcards, and unordered lists."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Names = dict[str, Any]
 
 
 class UnboundNameError(KeyError):
-    """A name that no earlier answer has bound."""
+    """A name that no earlier response has bound."""
 
 
 def fill(value: Any, names: Names) -> Any:
-    """Replace every $name by what it is bound to.
+    """Replace every $name by its bound value.
 
     Raises:
         UnboundNameError: It is not bound yet.
@@ -43,7 +43,7 @@ def _bound(name: str, names: Names) -> Any:
 
 
 def compare(want: Any, got: Any, names: Names, path: str = "answer") -> list[str]:
-    """Return the differences; binds the names that appear for the first time."""
+    """Return the differences; bind names on their first occurrence."""
     if isinstance(want, dict):
         return _compare_fields(want, got, names, path)
     if isinstance(want, list):
@@ -80,7 +80,7 @@ def _compare_name(name: str, got: Any, names: Names, path: str) -> list[str]:
 
 
 def _compare_lists(want: list[Any], got: Any, names: Names, path: str) -> list[str]:
-    """Kafka promises no order but for records."""
+    """Compare lists; Kafka guarantees an order only for records."""
     if not isinstance(got, list) or len(want) != len(got):
         shown = json.dumps(got, default=str)[:300]
         return [f"{path}: {len(want)} elements were expected, these came: {shown}"]
@@ -116,7 +116,7 @@ def _fits(want: str, got: Any) -> bool:
 
 
 def contains(pattern: Any, got: Any, names: Names) -> bool:
-    """Return whether `pattern` is a part of an answer; some element of a list must match."""
+    """Return whether `pattern` is part of a response; some element of a list must match."""
     if isinstance(pattern, dict):
         return isinstance(got, dict) and all(
             key in got and contains(item, got[key], names) for key, item in pattern.items()

@@ -1,4 +1,4 @@
-"""Messages as the scenarios write them (Kafka's JSON names) from and to the wire's classes."""
+"""Convert messages between scenario files (Kafka's JSON names) and the wire's classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _camel(name: str) -> str:
 
 @cache
 def _fields(message_class: Any) -> dict[str, tuple[str, type | None, Any]]:
-    """Map Kafka's name of each field to ours, the class of a nested message, and the default."""
+    """Return Kafka's name of each field with ours, the class of a nested message, and the default."""
     hints = get_type_hints(message_class)
     return {
         _camel(one.name): (one.name, _nested(hints[one.name]), one.default)
@@ -31,7 +31,7 @@ def _fields(message_class: Any) -> dict[str, tuple[str, type | None, Any]]:
 
 
 def _nested(hint: Any) -> type | None:
-    """Find the message class inside `X`, `X | None`, `Sequence[X]` and `Sequence[X] | None`."""
+    """Return the message class in `X`, `X | None`, `Sequence[X]`, and `Sequence[X] | None`."""
     if hasattr(hint, "__struct_fields__"):
         return hint  # type: ignore[no-any-return]
     for argument in get_args(hint):
@@ -42,10 +42,10 @@ def _nested(hint: Any) -> type | None:
 
 
 def build(message_class: Any, plain: dict[str, Any], now_ms: int) -> Any:
-    """Build a message; fields that are not given keep Kafka's defaults.
+    """Build a message; missing fields keep Kafka's defaults.
 
     Raises:
-        KeyError: For a field that the message does not have.
+        KeyError: The message does not have a field.
     """
     fields = _fields(message_class)
     return message_class(**{fields[key][0]: _value(fields[key], value, now_ms) for key, value in plain.items()})

@@ -1,4 +1,4 @@
-"""Runs many scenarios: one cluster for each target and profile, as the recordings were made; or on a running one."""
+"""Run many scenarios: on one cluster per target and profile, as recorded, or on a running one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scripts.transcript_runner.sockets import SocketCluster
 from tests.sandbox.harness import Harness
 
 GROUP, TRANSACTION = 0, 1
-ENOUGH_KEYS = 30  # to meet each of the five partitions of both topics
+ENOUGH_KEYS = 30  # Enough to reach each of the five partitions of both topics.
 WARM_UP_TRIES, WARM_UP_PAUSE_MS = 600, 100
 
 
@@ -45,7 +45,7 @@ def run_scenarios(scenarios: Iterable[Scenario], target: Target, data_dir: Path)
 
 
 def play_on(bootstrap: str, scenarios: Iterable[Scenario], target: Target) -> Iterator[Outcome]:
-    """Play the scenarios that need no profile on a running broker, whatever it is; it should be fresh."""
+    """Run the scenarios without a profile on a running, fresh broker."""
     chosen = [each for each in scenarios if target.name in each.targets and each.profile == DEFAULT_PROFILE]
     with SocketCluster(bootstrap) as cluster:
         await_coordinators(cluster)
@@ -55,10 +55,10 @@ def play_on(bootstrap: str, scenarios: Iterable[Scenario], target: Target) -> It
 
 
 def await_coordinators(cluster: SocketCluster) -> None:
-    """Make the internal topics exist and every coordinator serve, so that no scenario has to ask twice.
+    """Create the internal topics and wait until every coordinator serves, so that no scenario needs retries.
 
     Raises:
-        TimeoutError: A coordinator does not come up.
+        TimeoutError: A coordinator does not become ready.
     """
     waiting = [f"warm-up-{number}" for number in range(ENOUGH_KEYS)]
     for _ in range(WARM_UP_TRIES):

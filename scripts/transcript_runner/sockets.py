@@ -1,4 +1,4 @@
-"""A running cluster behind a socket, played like the cluster in memory: real Kafka, or a sandbox process."""
+"""A running cluster behind a socket, used like the in-memory one: real Kafka, or a sandbox process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK_BYTES = 65_536
 
 
 class SocketClient:
-    """One connection that sends requests and keeps their answers."""
+    """A connection that sends requests and keeps their responses."""
 
     def __init__(self, address: tuple[str, int], client_id: str) -> None:
         self._client_id = client_id
@@ -28,13 +28,13 @@ class SocketClient:
         self.socket = socket.create_connection(address, WAIT_LIMIT_MS / 1000)
 
     def send(self, api_key: int, version: int, message: Any) -> Pending:
-        """Send a request and go on."""
+        """Send a request without waiting."""
         pending = self._begin(api_key, version)
         self._write(encode_request(api_key, version, self._correlation_id, self._client_id, message))
         return pending
 
     def send_as(self, api_key: int, layout: int, version: int, header_tags: bytes, body: bytes) -> Pending:
-        """Send a body in one version's layout under another version's number; the answer is read as `layout`'s."""
+        """Send a body in one version's layout under another version's number; decode the response as `layout`."""
         pending = self._begin(api_key, layout)
         name = self._client_id.encode()
         header = struct.pack(">hhih", api_key, version, self._correlation_id, len(name)) + name + header_tags
@@ -42,7 +42,7 @@ class SocketClient:
         return pending
 
     def receive(self) -> None:
-        """Take what has arrived; the broker may have hung up."""
+        """Receive available bytes; the broker may have disconnected."""
         try:
             data = self.socket.recv(CHUNK_BYTES)
         except OSError:
@@ -55,7 +55,7 @@ class SocketClient:
             _, pending.response = decode_response(pending.api_key, pending.version, frame)
 
     def disconnect(self) -> None:
-        """Hang up; what was asked is not answered any more."""
+        """Disconnect; pending requests get no response."""
         self.closed = True
         self.socket.close()
         for pending in self._pending.values():
@@ -75,7 +75,7 @@ class SocketClient:
 
 
 class SocketCluster:
-    """The clients of one broker; time is the wall clock."""
+    """The clients of a broker, on the wall clock."""
 
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.partition(",")[0].rpartition(":")
@@ -94,26 +94,26 @@ class SocketCluster:
         return time.time_ns() // 1_000_000
 
     def client(self, broker_id: int = 1, client_id: str = "harness") -> SocketClient:
-        """Open a connection of its own."""
+        """Open a separate connection."""
         client = SocketClient(self._address, client_id)
         self._clients.append(client)
         return client
 
     def request(self, broker_id: int, api_key: int, version: int, message: Any) -> Any:
-        """Send a request on a connection of its own and return the answer."""
+        """Send a request on a separate connection and return the response."""
         pending = self.client(broker_id).send(api_key, version, message)
         self.run_until(lambda: pending.is_over)
         return pending.response
 
     def advance(self, ms: float) -> None:
-        """Let time pass."""
+        """Wait for a duration."""
         self._wait(time.monotonic() + ms / 1000, lambda: False)
 
     def run_until(self, stop: Callable[[], bool], limit_ms: float = WAIT_LIMIT_MS) -> None:
-        """Wait for answers until `stop` holds.
+        """Wait for responses until `stop` returns true.
 
         Raises:
-            TimeoutError: It does not hold within `limit_ms`.
+            TimeoutError: It does not within `limit_ms`.
         """
         if not self._wait(time.monotonic() + limit_ms / 1000, stop):
             raise TimeoutError(f"nothing happened within {limit_ms:.0f} ms")

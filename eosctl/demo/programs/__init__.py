@@ -1,1 +1,1 @@
-"""Applications with confluent-kafka, each one file that stands alone: copy them, read them, break them."""
+"""Applications with confluent-kafka; each is a single independent file to copy and modify."""

@@ -22,7 +22,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 ORDERS, INVOICES = "orders", "invoices"
 BATCH_SIZE = 20
-# An invoice that has not come when none has come for so long is missing; a busy machine is not that slow.
+# Time without invoices after which missing ones count as lost, even on a busy machine.
 QUIET_S = 600
 
 log = logging.getLogger("pricing")
@@ -30,7 +30,7 @@ log = logging.getLogger("pricing")
 
 def create_topics(bootstrap: str, partitions: int) -> None:
     """Create both topics unless they exist."""
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 4})  # warnings alone
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 4})  # Warnings only.
     futures = admin.create_topics([NewTopic(name, num_partitions=partitions) for name in (ORDERS, INVOICES)])
     for future in futures.values():
         try:
@@ -41,7 +41,7 @@ def create_topics(bootstrap: str, partitions: int) -> None:
 
 
 def write_orders(bootstrap: str, stop: threading.Event, written: Counter[str]) -> None:
-    """Write orders in transactions of ten, now and then aborting one."""
+    """Write orders in transactions of ten, and abort some of them."""
     producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "order-entry", "linger.ms": 5})
     producer.init_transactions()
     number = 0
@@ -60,7 +60,7 @@ def write_orders(bootstrap: str, stop: threading.Event, written: Counter[str]) -
 
 
 def price_orders(bootstrap: str, group: str, stop: threading.Event) -> None:
-    """Turn orders into invoices; input offsets travel in the same transaction as the output."""
+    """Convert orders to invoices; input offsets are committed in the same transaction as the output."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -92,7 +92,7 @@ def price_orders(bootstrap: str, group: str, stop: threading.Event) -> None:
 
 
 def audit_invoices(bootstrap: str, group: str, stop: threading.Event, seen: Counter[str]) -> None:
-    """Read what a downstream consumer sees; an invoice seen twice is a failure of exactly-once."""
+    """Read as a downstream consumer; a duplicate invoice is a violation of exactly-once."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -110,7 +110,7 @@ def audit_invoices(bootstrap: str, group: str, stop: threading.Event, seen: Coun
 
 
 def main() -> int:
-    """Run the three parts for the given time and say what came through."""
+    """Run the three parts for the given time, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--seconds", type=float, default=5.0)

@@ -19,21 +19,21 @@ import time
 from confluent_kafka import KafkaException, Producer
 
 TOPIC = "payments"
-# The longest that brokers allow: an instance that stands still is to be fenced, not to be late.
+# The maximum that brokers allow, so that a paused instance is fenced instead of timing out.
 STANDING_STILL_MS = 900_000
 
 log = logging.getLogger("payments")
 
 
 def pay(producer: Producer, first: int, count: int) -> None:
-    """Write some payments into the open transaction and wait until the brokers have them."""
+    """Write payments in the open transaction, and wait until they are acknowledged."""
     for number in range(first, first + count):
         producer.produce(TOPIC, key=f"payment-{number}", value=json.dumps({"cents": 100 + number}))
     producer.flush()
 
 
 def run(bootstrap: str, transactional_id: str, *, stand_still: bool) -> None:
-    """Commit two transactions; in the middle of the second one, perhaps stand still until a line can be read."""
+    """Commit two transactions; optionally pause in the second one until a line can be read."""
     log.info("starting, transactional.id=%s", transactional_id)
     settings = {"bootstrap.servers": bootstrap, "transactional.id": transactional_id}
     if stand_still:

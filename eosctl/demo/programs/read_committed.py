@@ -25,18 +25,18 @@ log = logging.getLogger("reader")
 def list_ends(
     admin: AdminClient, partitions: Sequence[TopicPartition], isolation: IsolationLevel
 ) -> dict[tuple[str, int], int]:
-    """Return where each partition ends for readers of this kind: its last stable offset, or its high watermark."""
+    """Return the end of each partition for an isolation level: its last stable offset or high watermark."""
     asked = {TopicPartition(p.topic, p.partition): OffsetSpec.latest() for p in partitions}
     futures = admin.list_offsets(asked, isolation_level=isolation, request_timeout=ANSWER_TIMEOUT_S)
     return {(place.topic, place.partition): future.result().offset for place, future in futures.items()}
 
 
 def tell_standstill(bootstrap: str, places: Sequence[TopicPartition], quiet_s: float) -> None:
-    """Warn of each partition that has records beyond its last stable offset, where this reader has to stop.
+    """Warn of each partition with records beyond its last stable offset, where this consumer must stop.
 
-    A reader that got nothing from a partition has no position there.
+    The consumer has no position in a partition without received records.
     """
-    # Warnings alone: an admin client that ends with events unserved says so at the level of information.
+    # Warnings only: an admin client with unserved events logs them at the information level.
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 4})
     stable = list_ends(admin, places, IsolationLevel.READ_COMMITTED)
     ends = list_ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
@@ -51,7 +51,7 @@ def tell_standstill(bootstrap: str, places: Sequence[TopicPartition], quiet_s: f
 
 
 def main() -> int:
-    """Read what is readable now."""
+    """Read all readable records."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--topic", required=True)
@@ -80,7 +80,7 @@ def main() -> int:
     records = 0
     at_end: set[int] = set()
     quiet_since = time.monotonic()
-    # Time alone does not show the end: a busy machine is quiet, too.
+    # Silence alone does not prove the end, since a busy machine may be quiet too.
     while len(at_end) < len(partitions) or time.monotonic() - quiet_since < options.patience_seconds:
         message = consumer.poll(0.1)
         if message is None:
@@ -98,7 +98,7 @@ def main() -> int:
         consumer.commit(offsets=positions, asynchronous=False)
     places = []
     for place in positions:
-        # The newest offset by a read_uncommitted reader's count: what lies between is not visible to this consumer.
+        # The end for read_uncommitted; this consumer cannot see the records in between.
         _, end = consumer.get_watermark_offsets(place)
         places.append(f"{place.topic}-{place.partition} at {place.offset} of {end}")
     consumer.close()

@@ -1,9 +1,9 @@
-"""What capacity formulas predict beside what the sandbox and real Kafka write: a table in Markdown.
+"""Compare the capacity formulas' predictions with the sandbox and real Kafka, as a Markdown table.
 
     python benchmarks/calibration.py            the sandbox alone
     python benchmarks/calibration.py --apache   and one node each of Apache Kafka 3.9.2 and 4.3.1 (Java 17, Maven)
 
-Each prediction is made from the load's description alone.
+Each prediction uses only the load's description.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from eosctl.testing import SandboxThread
 
 SETTINGS = {"offsets.topic.num.partitions": "5", "transaction.state.log.num.partitions": "5"}
 INTERVALS_MS = (100, 500)
-#: What the end of a transaction and the fetch take on loopback with one replica.
+#: Duration of the transaction's end and the fetch, on loopback with one replica.
 FIXED_MS = 5.0
 
 
@@ -80,7 +80,7 @@ def main() -> None:
             finally:
                 asyncio.run(engine.down())
         with tempfile.TemporaryDirectory() as directory:
-            # Kafka's own JVM options: the quick-start ones of the engine would make threads slower and heaps larger.
+            # Kafka's own JVM options; the engine's quick-start ones would make threads slower and heaps larger.
             config = ApacheConfig(version, settings=SETTINGS, heap_bytes=1 << 30, jvm_options=("-XX:+UseG1GC",))
             engine = ApacheEngine(config, Path(directory), random.Random())
             asyncio.run(engine.up())

@@ -1,4 +1,4 @@
-"""What it costs to start eosctl, beside a bare Typer app with the same commands and options, in one run.
+"""Measure the start of eosctl, and of a bare Typer app with the same commands and options.
 
     python -m benchmarks.cli_startup
 
@@ -32,14 +32,14 @@ INSTALLED = as_installed()
 
 
 class Cost(NamedTuple):
-    """What one run of a program took."""
+    """The cost of one run of a program."""
 
     cpu_s: float
     wall_s: float
 
 
 def run(command: Sequence[str], environment: dict[str, str] | None = None, accepted: Sequence[int] = (0,)) -> Cost:
-    """Run a program and measure it; any other exit code is an error."""
+    """Run a program and measure it; raise an error for another exit code."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
     done = subprocess.run(command, env=environment or INSTALLED, capture_output=True, text=True, check=False)
@@ -51,7 +51,7 @@ def run(command: Sequence[str], environment: dict[str, str] | None = None, accep
 
 
 def bare_app(command: Any, indent: str = "app") -> Iterator[str]:
-    """Write the program of an app that has the same tree of commands, each with as many options, and does nothing."""
+    """Write the program of an app with the same tree of commands and options and no function."""
     for number, child in enumerate(command.commands.values()):
         name = f"{indent}_{number}"
         if hasattr(child, "commands"):

@@ -1,9 +1,9 @@
-"""What decoding a request and encoding a response cost, beside kio and kafka-python, in one run.
+"""Measure decoding a request and encoding a response, with eosctl, kio, and kafka-python.
 
     python -m benchmarks.codec
 
-Decoding starts at the frame without its size bytes and includes the header; encoding ends with the whole frame.
-Figures are the best of nine rounds, in microseconds of processor time.
+Decoding starts at the frame without its size bytes and includes the header; encoding ends with the whole frame. Figures
+are the best of nine rounds, in microseconds of processor time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Decoders against Kafka's DumpLogSegments: whole processes, the same files, output to /dev/null.
+"""Compare the decoders with Kafka's DumpLogSegments: whole processes, equal files, output to /dev/null.
 
     python -m benchmarks.decode [--size-mb 1024] [--runs 3] [--kafka 4.3.1] [--cores N]
 
-Files: A holds records of 1 KiB in batches of 16 KiB, uncompressed; B records of 100 bytes, lz4; then 100,000 records
-of the transaction log and of committed offsets, one a batch. The first run of each warms the page cache and is not
+Files: A holds records of 1 KiB in batches of 16 KiB, uncompressed; B records of 100 bytes, lz4; then 100,000 records of
+the transaction log and of committed offsets, one a batch. The first run of each warms the page cache and is not
 counted; the runs of both alternate, and medians are shown. Kafka's tool needs Java and its jars (through Maven, once).
 With `--cores 1` both have one core: Java's compiler and collector then take their time from the same clock.
 """
@@ -40,7 +40,7 @@ START_MS = 1_795_253_419_624
 
 
 class Case(NamedTuple):
-    """A row of the table: what is asked of both programs, and the factor that is aimed at."""
+    """A row of the table: both commands, and the target factor."""
 
     name: str
     file: Path
@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
 
 def write_batches(path: Path, size: int, batches: Sequence[bytes], records: int) -> None:
-    """Write copies of batches with ever higher offsets until the file has its size."""
+    """Write copies of batches with increasing offsets until the file has its size."""
     path.parent.mkdir(parents=True)
     offset = written = 0
     with path.open("wb") as file:
@@ -97,7 +97,7 @@ def offset_batches() -> Iterator[bytes]:
 
 
 def build_cases(directory: Path, size: int) -> list[Case]:
-    """Write the files and say what to run."""
+    """Write the files and return the cases."""
     chance = random.Random(1)
     plain, small = directory / "plain-0" / LOG, directory / "small-0" / LOG
     txn, commits = directory / "__transaction_state-0" / LOG, directory / "__consumer_offsets-0" / LOG
@@ -121,7 +121,7 @@ def build_cases(directory: Path, size: int) -> list[Case]:
 
 
 class Cost(NamedTuple):
-    """Seconds that a process took: on the wall, and of processors."""
+    """Wall-clock and processor time of a process, in seconds."""
 
     wall: float
     cpu: float
@@ -136,7 +136,7 @@ def run(command: Sequence[str]) -> Cost:
 
 
 def measure(commands: Sequence[Sequence[str]], runs: int) -> list[Cost]:
-    """Run programs in turn and return the medians of each, after a turn that does not count."""
+    """Run programs alternately and return the medians of each; the first round does not count."""
     turns = [[run(command) for command in commands] for _ in range(runs + 1)][1:]
     return [Cost(*map(statistics.median, zip(*costs, strict=True))) for costs in zip(*turns, strict=True)]
 

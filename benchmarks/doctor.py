@@ -1,4 +1,4 @@
-"""How long doctor takes on 1,000 partitions and 10,000 transactional ids, as a whole process.
+"""Measure `doctor` on 1,000 partitions and 10,000 transactional ids, as a whole process.
 
     python -m benchmarks.doctor [--engine apache|embedded] [--partitions 1000] [--ids 10000] [--open 1000] [--runs 3]
 
@@ -45,7 +45,7 @@ def apache(directory: Path) -> Iterator[str]:
 
 @contextmanager
 def embedded(directory: Path) -> Iterator[str]:
-    """Run the sandbox beside this process."""
+    """Run the sandbox in a separate process."""
     environment = {**as_installed(), "XDG_STATE_HOME": str(directory)}
     command = [sys.executable, "-m", "eosctl", "sandbox"]
     subprocess.run([*command, "up", "--brokers", "1"], env=environment, check=True, capture_output=True)
@@ -57,14 +57,14 @@ def embedded(directory: Path) -> Iterator[str]:
 
 
 async def widen(bootstrap: str, partition_count: int) -> None:
-    """Make a topic of many partitions."""
+    """Create a topic with many partitions."""
     config = ClientConfig(parse_endpoints(bootstrap, "benchmark"), timeout_ms=300_000, request_timeout_ms=120_000)
     async with connect(config) as client:
         await ensure_topic(client, "wide", partition_count=partition_count, replica_count=1)
 
 
 def main() -> int:
-    """Fill a cluster and diagnose it."""
+    """Fill a cluster and run `doctor`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", choices=("apache", "embedded"), default="apache")
     parser.add_argument("--partitions", type=int, default=1_000)

@@ -1,4 +1,4 @@
-"""How long a producer waits when the coordinator of its transactions dies, on the sandbox and on real Kafka.
+"""Measure how long a producer waits after the failure of its coordinator, on the sandbox and real Kafka.
 
     python -m benchmarks.failover [--engine sandbox] [--engine fast] [--engine apache] [--rounds 5]
 
@@ -53,7 +53,7 @@ RESTLESS_MS: Final = 250
 
 
 class Application(threading.Thread):
-    """Commits one transaction after the other; `commits_s` is when each was done (`time.perf_counter`)."""
+    """Commits transactions one after the other; `commits_s` are their times (`time.perf_counter`)."""
 
     def __init__(self, bootstrap: str) -> None:
         super().__init__(daemon=True)
@@ -63,11 +63,11 @@ class Application(threading.Thread):
         self.is_over = threading.Event()
 
     def has_committed(self) -> None:
-        """Note a commit."""
+        """Record a commit."""
         self.commits_s.append(time.perf_counter())
 
     def work_until_after(self, moment_s: float) -> None:
-        """Return when something was committed after a moment.
+        """Wait until a transaction was committed after a time.
 
         Raises:
             KafkaException: The producer has ended.
@@ -86,10 +86,10 @@ class Application(threading.Thread):
 
 
 class Librdkafka(Application):
-    """A producer of confluent-kafka, which aborts where it must and keeps its own times of asking again."""
+    """A producer of confluent-kafka, which aborts if necessary and uses its own retry delays."""
 
     def run(self) -> None:
-        """Work until it is over, or an error ends the producer."""
+        """Run until stopped, or until an error ends the producer."""
         producer = Producer(
             {
                 "bootstrap.servers": self.bootstrap,
@@ -113,7 +113,7 @@ class Librdkafka(Application):
 
     @staticmethod
     def _has_ended(end: Callable[[float], None]) -> bool:
-        """Call until it has worked; returns False where the transaction has to be aborted."""
+        """Retry until the call succeeds; return False if the transaction must be aborted."""
         while True:
             try:
                 end(PATIENCE_S)
@@ -128,10 +128,10 @@ class Librdkafka(Application):
 
 
 class Restless(Application):
-    """A producer that is made anew whatever goes wrong, at once: what it waits for is the cluster alone."""
+    """A producer that is immediately recreated after any error, so it waits only for the cluster."""
 
     def run(self) -> None:
-        """Work until it is over."""
+        """Run until stopped."""
         while not self.is_over.is_set():
             with suppress(EosctlError):
                 asyncio.run(self._work())
@@ -159,7 +159,7 @@ CLIENTS: Final[dict[type[Application], str]] = {Librdkafka: "librdkafka", Restle
 
 @contextmanager
 def cluster(engine: str, kafka: str) -> Iterator[RunningSandbox]:
-    """Run three brokers with a topic that all have replicas of."""
+    """Run three brokers with a topic that is replicated on all of them."""
     with tempfile.TemporaryDirectory(prefix="eosctl-failover-") as directory:
         spec = SandboxSpec(
             f"failover-{engine}-{os.getpid()}",
@@ -182,7 +182,7 @@ def cluster(engine: str, kafka: str) -> Iterator[RunningSandbox]:
 
 
 def measure(running: RunningSandbox, kind: type[Application], ending: str) -> float:
-    """End the coordinator's broker under a producer; returns the longest time between two commits, s."""
+    """Stop or kill the coordinator's broker; return the longest time between two commits, in seconds."""
     wait_until_in_sync(running)
     application = kind(running.bootstrap)
     application.start()
@@ -223,7 +223,7 @@ def wait_until_in_sync(running: RunningSandbox) -> None:
 
 
 def table(engines: list[str], kafka: str, rounds: int) -> Iterator[str]:
-    """Yield the rows; all clusters run all the time, rounds take turns."""
+    """Yield the rows; all clusters run concurrently, and rounds alternate."""
     yield "| Cluster | Its coordinator's broker is | Producer | s between two commits, least first | Median | Target |"
     yield "|---|---|---|---|---:|---|"
     with ExitStack() as stack:

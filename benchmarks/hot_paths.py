@@ -1,11 +1,11 @@
-"""What the hottest paths execute: bytecodes of one operation each, which no other load on the machine changes.
+"""Count the executed bytecodes of the hottest paths, independent of the machine's load.
 
     python -m benchmarks.hot_paths           the counts beside their limits
     python -m benchmarks.hot_paths --lock    make today's counts the limits (benchmarks/hot_paths.toml)
 
-tests/architecture/test_hot_paths.py compares them: a path that grew by more than 2 % fails. Work in C
-(checksums, compression, struct) is not seen; that is what the other benchmarks are for. Counted on Python 3.11, the
-oldest that is supported; its successors execute fewer bytecodes.
+tests/architecture/test_hot_paths.py compares them: a path that grew by more than 2 % fails. Work in C (checksums,
+compression, struct) is not seen; that is what the other benchmarks are for. Counted on Python 3.11, the oldest that is
+supported; its successors execute fewer bytecodes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Operation = Callable[[], object]
 
 
 def bytecodes(operation: Operation) -> int:
-    """Count the bytecodes that an operation executes; a tracer that is set already is put back."""
+    """Count the executed bytecodes of an operation; restore an existing tracer."""
     count = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -72,7 +72,7 @@ def bytecodes(operation: Operation) -> int:
 
 
 class Transactions:
-    """A producer of one-record transactions on brokers in memory, each of which has a replica of everything."""
+    """A producer of one-record transactions on in-memory brokers with full replication."""
 
     def __init__(self, directory: Path, *, implicit: bool, brokers: int = 1) -> None:
         self._harness = Harness(directory, ClusterShape(brokers))
@@ -97,7 +97,7 @@ class Transactions:
         return self._harness.request(self._leader, api_key, version, message)
 
     def commit(self) -> None:
-        """Write one record and commit it, its markers included."""
+        """Write one record and commit it, including its markers."""
         if not self._implicit:
             topics = [AddPartitionsToTxnTopic(TOPIC, [0])]
             added = self._ask(
@@ -120,12 +120,12 @@ class Transactions:
         request = EndTxnRequest("id", self._producer_id, self._epoch, True)
         ended = self._ask(ApiKey.END_TXN, 5 if self._implicit else 3, request)
         expect(ended.error_code)
-        self._harness.advance(0)  # markers and completion follow the answer
+        self._harness.advance(0)  # Markers and completion follow the response.
         if self._implicit:
             self._producer_id, self._epoch, self._sequence = ended.producer_id, ended.producer_epoch, 0
 
     def fetch(self) -> None:
-        """Read the topic as a read_committed consumer does."""
+        """Fetch the topic as a read_committed consumer."""
         asked = FetchPartition(0, -1, 0, partition_max_bytes=1 << 20)
         topics = [FetchTopic(TOPIC, partitions=[asked])]
         request = FetchRequest(max_wait_ms=0, min_bytes=0, isolation_level=1, topics=topics)
@@ -139,7 +139,7 @@ class Transactions:
 
 
 def expect(error_code: int) -> None:
-    """Count nothing that failed."""
+    """Raise an error for a failed operation, which must not be counted."""
     if error_code:
         raise RuntimeError(f"the operation to be counted failed with error {error_code}")
 
@@ -166,7 +166,7 @@ def decode_internal(states: list[tuple[bytes, bytes]], commits: list[tuple[bytes
 
 @contextmanager
 def hot_paths() -> Iterator[dict[str, Operation]]:
-    """Prepare the paths by name, each an operation that may be repeated."""
+    """Return the paths by name, each as a repeatable operation."""
     with tempfile.TemporaryDirectory(prefix="eosctl-hot-") as name:
         directory = Path(name)
         first = Transactions(directory / "first", implicit=False)
@@ -208,7 +208,7 @@ def hot_paths() -> Iterator[dict[str, Operation]]:
 
 
 def count_all() -> dict[str, int]:
-    """Count every path, after rounds that load what is loaded lazily."""
+    """Count every path, after warm-up rounds for lazy imports."""
     with hot_paths() as paths:
         counts = {}
         for name, operation in paths.items():
@@ -219,7 +219,7 @@ def count_all() -> dict[str, int]:
 
 
 def read_limits() -> dict[str, int]:
-    """Return the counts that were accepted last."""
+    """Return the last accepted counts."""
     return dict(tomllib.loads(LIMITS.read_text(encoding="utf-8"))["bytecodes"])
 
 

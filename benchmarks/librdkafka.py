@@ -1,4 +1,4 @@
-"""What librdkafka gets out of the sandbox, beside kfake and, when asked, real Kafka: transactions of one record each.
+"""Measure librdkafka's transactions of one record on the sandbox, kfake, and optionally real Kafka.
 
     python -m benchmarks.librdkafka [--engine sandbox] [--engine kfake] [--engine apache] [--seconds 5] [--rounds 3]
 
@@ -30,13 +30,13 @@ from benchmarks.peers.rivals import ENGINES, Rival, check_engines, running, work
 TOPIC: Final = "librdkafka"
 PARTITIONS: Final = 12
 PRODUCERS: Final = (1, 8, 16)
-TARGET_PER_S: Final = 4_000  # of eight producers
-WARM_UP: Final = 100  # transactions of each
+TARGET_PER_S: Final = 4_000  # Of eight producers.
+WARM_UP: Final = 100  # Number of transactions of each.
 CALL_TIMEOUT_S: Final = 30
 
 
 class Outcome(NamedTuple):
-    """One loop: transactions a second, how long one took (ms), and processor time for each (us)."""
+    """Results of a loop: transactions per second, duration (ms), and processor time per transaction (us)."""
 
     per_s: float
     p50_ms: float
@@ -46,10 +46,10 @@ class Outcome(NamedTuple):
 
 
 def measure(rival: Rival, producer_count: int, seconds: float) -> Outcome:
-    """Let so many producers commit one transaction after the other for so long."""
+    """Run producers that commit transactions one after the other for a duration."""
     server, client = psutil.Process(rival.pid), psutil.Process()
     took: list[list[float]] = [[] for _ in range(producer_count)]
-    ready = threading.Barrier(producer_count + 1, timeout=2 * CALL_TIMEOUT_S)  # one that fails stops all
+    ready = threading.Barrier(producer_count + 1, timeout=2 * CALL_TIMEOUT_S)  # A failed producer stops all.
     ends_at = [0.0]
 
     def produce(number: int) -> None:
@@ -103,13 +103,13 @@ def _cpu_s(process: psutil.Process) -> float:
 
 
 def make_topic(rival: Rival) -> None:
-    """Make the topic that all write to."""
+    """Create the topic of all producers."""
     admin = AdminClient({"bootstrap.servers": rival.bootstrap})
     admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(CALL_TIMEOUT_S)
 
 
 def table(engines: list[str], kafka: str, seconds: float, rounds: int) -> Iterator[str]:
-    """Yield the rows: every engine runs all the time, loops take turns."""
+    """Yield the rows; all engines run concurrently, and loops alternate."""
     yield "| Server | Producers | Transactions/s | P50, P99 ms | us of the server | us of the clients |"
     yield "|---|---:|---|---|---:|---:|"
     with ExitStack() as stack:

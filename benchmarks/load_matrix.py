@@ -1,4 +1,4 @@
-"""Throughput over commit interval, batch and linger, and mode: a table in Markdown with its environment.
+"""Measure throughput by commit interval, batch, linger, and mode, as a Markdown table.
 
     python benchmarks/load_matrix.py             the sandbox alone
     python benchmarks/load_matrix.py --apache    and one node of Apache Kafka 4.3.1 (Java 17, Maven)
@@ -43,7 +43,7 @@ QUEUED_RECORDS = 2_000
 
 
 class Mode(NamedTuple):
-    """How a producer writes: `interval_ms` None for no transactions, which is at-least-once with idempotence."""
+    """How a producer writes; `interval_ms` None means no transactions, i.e. at-least-once with idempotence."""
 
     interval_ms: int | None
     batch_size_bytes: int
@@ -51,23 +51,23 @@ class Mode(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a producer did."""
+    """The result of a producer."""
 
     records_per_s: float
     commits_ms: tuple[float, ...]
 
 
 def produce(bootstrap: str, topic: str, mode: Mode, duration_s: float) -> Outcome:
-    """Write for a while and return how fast: records that were acknowledged, in intervals that end with a commit.
+    """Write for a duration and return the acknowledged records per second, in intervals that end with a commit.
 
-    Without transactions an interval of the same kind ends with a flush at the end of the whole time alone.
+    Without transactions, an interval ends with a flush at the end of the whole run.
     """
     settings: dict[str, str | int | bool] = {
         "bootstrap.servers": bootstrap,
         "enable.idempotence": True,
         "batch.size": mode.batch_size_bytes,
         "linger.ms": mode.linger_ms,
-        # What waits here when the interval ends makes the commit longer.
+        # Queued records at the end of the interval prolong the commit.
         "queue.buffering.max.messages": QUEUED_RECORDS,
     }
     if mode.interval_ms is not None:
@@ -90,7 +90,7 @@ def produce(bootstrap: str, topic: str, mode: Mode, duration_s: float) -> Outcom
 def transact(
     producer: confluent_kafka.Producer, topic: str, interval_ms: int, duration_s: float
 ) -> tuple[int, list[float]]:
-    """Run transactions until the time is over; return the records in them and how long each commit took, in ms."""
+    """Run transactions for a duration; return their records and the duration of each commit, in milliseconds."""
     ends, count, commits = time.monotonic() + duration_s, 0, []
     while time.monotonic() < ends:
         producer.begin_transaction()
@@ -102,7 +102,7 @@ def transact(
 
 
 def write(producer: confluent_kafka.Producer, topic: str, duration_s: float) -> int:
-    """Hand over records for so long; a full queue is waited for."""
+    """Produce records for a duration; wait while the queue is full."""
     ends, count = time.monotonic() + duration_s, 0
     while time.monotonic() < ends:
         try:
@@ -116,7 +116,7 @@ def write(producer: confluent_kafka.Producer, topic: str, duration_s: float) -> 
 
 
 def rows(bootstrap: str, duration_s: float, intervals: tuple[int, ...]) -> Iterator[str]:
-    """Measure every cell; each transactional one between two that are not."""
+    """Measure every cell; each transactional one between two without transactions."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.create_topics([NewTopic("matrix", PARTITIONS, 1)])["matrix"].result(30)
     before: dict[tuple[int, int], float] = {}
@@ -130,7 +130,7 @@ def rows(bootstrap: str, duration_s: float, intervals: tuple[int, ...]) -> Itera
         before[batch, linger] = after
         commits = found.commits_ms
         p99 = quantiles(commits, n=100, method="inclusive")[98] if len(commits) > 1 else commits[0]
-        # One period is the time for records and the commit that follows.
+        # A period is the time for records and the commit that follows.
         expected = throughput_share(mean(commits), interval + mean(commits))
         yield (
             f"| {interval} ms | {batch // 1024} KiB, {linger} ms | {found.records_per_s:,.0f}/s | "

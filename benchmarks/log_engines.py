@@ -1,4 +1,4 @@
-"""What it costs to tell the lines of a log that may mean something, beside other engines on the same lines.
+"""Measure the detection of relevant log lines with several engines on the same lines.
 
     python -m benchmarks.log_engines [MEGABYTES]
 
@@ -39,7 +39,7 @@ ROUNDS = 3
 
 
 class Told(NamedTuple):
-    """How many lines start a record, and how many may mean something."""
+    """The number of lines that start a record, and of those that may be relevant."""
 
     headers: int
     meanings: int
@@ -53,7 +53,7 @@ class Log(NamedTuple):
 
 
 def read_log(path: Path) -> Log:
-    """Cut a file as the scan does."""
+    """Split a file as the scanner does."""
     data, position, windows = path.read_bytes(), 0, list[bytes]()
     while position < len(data):
         end = data.find(b"\n", min(position + WINDOW_BYTES, len(data) - 1)) + 1
@@ -64,7 +64,7 @@ def read_log(path: Path) -> Log:
 
 
 def by_kinds(log: Log) -> Told:
-    """Ask once for each kind of lines, as eosctl does."""
+    """Match once per kind of lines, as eosctl does."""
     kinds, headers, meanings = kinds_of(log.headers), 0, 0
     for window in log.windows:
         found = kinds.look(lines_of(np.frombuffer(window, dtype=np.uint8)))
@@ -74,7 +74,7 @@ def by_kinds(log: Log) -> Told:
 
 
 def by_arrow(log: Log) -> Told:
-    """Ask every line by pyarrow's RE2."""
+    """Match every line with pyarrow's RE2."""
     headers = meanings = 0
     for window in log.windows:
         texts = lines_of(np.frombuffer(window, dtype=np.uint8)).texts
@@ -84,7 +84,7 @@ def by_arrow(log: Log) -> Told:
 
 
 def by_polars(log: Log) -> Told:
-    """Ask every line by polars' expressions."""
+    """Match every line with polars' expressions."""
     import polars as pl
 
     line, headers, meanings = pl.col("line").str, 0, 0
@@ -97,12 +97,12 @@ def by_polars(log: Log) -> Told:
 
 
 def cut_by_polars(log: Log) -> int:
-    """Cut into lines and ask nothing: the least that any path through polars costs."""
+    """Split into lines without matching: the minimum cost of polars."""
     return sum(len(_polars_lines(window)) for window in log.windows)
 
 
 def apart_by_polars(log: Log) -> int:
-    """Cut and blur as eosctl does, but let polars tell the kinds apart."""
+    """Split and normalize as eosctl does, but group the kinds with polars."""
     import polars as pl
 
     blurred = (lines_of(np.frombuffer(window, dtype=np.uint8)).blurred for window in log.windows)
@@ -110,7 +110,7 @@ def apart_by_polars(log: Log) -> int:
 
 
 def apart_by_arrow(log: Log) -> int:
-    """Cut and blur, and let pyarrow tell the kinds apart, as eosctl does."""
+    """Split and normalize, and group the kinds with pyarrow, as eosctl does."""
     blurred = (lines_of(np.frombuffer(window, dtype=np.uint8)).blurred for window in log.windows)
     return sum(len(lines.dictionary_encode().dictionary) for lines in blurred)
 
@@ -118,16 +118,16 @@ def apart_by_arrow(log: Log) -> int:
 def _polars_lines(window: bytes) -> pl.DataFrame:
     import polars as pl
 
-    # The quickest of its readers: a table of one column whose separator is in no line.
+    # Its fastest reader: a table of one column with a separator that occurs in no line.
     return pl.read_csv(
         io.BytesIO(window), has_header=False, schema={"line": pl.String}, separator="\x01", quote_char=None
     )
 
 
 def rows(log: Log) -> Iterator[tuple[str, float]]:
-    """Yield the name of a way and the processor time of one GB, in seconds."""
+    """Yield the name of an engine and its processor time per GB, in seconds."""
     told = by_arrow(log)
-    # Lines of kinds that are too few to be asked about yet count as if they might mean something.
+    # Lines of rare kinds that are not matched yet count as relevant.
     yield (
         "eosctl: each kind of lines asked once",
         _cost(log, by_kinds, lambda found: found.headers == told.headers and found.meanings >= told.meanings),
@@ -143,7 +143,7 @@ def rows(log: Log) -> Iterator[tuple[str, float]]:
 
 
 def _cost(log: Log, work: Callable[[Log], Any], is_right: Callable[[Any], bool]) -> float:
-    work(log)  # kinds are learned, expressions compiled
+    work(log)  # Kinds are learned and expressions compiled.
     costs = []
     for _ in range(ROUNDS):
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""What reading logs costs, beside other programs on the same file, in one run.
+"""Measure reading logs, with eosctl and other programs on the same file.
 
     python -m benchmarks.log_scan [MEGABYTES [spark]]
 
@@ -47,14 +47,14 @@ REQUESTS = (
 
 
 class Measured(NamedTuple):
-    """The best of a few rounds: seconds by the clock and of processor time."""
+    """The best of several rounds: wall-clock and processor time, in seconds."""
 
     wall_s: float
     processor_s: float
 
 
 def write_log(path: Path, size_bytes: int) -> int:
-    """Write a log in which every 400th record carries a stack trace; return how many do."""
+    """Write a log with a stack trace in every 400th record; return their number."""
     chance = random.Random(17)
     written = traces = ms = 0
     with path.open("w", encoding="utf-8") as file:
@@ -84,7 +84,7 @@ def write_log(path: Path, size_bytes: int) -> int:
 
 
 def measure(work: Callable[[], object]) -> Measured:
-    """Time some work and all processes that it starts and waits for."""
+    """Measure work, including its child processes."""
     rounds = []
     for _ in range(ROUNDS):
         before, began = _processor_s(), time.perf_counter()
@@ -117,7 +117,7 @@ def programs(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def count_natively(spark: SparkSession, path: Path) -> int:
-    """Count with Spark's own functions: frames and ordinary headers go first, the rest is ordered by its place."""
+    """Count with Spark's own functions: filter frames and ordinary headers first, and order the rest by position."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -143,7 +143,7 @@ def count_natively(spark: SparkSession, path: Path) -> int:
 
 
 def on_spark(path: Path, sources: tuple[SourceFile, ...], traces: int) -> Iterator[tuple[str, Measured]]:
-    """Yield what local Spark takes, warm, on two cores."""
+    """Yield the duration with local Spark, warm, on two cores."""
     from pyspark.sql import functions as f
 
     from spark_log_analytics.job import scan_frame
@@ -184,7 +184,7 @@ def main(size_mb: int, with_spark: bool) -> None:
             f"{traces} exceptions; MB/s by the clock and by processor time"
         )
         for name, one in _rows(path, sources, traces, with_spark):
-            # What Spark's JVM uses is not among the children that were waited for.
+            # Spark's JVM is not among the waited-for child processes.
             cpu = "" if name.startswith("Spark") else f"{size_mb_exact / one.processor_s:>8.0f}"
             print(f"{name:<40} {size_mb_exact / one.wall_s:>8.0f} {cpu}", flush=True)
 

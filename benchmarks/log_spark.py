@@ -1,4 +1,4 @@
-"""What Spark's part of the log mining costs: pairing fencings, the delay of a stream, and whether cost grows with size.
+"""Measure Spark's part of the log mining: pairing of fencings, stream delay, and scaling with size.
 
     python -m benchmarks.log_spark pairs
     python -m benchmarks.log_spark delay
@@ -44,7 +44,7 @@ RECORD = "2026-11-21 09:31:{:02d}.670 ERROR [main] a.Relay - order {} could not 
 
 
 def pairs() -> None:
-    """Time the pairing, five times over the same cached rows."""
+    """Measure the pairing, five times over the same cached rows."""
     with session("benchmark", cores="2") as spark:
         bumps, fences = _events(spark, INITIALISATIONS, "bump"), _events(spark, REFUSALS, "fence")
         for _ in range(5):
@@ -67,7 +67,7 @@ def _events(spark: SparkSession, count: int, salt: str) -> DataFrame:
 
 
 def delay() -> None:
-    """Time how long a record needs from the file to a row."""
+    """Measure the delay of a record from the file to a row."""
     with tempfile.TemporaryDirectory() as folder:
         _tell("eosctl logs watch", _watched(Path(folder) / "watch.log"))
         _tell("a stream of Spark's", _streamed(Path(folder)))
@@ -87,7 +87,7 @@ def _watched(path: Path) -> list[float]:
     command = [sys.executable, "-u", "-m", "eosctl", "logs", "watch", str(path), "--from-start", "--all", "--jsonl"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watch:
         try:
-            # The row of the record itself, not only the one before it, which the new one shows to be complete.
+            # Wait for the record's own row, not only for the previous one, which the new record completes.
             return list(_appended(path, lambda name: any(f"order {name} " in line for line in watch.stdout or ())))
         finally:
             watch.terminate()
@@ -125,7 +125,7 @@ def _streamed(folder: Path) -> list[float]:
 
 def _appended(path: Path, wait: Callable[[str], bool]) -> Iterator[float]:
     for number in range(APPENDS):
-        time.sleep(0.5 + number % 7 / 20)  # not in step with any interval
+        time.sleep(0.5 + number % 7 / 20)  # Not in step with any interval.
         with path.open("a") as file:
             file.write(RECORD.format(number % 60, number))
         began = time.perf_counter()
@@ -134,13 +134,13 @@ def _appended(path: Path, wait: Callable[[str], bool]) -> Iterator[float]:
 
 
 def size(sizes_gb: list[float]) -> None:
-    """Time the exceptions and the whole catalogue by size."""
+    """Measure the exceptions and the whole catalogue by size."""
     for size_gb in sizes_gb:
         with tempfile.TemporaryDirectory() as folder, session("benchmark", cores="2") as spark:
             path = Path(folder) / "orders.log"
             traces = write_log(path, BLOCK_BYTES) * _repeat(path, round(size_gb * 1e9 / BLOCK_BYTES))
             sources, _ = plan_scan([path])
-            for _ in range(2):  # the second is warm
+            for _ in range(2):  # The second run is warm.
                 with _timed(f"{size_gb:g} GB, exceptions"):
                     assert sum(one.event_count for one in exceptions_on_spark(spark, sources)[0]) == traces
                 with _timed(f"{size_gb:g} GB, whole catalogue"):
@@ -148,7 +148,7 @@ def size(sizes_gb: list[float]) -> None:
 
 
 def _repeat(path: Path, count: int) -> int:
-    """Make a file that many times as long."""
+    """Create a file of repeated content."""
     block = path.read_bytes()
     with path.open("ab") as file:
         for _ in range(count - 1):
@@ -167,7 +167,7 @@ def _timed(what: str) -> Iterator[None]:
 
 
 def _processor_s() -> float:
-    """Return what this process and everything below it have used; workers that ended are in their parent's sum."""
+    """Return the processor time of this process and its children, including ended workers."""
     here = psutil.Process()
     return sum(sum(one.cpu_times()[:4]) for one in (here, *here.children(recursive=True)))
 

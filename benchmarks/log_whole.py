@@ -1,4 +1,4 @@
-"""What a whole run of the log mining on Spark costs, from the command to its answer, and a job that writes Parquet.
+"""Measure whole runs of the log mining on Spark, from the command to its result, and a Parquet job.
 
     python -m benchmarks.log_whole cold 1
     python -m benchmarks.log_whole connect 1
@@ -47,7 +47,7 @@ def write(folder: Path, size_gb: float) -> Path:
 
 
 def cold(folder: Path, path: Path) -> None:
-    """Time the two commands with a JVM of their own."""
+    """Measure both commands with a separate JVM each."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
     for archive in ("no archive of classes", "after logs warmup"):
         if archive.startswith("after"):
@@ -58,7 +58,7 @@ def cold(folder: Path, path: Path) -> None:
 
 
 def connect(folder: Path, path: Path) -> None:
-    """Time the two commands as clients of a server; their first runs warm it."""
+    """Measure both commands as clients of a server; their first runs warm it up."""
     with server(folder) as (url, process):
         environment = {**os.environ, "SPARK_REMOTE": url}
         for words in commands(path):
@@ -69,13 +69,13 @@ def connect(folder: Path, path: Path) -> None:
 
 
 def parquet(folder: Path, path: Path) -> None:
-    """Time reading with the whole catalogue and writing the events."""
+    """Measure reading with the whole catalogue and writing the events."""
     sources, _ = plan_scan([path])
     with session("benchmark", cores="2") as spark:
         here = psutil.Process()
         for number in range(ROUNDS):
             before, began = used_s(here), time.perf_counter()
-            rows = scan_frame(spark, sources).persist()  # as the job does: the events need the counts of all parts
+            rows = scan_frame(spark, sources).persist()  # As the job does: the events need the counts of all parts.
             splits = collect_counts(rows)
             events = into_files(number_rows(rows, splits), sum(split.kept_count for split in splits))
             events.write.mode("overwrite").parquet(str(folder / "events"))
@@ -92,7 +92,7 @@ def commands(path: Path) -> Iterator[list[str]]:
 
 
 def run(words: list[str], environment: Mapping[str, str]) -> tuple[float, float]:
-    """Run a command; return seconds by the clock and of processor time."""
+    """Run a command; return wall-clock and processor time, in seconds."""
     began, used = time.perf_counter(), dict[int, float]()
     with subprocess.Popen(
         [sys.executable, "-m", "eosctl", *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -109,7 +109,7 @@ def run(words: list[str], environment: Mapping[str, str]) -> tuple[float, float]
 
 
 def family(program: psutil.Process) -> list[psutil.Process]:
-    """Return a process and what is below it."""
+    """Return a process and its descendants."""
     try:
         return [program, *program.children(recursive=True)]
     except psutil.Error:
@@ -117,7 +117,7 @@ def family(program: psutil.Process) -> list[psutil.Process]:
 
 
 def used_s(program: psutil.Process) -> float:
-    """Return what a process and everything below it have used, those that ended in their parents' sums."""
+    """Return the processor time of a process and its descendants, including ended ones."""
     return sum(sum(one.cpu_times()[:4]) for one in family(program))
 
 
@@ -157,7 +157,7 @@ def server(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
 
 
 def tell(what: str, seconds: float, processor_s: float) -> None:
-    """Print a line of the table."""
+    """Print a row of the table."""
     load = os.getloadavg()[0]
     print(f"{what:<52} {seconds:6.2f} s by the clock, {processor_s:6.2f} s of processor, load {load:.1f}", flush=True)
 

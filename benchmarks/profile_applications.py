@@ -1,6 +1,6 @@
-"""Applications of frameworks that run with a vetted configuration: Spring Boot, and a Flink job in its own process.
+"""Framework applications with a vetted configuration: Spring Boot, and a Flink job in its own process.
 
-Each copies one topic to another. The framework itself reads the file of the profile, as it would in production.
+Each copies one topic to another. The framework reads the profile's file, as in production.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SOURCES: Final = Path(__file__).with_name("java")
 KAFKA: Final = "4.3.1"
 SPRING: Final = "spring-kafka-eos"
 FLINK: Final = "flink-exactly-once-sink"
-# What Flink's serializer and Spark's know: Java 17 keeps its own classes to itself.
+# Required by Flink's and Spark's serializers, since Java 17 encapsulates its own classes.
 _OPENED: Final = tuple(
     f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.util", "java.time", "java.nio")
 )
@@ -82,14 +82,14 @@ def compile_application(profile: str, folder: Path) -> Application:
 def copying(
     application: Application, bootstrap: str, topics: tuple[str, str], folder: Path, overrides: Sequence[str] = ()
 ) -> Iterator[None]:
-    """Run an application that copies the first topic to the second; it is killed at the end.
+    """Run an application that copies the first topic to the second; kill it at the end.
 
     Args:
-        application: What to run.
+        application: The application.
         bootstrap: The cluster.
-        topics: Where it reads and where it writes.
-        folder: Where it keeps its files; a later run that is given the same one continues.
-        overrides: `name=value` in place of settings of the profile.
+        topics: Input and output topic.
+        folder: Its files; a later run with the same folder continues.
+        overrides: `name=value` to replace settings of the profile.
 
     Raises:
         RuntimeError: It ended by itself.
@@ -126,7 +126,7 @@ def _text_of(profile: str) -> str:
 def _start_spring(
     application: Application, bootstrap: str, topics: tuple[str, str], folder: Path, overrides: Sequence[str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the command line; Spring fills the placeholders of the file itself, from its environment."""
+    """Return the command line; Spring fills the placeholders of the file from its environment."""
     file = folder / "application.yml"
     file.write_text(_text_of(application.profile), "utf-8")
     given = [

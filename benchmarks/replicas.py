@@ -1,4 +1,4 @@
-"""What replication costs by connections: a part of `python -m benchmarks.cost_curves --only replicas`.
+"""The cost of replication by connections: part of `python -m benchmarks.cost_curves --only replicas`.
 
 Every figure has a sandbox of its own, as it is installed: compiled or pure. Clusters alternate, so that what else the
 machine does hits all of them.
@@ -38,7 +38,7 @@ ONE_REPLICA: Final = (
 
 
 class Cluster(NamedTuple):
-    """How many brokers, and replicas of everything."""
+    """The number of brokers, which is also the number of replicas."""
 
     brokers: int
     replicas: int
@@ -49,7 +49,7 @@ CLUSTERS: Final = (Cluster(1, 1), Cluster(3, 1), Cluster(3, 3))
 
 @contextmanager
 def sandbox(brokers: int = 1, settings: tuple[tuple[str, str], ...] = ()) -> Iterator[Server]:
-    """Run a sandbox in a process of its own."""
+    """Run a sandbox in a separate process."""
     with tempfile.TemporaryDirectory() as directory:
         data = str(Path(directory) / "data")
         spec = SandboxSpec(f"curves-{os.getpid()}", data, brokers=brokers, ephemeral=True, settings=settings)
@@ -61,13 +61,13 @@ def sandbox(brokers: int = 1, settings: tuple[tuple[str, str], ...] = ()) -> Ite
 
 
 def server_us(cluster: Cluster, load: Load) -> float:
-    """Return the server's processor time for a transaction in a cluster of its own."""
+    """Return the server's processor time per transaction in a separate cluster."""
     with sandbox(cluster.brokers, ONE_REPLICA if cluster.replicas == 1 else ()) as server:
         return measure(server, load, cluster.replicas)[1]
 
 
 def table_by_connections(ms: int) -> Iterator[str]:
-    """Yield the rows of a table: loads, clusters, and what three replicas cost more than one."""
+    """Yield the rows: loads, clusters, and the cost of three replicas over one."""
     yield f"us of the server, {ROUNDS} runs, least first; columns: brokers/replicas, loads: connections x ids on each."
     yield ""
     yield "| Load | 1/1 | 3/1 | 3/3 | 3/3 to 1/1, of the medians |"

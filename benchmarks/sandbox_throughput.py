@@ -1,4 +1,4 @@
-"""What the sandbox carries and costs, beside its targets; with `--kafka` beside a real Kafka 4.3.1 in the same run.
+"""Measure the sandbox's throughput and cost against its targets; with `--kafka` also real Kafka 4.3.1.
 
     python -m benchmarks.sandbox_throughput
     python -m benchmarks.sandbox_throughput --kafka --save
@@ -44,7 +44,7 @@ MB = 1024 * 1024
 
 
 class Row(NamedTuple):
-    """One line of the table."""
+    """A row of the table."""
 
     what: str
     measured: str
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
 
 class Server(NamedTuple):
-    """A cluster of one broker and the process that it is."""
+    """A cluster of one broker, and its process."""
 
     name: str
     bootstrap: str
@@ -65,17 +65,17 @@ class Server(NamedTuple):
 
     @property
     def config(self) -> ClientConfig:
-        """Return how to connect."""
+        """Return the client configuration."""
         return ClientConfig(parse_endpoints(self.bootstrap, self.name))
 
     @property
     def rss_mb(self) -> float:
-        """Return the resident memory now."""
+        """Return the current resident memory."""
         return float(self.process.memory_info().rss) / MB
 
 
 class CpuWatch:
-    """Gives a load its own CPU time and notes the server's at the same moments."""
+    """Returns a load's own CPU time, and records the server's at the same times."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
@@ -97,7 +97,7 @@ def now_ms() -> int:
 
 @contextmanager
 def sandbox(name: str) -> Iterator[tuple[Server, float]]:
-    """Run a sandbox of one broker; gives the time to its first InitProducerId answer too."""
+    """Run a sandbox of one broker; also return the time to its first InitProducerId response."""
     with tempfile.TemporaryDirectory() as directory:
         begun = time.perf_counter()
         running = manage.start(SandboxSpec(name, str(Path(directory) / "data"), ephemeral=True))
@@ -128,7 +128,7 @@ def real_kafka(directory: Path) -> Iterator[Server]:
 
 
 def listener_of(port: int) -> psutil.Process:
-    """Find the process of ours that listens on a port."""
+    """Return the process of this user that listens on a port."""
     for child in psutil.Process().children(recursive=True):
         if any(c.status == psutil.CONN_LISTEN and c.laddr.port == port for c in child.net_connections("tcp")):
             return child
@@ -227,7 +227,7 @@ def open_transactions(server: Server, target_mb: float | None) -> Row:
 
 
 def up_of_three() -> Row:
-    """Time the command as a user waits for it."""
+    """Measure the command as a user waits for it."""
     with tempfile.TemporaryDirectory() as directory:
         environment = os.environ | {"XDG_STATE_HOME": directory}
         command = [sys.executable, "-m", "eosctl", "sandbox"]
@@ -249,7 +249,7 @@ def measure_sandbox(options: argparse.Namespace) -> Iterator[Row]:
         yield Row("sandbox: start to first InitProducerId", f"{started_s:.2f} s", "< 0.5 s", started_s < 0.5)
         yield Row("sandbox: resident after it", f"{server.rss_mb:.0f} MB", "< 60 MB", server.rss_mb < 60)
         yield from closed_loop(server, options.seconds * 1000)
-    # Fresh processes, whose memory holds no earlier load.
+    # Fresh processes without memory of an earlier load.
     with sandbox(f"bench-{os.getpid()}-rate") as (server, _):
         yield from open_loop(server, options.rate, options.open_seconds * 1000)
     with sandbox(f"bench-{os.getpid()}-open") as (server, _):

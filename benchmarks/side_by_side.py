@@ -1,4 +1,4 @@
-"""The sandbox next to real Kafka and kfake, measured with one generator in turn: CPU per transaction, rate, latency.
+"""Measure the sandbox, real Kafka, and kfake alternately: CPU per transaction, rate, and latency.
 
     python -m benchmarks.side_by_side --rate 2000 --save result.json
     python -m benchmarks.side_by_side --engine sandbox --profile tv2 --shape 16x16 --rounds 5
@@ -59,10 +59,10 @@ def now_ms() -> int:
 
 
 def measure(options: argparse.Namespace) -> BenchRun:
-    """Measure the chosen engines.
+    """Measure the selected engines.
 
     Raises:
-        EosctlError: An option is wrong, or an engine that was named cannot run.
+        EosctlError: An option is invalid, or a named engine cannot run.
     """
     rivals.check_engines(options.engine or ())
     shapes = _shapes(options.profile or _PROFILES[:2], options.shape or ("16x1", "16x16"), options.rate or ())
@@ -80,7 +80,7 @@ def measure(options: argparse.Namespace) -> BenchRun:
             except EosctlError as error:
                 if options.engine:
                     raise
-                left_out[name] = error.what  # it was not asked for by name
+                left_out[name] = error.what  # Not requested by name.
         samples = alternate(running, shapes, options.rounds, int(options.seconds * 1000), clocks, note)
     results = tuple(_item(rival.name, load, samples[rival.name, load]) for load in shapes for rival in running)
     return _run(results, left_out, options.rounds, options.seconds, load_before)
@@ -167,7 +167,7 @@ def _run(
 
 
 def _commit() -> str:
-    """Return the commit of the sources that run; empty for an installed package."""
+    """Return the commit of the running sources; empty for an installed package."""
     root = Path(__file__).resolve().parents[1]
     git = shutil.which("git")
     if git is None or not (root / ".git").exists():

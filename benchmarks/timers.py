@@ -1,4 +1,4 @@
-"""What a timer costs: the sandbox's timing wheel beside the event loop's own timers, in one run.
+"""Measure timers: the sandbox's timing wheel and the event loop's own timers.
 
     python -m benchmarks.timers
 
@@ -25,11 +25,11 @@ class Cancellable(Protocol):
     """A timer."""
 
     def cancel(self) -> None:
-        """Drop it."""
+        """Cancel it."""
 
 
 async def cancelled_us(start: START, pending: int) -> float:
-    """Return the CPU time of a timer that is cancelled while `pending` others wait."""
+    """Return the CPU time of a timer that is cancelled while `pending` others are active."""
     waiting: deque[Cancellable] = deque()
     begun = time.process_time()
     for number in range(COUNT):
@@ -44,7 +44,7 @@ async def cancelled_us(start: START, pending: int) -> float:
 
 
 async def fired_us(start: START) -> float:
-    """Return the CPU time of a timer that runs."""
+    """Return the CPU time of a fired timer."""
     done, left = asyncio.Event(), COUNT
 
     def run() -> None:
@@ -76,7 +76,7 @@ async def measure(name: str) -> None:
 
 
 def main() -> None:
-    """Measure on asyncio's loop, and on uvloop where it is installed."""
+    """Measure on asyncio's loop, and on uvloop if installed."""
     print("| Loop | Timers | cancelled, 16 wait | cancelled, 10,000 wait | fired |\n|---|---|---|---|---|")
     asyncio.run(measure("asyncio"))
     try:
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def _nothing() -> None:
-    """Do nothing, when it is time."""
+    """Do nothing when fired."""
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Listing and searching 10,000 transactional ids and the lag of groups beside Kafka's own tools, as whole processes.
+"""Compare listing and searching 10,000 transactional ids, and group lag, with Kafka's own tools.
 
     python -m benchmarks.txn_tools [--ids 10000] [--open 1000] [--groups 200] [--runs 3]
 
-All ask one and the same broker of Apache Kafka 4.3.1; some of the ids have a transaction open. `find-hanging` needs
-a broker or a topic; it is given the broker. Wall and processor time of the whole process, median of alternating runs.
+All ask one and the same broker of Apache Kafka 4.3.1; some of the ids have a transaction open. `find-hanging` needs a
+broker or a topic; it is given the broker. Wall and processor time of the whole process, median of alternating runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 HEAP_BYTES = 256 << 20
 LANES = 24
-#: Records that stand in each partition before the open transactions; groups have read part of them.
+#: Records in each partition before the open transactions; groups have read part of them.
 RECORDS_BEFORE = 2_000
 TIMEOUT_MS = 900_000
 TARGET = 5.0
@@ -46,7 +46,7 @@ INSTALLED = as_installed()
 
 
 class Cost(NamedTuple):
-    """What one run of a program took."""
+    """The cost of one run of a program."""
 
     wall_s: float
     cpu_s: float
@@ -66,7 +66,7 @@ def run(command: Sequence[str]) -> Cost:
 
 
 class Load(NamedTuple):
-    """What the broker holds: transactional ids, how many of them with a transaction open, and groups."""
+    """The broker's content: transactional ids, open transactions, and groups."""
 
     ids: int
     open: int
@@ -74,7 +74,7 @@ class Load(NamedTuple):
 
 
 async def fill(bootstrap: str, load: Load) -> None:
-    """Initialise ids, commit records and offsets of groups, and leave transactions of one record open."""
+    """Initialize ids, commit records and group offsets, and leave transactions of one record open."""
     config = ClientConfig(parse_endpoints(bootstrap, "benchmark"), timeout_ms=120_000)
 
     def producer_of(client: Client, transactional_id: str) -> TransactionalProducer:
@@ -113,7 +113,7 @@ async def fill(bootstrap: str, load: Load) -> None:
 
 
 def main() -> int:
-    """Fill a broker, measure both, print a table; exit code 1 when a target is missed."""
+    """Fill a broker, measure both tools, and print a table; exit with 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ids", type=int, default=10_000)
     parser.add_argument("--open", type=int, default=1_000)

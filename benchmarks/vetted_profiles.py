@@ -1,4 +1,4 @@
-"""What the vetted configurations cost: how late readers of committed data see a record, and how many records go.
+"""Measure the vetted configurations: delay of records for read_committed consumers, and throughput.
 
     python -m benchmarks.vetted_profiles
     python -m benchmarks.vetted_profiles streams-eos-v2-low-latency
@@ -60,7 +60,7 @@ PLACEHOLDERS: Final = ("TRANSACTIONAL_ID", "APPLICATION_ID", "CONNECT_GROUP")
 
 
 class Run(NamedTuple):
-    """What came of a client's run: records given, seen, seen twice and set aside; delays, and records a second."""
+    """The result of a client's run: records sent, seen, seen twice, and rejected; delays, and records per second."""
 
     given: int
     seen: int
@@ -72,17 +72,17 @@ class Run(NamedTuple):
 
 
 class Load(NamedTuple):
-    """A steady rate of records a second, and how long it lasts; as many as go follow for the same time."""
+    """A steady rate of records per second, and its duration; maximum throughput follows for the same time."""
 
     rate: int
     seconds: int
 
 
 def compile_program(folder: Path) -> list[str]:
-    """Compile the program that runs Java clients; return the command line, to which its arguments are added.
+    """Compile the program of Java clients; return the command line, to which arguments are appended.
 
     Raises:
-        MissingTool: There is no Java, compiler or Maven.
+        MissingTool: Java, a compiler, or Maven is missing.
     """
     javac = shutil.which("javac")
     if javac is None:
@@ -94,7 +94,7 @@ def compile_program(folder: Path) -> list[str]:
 
 
 def run_profile(name: str, program: Sequence[str], bootstrap: str, folder: Path, load: Load) -> Run:
-    """Run the client of a profile against a cluster, once for each cluster."""
+    """Run the client of a profile against a cluster; use each cluster once."""
     topics = {part: f"{name}-{part}" for part in ("in", "out")}
     dead = f"{name}-dlq" if name == "dlq-retry-topology" else ""
     wanted = [NewTopic(topic, 1, -1) for topic in (*topics.values(), dead) if topic]
@@ -135,7 +135,7 @@ def _write(path: Path, settings: Mapping[str, str]) -> str:
 
 
 def _run_librdkafka(bootstrap: str, topic: str, reader: Mapping[str, str], load: Load) -> Run:
-    """Do as the Java program does, with librdkafka."""
+    """Do the same as the Java program, with librdkafka."""
     seen: Counter[int] = Counter()
     delays: list[float] = []
     last = [0.0]

@@ -1,1 +1,1 @@
-"""What calibration measures beyond `eosctl capacity calibrate`: a real JVM, and waits of readers."""
+"""Calibration beyond `eosctl capacity calibrate`: a real JVM, and visibility delays."""

@@ -1,6 +1,6 @@
-"""What transactions cost a real broker itself: threads, heap, producer snapshots, and loading the coordinator again.
+"""The cost of transactions in a real broker: threads, heap, producer snapshots, and coordinator loading.
 
-Only a JVM can tell. The figures hold for one broker at a time and end with its being stopped and started again.
+The cluster has one broker, which is stopped and restarted at the end.
 """
 
 from __future__ import annotations
@@ -40,38 +40,38 @@ from eosctl.settings.endpoints import parse_endpoints
 BROKER: Final = 1
 TRIAL: Final = "broker"
 STATE_TOPIC: Final = "__transaction_state"
-#: Not the shapes with which the constants were measured: 10,000 open transactions of 3 partitions, threads under 1 and
-#: 8 partitions at TV2, and coordinators of 35,000 and of 100,000 records.
+#: Shapes other than those with which the constants were measured: 10,000 open transactions of 3 partitions, threads
+#: under 1 and 8 partitions at TV2, and coordinators of 35,000 and of 100,000 records.
 OPEN_PARTITIONS: Final = 5
 LOAD_PARTITIONS: Final = 3
 RECORD_BYTES: Final = 300
 _ENDED_MS: Final = 600_000
 _LOADED_S: Final = 300
-#: How far off processor time may be: between a JVM that compiles and one that shares two cores.
+#: Tolerance of processor time, between a compiling JVM and one that shares two cores.
 THREAD_FACTOR: Final = 2.5
 
 
 async def measure_broker(
     engine: ApacheEngine, now_ms: WallClock, *, open_count: int = 3_000, transaction_count: int = 9_000
 ) -> tuple[CalibrationRow, ...]:
-    """Measure a running one-node cluster of real Kafka; it is stopped and started again on the way.
+    """Measure a running one-node cluster of real Kafka, which is restarted.
 
     Args:
         engine: The cluster; it must be fresh.
-        now_ms: Dates records.
-        open_count: Transactions to leave open for the heap.
-        transaction_count: Transactions to run for the threads.
+        now_ms: The clock for records' timestamps.
+        open_count: Open transactions for the heap.
+        transaction_count: Transactions for the threads.
 
     Raises:
         EosctlError: A load failed.
-        EngineError: The JVM cannot be asked.
+        EngineError: The JVM does not respond.
     """
     config = ClientConfig(parse_endpoints(engine.bootstrap, "calibration"))
     record = engine.records()[BROKER]
     async with connect(config) as client:
         await ensure_topic(client, "loaded", partition_count=LOAD_PARTITIONS)
         await ensure_topic(client, "open", partition_count=OPEN_PARTITIONS)
-        # The JVM compiles what it runs often; a cold one costs twice as much.
+        # The JVM compiles frequently executed code; a cold one costs twice as much.
         await _run(client, _load("warm", "loaded", LOAD_PARTITIONS, transaction_count // 2), now_ms)
         rows = [*await _threads(client, record, now_ms, transaction_count)]
         before = read_live_heap_bytes(record)
@@ -131,7 +131,7 @@ async def _threads(client: Client, record: Path, now_ms: WallClock, count: int) 
     done = await _run(client, _load("threads", "loaded", LOAD_PARTITIONS, count), now_ms)
     after = read_thread_cpu_ms(record)
     requests = requests_per_transaction(1, 1, 1, 1, offsets=False)
-    # In each transaction: a batch and a marker in each partition, and three records of the transaction log.
+    # Each transaction has a batch and a marker in each partition, and three records of the transaction log.
     appends, written = 2 * LOAD_PARTITIONS + 3, LOAD_PARTITIONS * (RECORD_BYTES + 150)
     predicted = {
         REQUEST_HANDLER: busy_request_handlers(requests, appends, written) * 1000,
@@ -150,7 +150,7 @@ async def _threads(client: Client, record: Path, now_ms: WallClock, count: int) 
 
 def _heap(open_count: int, grown: float) -> CalibrationRow:
     low, most = coordinator_heap_bytes(open_count)
-    # The lower anchor holds three producers' states already.
+    # The lower anchor already has the state of three producers.
     high = most + producer_heap_bytes(open_count * OPEN_PARTITIONS)[1]
     figure = f"heap of {open_count:,} open transactions of {OPEN_PARTITIONS} partitions"
     return CalibrationRow(TRIAL, figure, Unit.BYTES, low, grown, 0.0, high)
@@ -164,12 +164,12 @@ async def _log_records(client: Client) -> int:
 
 
 def _snapshots(data_dir: Path) -> list[CalibrationRow]:
-    """Compare the snapshots that a controlled stop writes; producers of the loads are known."""
+    """Compare the snapshots of a controlled shutdown; the producers of the loads are known."""
     rows = []
     for topic, producers in (("open", None), ("loaded", 40)):
         sizes = [max(path.stat().st_size for path in part.glob("*.snapshot")) for part in data_dir.glob(f"{topic}-*")]
         if producers is None:
-            # Each transaction left one record, and the end of the log counts them.
+            # Each transaction left one record, and the log end offset counts them.
             producers = round(max(int(p.stem) for p in data_dir.glob(f"{topic}-0/*.snapshot")))
         predicted = len(sizes) * producer_snapshot_bytes(producers)
         figure = f"producer snapshots of {topic}, {producers:,} producers each"
@@ -178,7 +178,7 @@ def _snapshots(data_dir: Path) -> list[CalibrationRow]:
 
 
 async def _reloaded(engine: ApacheEngine, config: ClientConfig, records: int) -> CalibrationRow:
-    """Start the broker again and compare what its log says of loading its coordinators."""
+    """Restart the broker and compare its log lines about loading coordinators."""
     data_dir = engine.data_dirs()[BROKER]
     logs = sum(path.stat().st_size for path in data_dir.glob(f"{STATE_TOPIC}-*/*.log"))
     partitions = len(list(data_dir.glob(f"{STATE_TOPIC}-*")))

@@ -1,4 +1,4 @@
-"""What a broker's JVM uses, asked with the JDK's own `jcmd`: live heap, and processor time by kind of thread."""
+"""The resources of a broker's JVM, from the JDK's `jcmd`: live heap, and processor time by kind of thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eosctl.lab.engine import EngineError, MissingTool
 REQUEST_HANDLER: Final = "request handler"
 NETWORK_THREAD: Final = "network thread"
 _TIMEOUT_S: Final = 120
-#: One heap (G1), or generations that add up (serial); what follows in the answer is not heap.
+#: One heap (G1), or generations to add up (serial); other figures in the output are not heap.
 _HEAP_USED: Final = re.compile(r"(?:garbage-first heap|new generation|tenured generation)\s+total \d+K, used (\d+)K")
 _THREAD: Final = re.compile(r'^"([^"]+)".*? cpu=([\d.]+)ms', re.MULTILINE)
 _LOADED: Final = re.compile(
@@ -25,14 +25,14 @@ _LOADED: Final = re.compile(
 
 
 def read_live_heap_bytes(record: Path) -> int:
-    """Collect a broker's garbage and return what is left of its heap.
+    """Run a garbage collection in a broker and return its live heap.
 
     Args:
         record: The record of the running process (`eosctl.lab.apache.node`).
 
     Raises:
-        MissingTool: There is no `jcmd`.
-        EngineError: The process does not run or does not answer.
+        MissingTool: `jcmd` is not installed.
+        EngineError: The process does not run or does not respond.
     """
     _ask(record, "GC.run")
     answer = _ask(record, "GC.heap_info")
@@ -47,11 +47,11 @@ def read_live_heap_bytes(record: Path) -> int:
 
 
 def read_thread_cpu_ms(record: Path) -> Mapping[str, float]:
-    """Return the processor time that request handlers and network threads of a broker have used, in ms.
+    """Return the processor time of a broker's request handlers and network threads, in milliseconds.
 
     Raises:
-        MissingTool: There is no `jcmd`.
-        EngineError: The process does not run or does not answer.
+        MissingTool: `jcmd` is not installed.
+        EngineError: The process does not run or does not respond.
     """
     used: defaultdict[str, float] = defaultdict(float)
     for name, cpu_ms in _THREAD.findall(_ask(record, "Thread.print")):
@@ -63,7 +63,7 @@ def read_thread_cpu_ms(record: Path) -> Mapping[str, float]:
 
 
 class CoordinatorLoads(NamedTuple):
-    """Partitions of the transaction log that were loaded, and how long that took in all."""
+    """The number of loaded partitions of the transaction log, and the total duration."""
 
     partition_count: int
     duration_ms: int

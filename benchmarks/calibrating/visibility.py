@@ -1,4 +1,4 @@
-"""How long records wait from being written to being read with read_committed, measured and predicted."""
+"""The delay of records from write to read with read_committed, measured and predicted."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from eosctl.model.calibration import CalibrationRow
 from eosctl.model.capacity_plan import Unit
 from eosctl.model.transaction import TopicPartition
 
-#: Records of each transaction whose way to the reader is timed.
+#: Number of timed records of each transaction.
 _RECORDS: Final = 4
 
 
 async def measure_visibility(
     bench: Bench, reading: Client, name: str, chance: random.Random, *, interval_ms: float, transaction_count: int
 ) -> tuple[float, ...]:
-    """Measure how long records take from being written to being read with read_committed, in ms, in ascending order.
+    """Measure the delay from write to read with read_committed, in milliseconds, ascending.
 
-    One producer commits every `interval_ms`; each transaction has a few records at random moments of it.
+    One producer commits every `interval_ms`; each transaction has a few records at random times.
 
     Args:
-        bench: Where.
-        reading: A client of its own for the reader, whose fetches wait.
-        name: The topic, which is made and removed.
-        chance: Chooses the moments.
+        bench: The cluster.
+        reading: A separate client for the consumer, whose fetches wait.
+        name: The topic, which is created and deleted.
+        chance: Draws the times.
         interval_ms: The commit interval.
-        transaction_count: How many intervals to measure.
+        transaction_count: Number of intervals.
     """
     client, loop = bench.client, asyncio.get_running_loop()
     await ensure_topic(client, name, partition_count=1)
@@ -71,7 +71,7 @@ async def measure_visibility(
 async def _send_each(
     producer: TransactionalProducer, partition: TopicPartition, moments: Sequence[float]
 ) -> dict[bytes, float]:
-    """Write a record at each moment; returns when each was written, by value."""
+    """Write a record at each time; return the time of each write, by value."""
     loop = asyncio.get_running_loop()
     sent: dict[bytes, float] = {}
     for moment in moments:
@@ -87,12 +87,12 @@ async def _until(loop: asyncio.AbstractEventLoop, moment: float) -> None:
 
 
 def compare_visibility(waits_ms: Sequence[float], interval_ms: float, fixed_ms: float) -> tuple[CalibrationRow, ...]:
-    """Compare measured waits with F13.
+    """Compare measured delays with F13.
 
     Args:
         waits_ms: In ascending order.
         interval_ms: The commit interval.
-        fixed_ms: What the end of a transaction and the fetch take, measured apart.
+        fixed_ms: The separately measured duration of the transaction's end and the fetch.
     """
     rows = []
     for quantile in (0.5, 0.9, 0.99):

@@ -1,1 +1,1 @@
-"""Clusters of eosctl and its peers under one load generator, in turns."""
+"""Clusters of eosctl and its peers, measured alternately with one load generator."""

@@ -1,4 +1,4 @@
-"""The same loads on several clusters, in turn: what a transaction costs each server, and how long clients wait."""
+"""Run the same loads on several clusters alternately: server cost per transaction, and client latency."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ TOPIC: Final = "eosctl-bench"
 PARTITIONS: Final = 12
 OPEN_CONNECTIONS: Final = 64
 OPEN_IDS: Final = 4
-#: An open loop is held when the rate is this nearly kept and less than this many seconds of it wait at the end.
+#: An open loop keeps up if the rate is nearly reached and the final backlog is below this many seconds.
 HELD_SHARE: Final = 0.99
 HELD_BACKLOG_S: Final = 0.1
 
 
 class Rival(NamedTuple):
-    """A cluster of one broker, and the process whose CPU time counts."""
+    """A cluster of one broker, and its measured process."""
 
     name: str
     bootstrap: str
@@ -36,7 +36,7 @@ class Rival(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A load: `connections` times `ids`, in a closed loop unless `rate_per_s` transactions shall begin."""
+    """A load: `connections` times `ids`, in a closed loop unless `rate_per_s` is set."""
 
     profile: Profile
     connections: int
@@ -45,13 +45,13 @@ class Shape(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name the load as tables do."""
+        """Return the name in tables."""
         shape = f"{self.profile.name} {self.connections}x{self.ids}"
         return shape if self.rate_per_s is None else f"{shape}, {self.rate_per_s:,.0f}/s"
 
 
 class Sample(NamedTuple):
-    """One run of a load on a cluster; `error` is what went wrong, and then nothing else counts."""
+    """A run of a load on a cluster; `error` is set if it failed, and other fields are then invalid."""
 
     server_cpu_us: float
     report: LoadReport | None
@@ -59,7 +59,7 @@ class Sample(NamedTuple):
 
     @property
     def is_held(self) -> bool | None:
-        """Return whether an open loop was kept up with; None in a closed one."""
+        """Return whether an open loop kept up; None for a closed loop."""
         report = self.report
         if report is None or report.load.rate_per_s is None:
             return None
@@ -68,7 +68,7 @@ class Sample(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Median, least and most of the runs."""
+    """Median, minimum, and maximum of the runs."""
 
     median: float
     least: float
@@ -81,7 +81,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def process_cpu_s(pid: int) -> float:
-    """Return the CPU time that a process has used, user and system, in seconds (`/proc`, ticks of 10 ms).
+    """Return the CPU time of a process, user and system, in seconds (`/proc`, ticks of 10 ms).
 
     Raises:
         EosctlError: The process has ended.
@@ -97,7 +97,7 @@ def process_cpu_s(pid: int) -> float:
 
 
 class _CpuWatch:
-    """Gives a load the generator's CPU time and notes the server's at the same moments."""
+    """Returns the generator's CPU time, and records the server's at the same times."""
 
     def __init__(self, pid: int, own_cpu_s: Callable[[], float]) -> None:
         self._pid = pid
@@ -110,14 +110,14 @@ class _CpuWatch:
 
 
 class Clocks(NamedTuple):
-    """Where time comes from: the wall clock in ms since the epoch, and the generator's CPU time in seconds."""
+    """The wall clock (milliseconds since the epoch), and the generator's CPU time in seconds."""
 
     now_ms: WallClock
     cpu_s: Callable[[], float]
 
 
 def run_once(rival: Rival, shape: Shape, duration_ms: int, prefix: str, clocks: Clocks) -> Sample:
-    """Put a load on a cluster once; an error of the cluster is a result like any other."""
+    """Run a load on a cluster once; an error of the cluster is a result."""
     load = Load(
         shape.profile,
         TOPIC,
@@ -153,9 +153,9 @@ def alternate(
     clocks: Clocks,
     tell: Callable[[str], None],
 ) -> dict[tuple[str, Shape], list[Sample]]:
-    """Run every load on every cluster, round by round, so that a busy spell of the machine hits all alike.
+    """Run every load on every cluster, round by round, so that other activity affects all equally.
 
-    A first run of a second on each cluster, with the first load, is not counted: it warms caches and compilers up.
+    A first run of a second on each cluster, with the first load, is a warm-up and not counted.
     """
     for rival in rivals:
         run_once(rival, shapes[0], 1_000, "warm-up", clocks)

@@ -1,4 +1,4 @@
-"""What was measured of clusters side by side."""
+"""The report of measured clusters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 
 
 class SpreadItem(msgspec.Struct, frozen=True):
-    """Median, least and most of the runs."""
+    """Median, minimum, and maximum of the runs."""
 
     median: float
     least: float
@@ -24,7 +24,7 @@ class LatencyItem(msgspec.Struct, frozen=True):
 
 
 class BenchItem(msgspec.Struct, frozen=True):
-    """A load on a cluster. An open loop has a rate to hold, and waiting counts from the moment each was due."""
+    """A load on a cluster. For an open loop, latency counts from the due time."""
 
     engine: str
     load: str
@@ -43,7 +43,7 @@ class BenchItem(msgspec.Struct, frozen=True):
 
 
 class BenchRun(msgspec.Struct, frozen=True):
-    """A comparison: what it ran on, with how many rounds, and what came out. `commit` is that of the sources."""
+    """A comparison: environment, rounds, and results. `commit` is that of the sources."""
 
     version: str
     commit: str
@@ -63,7 +63,7 @@ _HEADER = ("LOAD", "ENGINE", "CPU-US-PER-TXN", "TXN-PER-S", "HELD", "COMMIT-P50/
 
 
 def render_bench(run: BenchRun, style: Style = PLAIN) -> str:
-    """Show the table: medians, with least and most in brackets."""
+    """Render the table: medians, with minimum and maximum in brackets."""
     source = f"eosctl {run.version}{f' ({run.commit[:7]})' if run.commit else ''}"
     machine = f"Python {run.python}; {run.core_count} cores ({run.machine})"
     blocks: list[Block] = [

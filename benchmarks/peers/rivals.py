@@ -1,4 +1,4 @@
-"""Clusters of one broker to measure: the sandbox, real Kafka where Java and Maven are, kfake where Go is."""
+"""One-broker clusters to measure: the sandbox, real Kafka (with Java and Maven), kfake (with Go)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from eosctl.sandbox.process.spec import SandboxSpec
 
 HEAP_BYTES: Final = 1 << 30
 ENGINES: Final = ("sandbox", "apache", "kfake")
-#: https://github.com/twmb/franz-go/tree/master/pkg/kfake, the version that the table names.
+#: https://github.com/twmb/franz-go/tree/master/pkg/kfake, in the version named in the table.
 KFAKE_VERSION: Final = "v0.0.0-20260918054303-01f206a7e32c"
-#: What that commit of kfake needs; its own requirement names an older one.
+#: The version required by that commit of kfake; its own requirement is older.
 FRANZ_GO_VERSION: Final = "v1.22.2"
 _BUILD_TIMEOUT_S: Final = 600
 _KFAKE_MAIN: Final = """\
@@ -52,7 +52,7 @@ func main() {
 
 
 def missing_for(engine: str) -> str:
-    """Say what an engine needs that is not here; empty when it can run."""
+    """Return what an engine lacks; empty if it can run."""
     if engine == "apache":
         return ", ".join(tool for tool in ("java", "mvn") if shutil.which(tool) is None)
     return "go" if engine == "kfake" and shutil.which("go") is None else ""
@@ -60,16 +60,16 @@ def missing_for(engine: str) -> str:
 
 @contextmanager
 def running(engine: str, directory: Path, kafka: str, rng: random.Random) -> Iterator[Rival]:
-    """Run an engine in a directory of its own while the context lasts.
+    """Run an engine in a directory for the duration of the context.
 
     Args:
         engine: One of `ENGINES`.
-        directory: Where it keeps its files; the caller removes it.
+        directory: Its files; the caller deletes it.
         kafka: The release of the engine `apache`.
         rng: Chooses its ports.
 
     Raises:
-        UsageError: There is no such engine.
+        UsageError: The engine is unknown.
         EosctlError: It cannot be built or started.
     """
     check_engines((engine,))
@@ -86,10 +86,10 @@ def running(engine: str, directory: Path, kafka: str, rng: random.Random) -> Ite
 
 
 def check_engines(names: Iterable[str]) -> None:
-    """Refuse a name that is none of `ENGINES`.
+    """Reject unknown engines.
 
     Raises:
-        UsageError: There is no such engine.
+        UsageError: An engine is unknown.
     """
     for name in names:
         if name not in ENGINES:
@@ -108,7 +108,7 @@ def _sandbox(directory: Path) -> Iterator[Rival]:
 
 @contextmanager
 def _apache(directory: Path, kafka: str, rng: random.Random) -> Iterator[Rival]:
-    # The options that a broker is started with in production; the quick-start ones switch the compiler off.
+    # The options of production brokers; the quick-start ones disable the compiler.
     config = ApacheConfig(kafka, heap_bytes=HEAP_BYTES, jvm_options=("-XX:+UseG1GC",))
     engine = ApacheEngine(config, directory, rng)
     try:
@@ -136,10 +136,10 @@ def _kfake(directory: Path) -> Iterator[Rival]:
 
 
 def _build_kfake(directory: Path) -> Path:
-    """Build the server with Go's own module cache.
+    """Build the server with Go's module cache.
 
     Raises:
-        EosctlError: Go is missing, or says no.
+        EosctlError: Go is missing, or the build fails.
     """
     go = shutil.which("go")
     if go is None:
@@ -169,6 +169,6 @@ def _build_kfake(directory: Path) -> Path:
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """Give a directory that goes when the measurement is over."""
+    """Yield a directory that is deleted after the measurement."""
     with tempfile.TemporaryDirectory(prefix="eosctl-bench-") as directory:
         yield Path(directory)

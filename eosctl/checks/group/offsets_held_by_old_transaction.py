@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from shlex import quote
 
@@ -11,6 +12,7 @@ from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
+from eosctl.model.transaction import TopicPartition
 from eosctl.model.verdict import Evidence, Resource
 from eosctl.text import duration_text
 
@@ -21,6 +23,7 @@ from eosctl.text import duration_text
     Area.GROUP,
     Severity.WARNING,
     needs=frozenset({EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.TRANSACTIONS}),
+    uses=frozenset({EvidenceKind.PENDING_OFFSETS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS}),
     tags=(
         "offsets",
         "lso",
@@ -35,7 +38,7 @@ def offsets_held_by_old_transaction(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Groups with unstable offsets whose partition of __consumer_offsets is in a transaction that has been open for
-        two minutes or more.
+        two minutes or more, also groups that have never committed anything else.
 
     Why it matters for exactly-once:
         Whoever takes the partitions over asks for stable offsets and gets UNSTABLE_OFFSET_COMMIT until the
@@ -51,10 +54,9 @@ def offsets_held_by_old_transaction(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-GRP-001 passes.
     """
-    for group in case.snapshot.groups:
-        pinned = [offset for offset in group.offsets if offset.unstable]
-        home = locate_group(case.snapshot, group.group_id)
-        if not pinned or home is None:
+    for group_id, places in sorted(_held_offsets(case).items()):
+        home = locate_group(case.snapshot, group_id)
+        if home is None:
             continue
         for verdict in case.transactions:
             age_ms = verdict.age_ms or 0
@@ -62,12 +64,27 @@ def offsets_held_by_old_transaction(case: Case) -> Iterator[Problem]:
             if home.partition in verdict.transaction.partitions and old:
                 owner = verdict.transaction.transactional_id
                 yield Problem(
-                    resource=Resource("group", group.group_id),
-                    message=f"{owner} has held offsets of {group.group_id} for {duration_text(age_ms)}.",
-                    impact=f"Its position in {name_some('partition', [str(p.partition) for p in pinned])} is unknown.",
-                    evidence=(Evidence("unstable offsets", str(len(pinned)), "OffsetFetch require_stable"),),
+                    resource=Resource("group", group_id),
+                    message=f"{owner} has held offsets of {group_id} for {duration_text(age_ms)}.",
+                    impact=f"Its position in {name_some('partition', sorted(map(str, places)))} is unknown.",
+                    evidence=(Evidence("unstable offsets", str(len(places)), "OffsetFetch require_stable"),),
                     remedy=("End the transaction through its coordinator.",),
                     commands=(Command(f"eosctl txn describe {quote(owner)} -b {case.bootstrap}"),),
                     verify=(Command(f"eosctl check run EOS-GRP-001 -b {case.bootstrap}"),),
-                    facts=(("group", group.group_id), ("transactional_id", owner), ("age_ms", age_ms)),
+                    facts=(("group", group_id), ("transactional_id", owner), ("age_ms", age_ms)),
                 )
+
+
+def _held_offsets(case: Case) -> dict[str, set[TopicPartition]]:
+    """Return the partitions whose offsets a transaction holds, by group.
+
+    Coordinators do not report a pending offset where the group has no committed one; its log has it.
+    """
+    found: dict[str, set[TopicPartition]] = defaultdict(set)
+    for group in case.snapshot.groups:
+        for offset in group.offsets:
+            if offset.unstable:
+                found[group.group_id].add(offset.partition)
+    for pending in case.snapshot.pending_offsets:
+        found[pending.group_id].add(pending.partition)
+    return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number
@@ -13,6 +15,9 @@ from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 from eosctl.text import duration_text, hidden_text
+
+# From when on a transaction whose producer is silent counts as left behind, in milliseconds.
+ABANDONED_MS: Final = 300_000
 
 
 @check(
@@ -46,7 +51,8 @@ def long_running_transaction(case: Case) -> Iterator[Problem]:
     What it checks:
         Transactions that have been open for two minutes or more (twice the producer's default timeout, so somebody
         raised it) and hide 10,000 records or more from read_committed readers, or have been open for half of the
-        topic's retention.ms.
+        topic's retention.ms. Where groups wait at such a transaction, it is information, however little it hides; a
+        warning when it has been open for five minutes and its producer has not written for two.
 
     Why it matters for exactly-once:
         Readers stand still at the transaction's first record, however fast others write behind it. Retention does not
@@ -71,6 +77,28 @@ def long_running_transaction(case: Case) -> Iterator[Problem]:
         expiring = share is not None and share >= case.limits.retention_percent
         if expiring or (hidden or 0) >= case.limits.long_running_invisible_records:
             yield _problem(verdict, share if expiring else None, case)
+        elif _holds_groups(verdict):
+            problem = _problem(verdict, None, case)
+            idle_ms = _idle_ms(verdict, case)
+            abandoned = idle_ms >= case.limits.long_running_transaction_ms and _age_ms(verdict) >= ABANDONED_MS
+            cause = f"{problem.cause} Its producer has not written for {duration_text(idle_ms)}." if idle_ms else ""
+            severity = Severity.WARNING if abandoned else Severity.INFO
+            yield replace(problem, severity=severity, cause=cause or problem.cause)
+
+
+def _holds_groups(verdict: HangVerdict) -> bool:
+    radius = verdict.blast_radius
+    return radius is not None and radius.pins_last_stable_offset and bool(radius.groups)
+
+
+def _age_ms(verdict: HangVerdict) -> int:
+    return verdict.transaction.age_ms or 0
+
+
+def _idle_ms(verdict: HangVerdict, case: Case) -> int:
+    """Return for how long the producer has not written, ms; 0 where its time stamps contradict the age."""
+    idle_ms = case.snapshot.captured_at_ms - verdict.transaction.last_timestamp_ms
+    return idle_ms if 0 <= idle_ms <= _age_ms(verdict) + case.limits.clock_tolerance_ms else 0
 
 
 def _retention_share(verdict: HangVerdict, case: Case) -> int | None:

@@ -1,10 +1,10 @@
-"""Which open transactions hang, and why: KIP-664's definition, made race-free by a second reading.
+"""Find open transactions that hang, and why: KIP-664's definition, made race-free by a second reading.
 
-A look asks the partition leaders first (L) and the coordinators afterwards (C). One reading cannot tell a hanging
-transaction from one that ended between L and C. Two readings can: what a leader shows open with the same first offset and
-epoch in L1 and L2 was open all the time between, hence also when the coordinators were asked in C1. A transaction that
-is alive is known to its coordinator, with the partition, from before its first record until after its marker. So
-what C1 does not know, and C2 does not know either, nobody will ever end. No client timestamp takes part in this.
+A reading queries the partition leaders first (L), then the coordinators (C). One reading cannot tell a hanging
+transaction from one that ended between L and C. Two readings can: a transaction that a leader shows with the same first
+offset and epoch in L1 and L2 was open in between, and therefore also at C1. A coordinator knows a live transaction and
+its partition from before the first record until after the marker. A transaction that neither C1 nor C2 knows hangs: no
+coordinator will ever end it. Client timestamps are not used.
 """
 
 from __future__ import annotations

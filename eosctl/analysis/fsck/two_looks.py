@@ -1,8 +1,9 @@
-"""What a second reading at the files of a running broker confirms.
+"""Confirm findings in the files of a running broker by a second reading.
 
-Files are read one after the other while the broker writes them: a batch is half appended, a transaction begins after
-the coordinators' log was read, a segment is replaced by its compacted self. None of this is the same in a second reading:
-the batch is whole, and what was open all the time between the looks must be in the coordinators' log by then.
+Files are read one after the other while the broker writes to them. A batch can be half appended, a transaction can
+begin after the coordinator's log was read, and a compacted segment can replace a segment. The second reading differs in
+all these cases: the batch is complete, and a transaction that was open between the readings is in the coordinator's
+log.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Name = Annotated[str, typer.Option("--name", help="Name of the sandbox.")]
 AnyName = Annotated[
     str | None, typer.Option("--name", help="Name of the sandbox; by default the only one that is running.")
 ]
-Emulate = Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="Release to emulate.")]
+Emulate = Annotated[str, typer.Option("--emulate", metavar=CHOICES, help="Release to emulate.")]
 TransactionVersion = Annotated[
     int | None, typer.Option("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
 ]

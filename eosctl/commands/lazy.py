@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from eosctl.commands.coercion import take_plain_values
+from eosctl.commands.former_options import FORMER, with_todays_names
 from eosctl.commands.help_text import HelpedCommand, Row, help_of
 from eosctl.commands.option_groups import expanded
 
@@ -146,11 +147,23 @@ def _loaded(entry: Entry) -> Any:
     else:
         app = typer.Typer(add_completion=False)
         settings = dict(entry.settings or {})
-        app.command(entry.name, cls=HelpedCommand, context_settings=settings)(expanded(found))
+        app.command(entry.name, cls=_class_of(entry), context_settings=settings)(expanded(found))
         command = get_command(app)
     take_plain_values(command)
     command.name = entry.name
     return command
+
+
+def _class_of(entry: Entry) -> type[HelpedCommand]:
+    """Return the class of a command, which takes the former names of its options, too."""
+    if entry.place not in FORMER:
+        return HelpedCommand
+
+    class Renamed(HelpedCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, with_todays_names(entry.place, args))
+
+    return Renamed
 
 
 def _imported(place: str) -> Any:

@@ -135,3 +135,43 @@ def _includes(rule: AccessRule, name: Name) -> bool:
 
 def _touches(rule: AccessRule, name: Name) -> bool:
     return _includes(rule, name) or (name.prefixed and rule.resource_name.startswith(name.text))
+
+
+# READ implies DESCRIBE. Names are unknown before a cluster was read, so the rules are for all of them.
+_EVERY: Final = Name("*")
+_CLUSTER_ERROR: Final = "CLUSTER_AUTHORIZATION_FAILED"
+_TOPIC_ERROR: Final = "TOPIC_AUTHORIZATION_FAILED"
+_ID_ERROR: Final = "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
+
+OWN_READING: Final = (
+    NeededRule(
+        "Cluster",
+        Name(CLUSTER),
+        "Describe",
+        ("DescribeAcls", "DescribeQuorum", "ListPartitionReassignments", "DescribeLogDirs"),
+        _CLUSTER_ERROR,
+    ),
+    NeededRule("Cluster", Name(CLUSTER), "DescribeConfigs", ("DescribeConfigs of brokers",), _CLUSTER_ERROR),
+    NeededRule("Topic", _EVERY, "Read", ("Metadata", "ListOffsets", "DescribeProducers", "Fetch"), _TOPIC_ERROR),
+    NeededRule("Topic", _EVERY, "DescribeConfigs", ("DescribeConfigs of topics",), _TOPIC_ERROR),
+    NeededRule("TransactionalId", _EVERY, "Describe", ("ListTransactions", "DescribeTransactions"), _ID_ERROR),
+    NeededRule("Group", _EVERY, "Describe", ("DescribeGroups", "OffsetFetch"), "GROUP_AUTHORIZATION_FAILED"),
+)
+"""Rules for a complete ``doctor``; the commands that only read need some of them."""
+
+OWN_CHANGING: Final = (
+    NeededRule("Cluster", Name(CLUSTER), "Alter", ("WriteTxnMarkers of txn abort and complete",), _CLUSTER_ERROR),
+    NeededRule("TransactionalId", _EVERY, "Write", ("InitProducerId of txn fence",), _ID_ERROR),
+)
+"""Further rules for ``txn abort``, ``txn complete``, and ``txn fence``."""
+
+
+def own_rules(kind: ApplicationKind) -> tuple[NeededRule, ...]:
+    """Return the rules of ``doctor`` or ``repair``; empty for applications."""
+    match kind:
+        case ApplicationKind.DOCTOR:
+            return OWN_READING
+        case ApplicationKind.REPAIR:
+            return (*OWN_READING, *OWN_CHANGING)
+        case _:
+            return ()

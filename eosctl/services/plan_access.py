@@ -14,11 +14,11 @@ from eosctl.analysis.minimal_access import (
     READING,
     TRANSACTIONAL,
     Application,
+    own_rules,
     plan_access,
     states_of,
     streams_application,
 )
-from eosctl.analysis.own_access import own_rules
 from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.bootstrap import bootstrap_of, connection_words
 from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState

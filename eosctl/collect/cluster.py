@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
-from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, Topic
+from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, Reassignment, Topic
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages import api_versions, describe_cluster, metadata
+from eosctl.wire.messages import api_versions, describe_cluster, list_partition_reassignments, metadata
 from eosctl.wire.uuid import render_uuid
+
+REASSIGNMENTS_TIMEOUT_MS: Final = 5_000
 
 
 class ClusterShape(NamedTuple):
@@ -147,3 +149,39 @@ def _supported_by_all(ranges_of: Sequence[Mapping[str, tuple[int, int]]]) -> dic
         ranges = [one.get(name, (0, 0)) for one in ranges_of]
         found[name] = (max(low for low, _ in ranges), min(high for _, high in ranges))
     return found
+
+
+async def collect_reassignments(
+    reader: ReadOnly, brokers: Sequence[Broker], controller_id: int | None
+) -> Probed[tuple[Reassignment, ...]]:
+    """Return the partitions that are being moved (KIP-455, Kafka 2.4).
+
+    Under ZooKeeper only the controller answers; under KRaft any broker forwards the question.
+    """
+    serving = [broker.node_id for broker in brokers if broker.reachable and _lists_reassignments(broker)]
+    if not serving:
+        return Probed(())
+    node_id = controller_id if controller_id in serving else serving[0]
+    kind = EvidenceKind.REASSIGNMENTS
+    request = list_partition_reassignments.ListPartitionReassignmentsRequest(timeout_ms=REASSIGNMENTS_TIMEOUT_MS)
+    answer, gaps = await attempt(
+        kind, "*", lambda: reader.request(node_id, ApiKey.LIST_PARTITION_REASSIGNMENTS, request)
+    )
+    if answer is None:
+        return Probed((), gaps)
+    if answer.error_code != ErrorCode.NONE:
+        return Probed((), (gap_from_code(kind, "*", answer.error_code, answer.error_message or ""),))
+    found = (
+        Reassignment(
+            TopicPartition(topic.name, moved.partition_index),
+            tuple(moved.adding_replicas),
+            tuple(moved.removing_replicas),
+        )
+        for topic in answer.topics
+        for moved in topic.partitions
+    )
+    return Probed(tuple(sorted(found, key=lambda one: one.partition)))
+
+
+def _lists_reassignments(broker: Broker) -> bool:
+    return any(served.api_key == ApiKey.LIST_PARTITION_REASSIGNMENTS for served in broker.api_ranges)

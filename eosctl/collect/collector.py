@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.client.deadline import Deadline
 from eosctl.collect.access_rules import collect_access_rules
-from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_shape
+from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_reassignments, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.offsets import collect_offsets
@@ -21,7 +21,7 @@ from eosctl.collect.quorum import collect_quorum, frozen_metadata
 from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, look_at_transactions
 from eosctl.collect.visibility import collect_visibility
-from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
 
@@ -142,6 +142,10 @@ async def collect_snapshot(
         quorum = await collect_quorum(reader, snapshot.brokers, observer.now_ms)
         gaps += (*quorum.gaps, *frozen_metadata(quorum.gaps))
         snapshot = replace(snapshot, quorum=quorum.value)
+    if EvidenceKind.REASSIGNMENTS in kinds and not any(gap.subject == ACTIVE_CONTROLLER for gap in gaps):
+        moves = await collect_reassignments(reader, snapshot.brokers, snapshot.controller_id)
+        gaps += moves.gaps
+        snapshot = replace(snapshot, reassignments=moves.value)
     if EvidenceKind.LOG_DIRS in kinds:
         observer.progress("log directories")
         from eosctl.collect.log_directories import collect_log_directories

@@ -18,7 +18,7 @@ from eosctl.wire.request import Answer, Request
 
 REQUESTS_IN_FLIGHT_PER_BROKER: Final = 2
 # Brokers pass these on to the controller: without an answer, it is the controller that is silent.
-_FORWARDED: Final = frozenset({ApiKey.DESCRIBE_QUORUM})
+_FORWARDED: Final = frozenset({ApiKey.DESCRIBE_QUORUM, ApiKey.LIST_PARTITION_REASSIGNMENTS})
 
 T = TypeVar("T")
 
@@ -35,6 +35,7 @@ _READ_TOPICS: Final = "Read on topic '*'"
 _RIGHTS: Final = {
     EvidenceKind.ACCESS_RULES: _ON_CLUSTER,
     EvidenceKind.QUORUM: _ON_CLUSTER,
+    EvidenceKind.REASSIGNMENTS: _ON_CLUSTER,
     EvidenceKind.LOG_DIRS: _ON_CLUSTER,
     EvidenceKind.BROKER_CONFIGS: "DescribeConfigs on the cluster",
     EvidenceKind.TOPICS: _READ_TOPICS,
@@ -50,7 +51,7 @@ _RIGHTS: Final = {
     EvidenceKind.GROUPS: "Describe on group '*'",
     EvidenceKind.GROUP_OFFSETS: "Describe on group '*'",
 }
-"""The right that each kind of evidence needs (analysis.own_access)."""
+"""The right that each kind of evidence needs (analysis.minimal_access.OWN_READING)."""
 # KIP-664; ListTransactions and DescribeTransactions were added after DescribeProducers.
 _SINCE: Final = {
     EvidenceKind.TRANSACTIONS: "Coordinators tell their transactions from Kafka 3.0 on.",

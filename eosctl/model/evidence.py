@@ -30,6 +30,7 @@ class EvidenceKind(StrEnum):
     READABLE_RECORDS = "readable-records"
     PENDING_OFFSETS = "pending-offsets"
     QUORUM = "quorum"
+    REASSIGNMENTS = "reassignments"
     LOG_DIRS = "log-dirs"
     ACCESS_RULES = "access-rules"
     LOGS = "logs"

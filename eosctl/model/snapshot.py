@@ -88,6 +88,14 @@ class Topic(msgspec.Struct, frozen=True):
         return next((s for s in self.settings if s.name == name), None)
 
 
+class Reassignment(msgspec.Struct, frozen=True):
+    """A partition that is being moved: the replicas that it gets, and those that it loses."""
+
+    partition: TopicPartition
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+
 class HiddenRange(msgspec.Struct, frozen=True):
     """The records at the end of a partition that read_committed consumers cannot see, from the LSO to `end_offset`.
 
@@ -204,6 +212,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
     readable_ranges: tuple[ReadableRange, ...] = ()
     pending_offsets: tuple[PendingOffset, ...] = ()
     quorum: QuorumInfo | None = None
+    reassignments: tuple[Reassignment, ...] = ()
     access_rules: AccessRules | None = None
     log_directories: tuple[LogDirectory, ...] = ()
     logged_incidents: tuple[LoggedIncident, ...] = ()

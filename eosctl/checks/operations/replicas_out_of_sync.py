@@ -19,6 +19,7 @@ from eosctl.text import count_text
     Area.OPERATIONS,
     Severity.WARNING,
     needs=frozenset({EvidenceKind.TOPICS}),
+    uses=frozenset({EvidenceKind.REASSIGNMENTS}),
     tags=("durability",),
     references=(
         "KIP-16",
@@ -30,7 +31,8 @@ def replicas_out_of_sync(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Partitions whose ISR is smaller than their replicas, by the broker that is missing; brokers whose replicas are
-        offline have a check of their own.
+        offline have a check of their own. A replica that a reassignment adds is expected to be behind: that is
+        information.
 
     Why it matters for exactly-once:
         Each missing replica is durability that committed records do not have, and the next restart may stop writes.
@@ -44,12 +46,15 @@ def replicas_out_of_sync(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-OPS-006 passes.
     """
+    arriving = {(move.partition, replica) for move in case.snapshot.reassignments for replica in move.adding}
+    moved: dict[int, list[str]] = {}
     missing: dict[int, list[str]] = {}
     for topic in case.snapshot.topics:
         for info in topic.partitions:
             for replica in info.replicas:
                 if info.leader_id is not None and replica not in info.isr and replica not in info.offline_replicas:
-                    missing.setdefault(replica, []).append(str(info.partition))
+                    found = moved if (info.partition, replica) in arriving else missing
+                    found.setdefault(replica, []).append(str(info.partition))
     for broker_id, partitions in sorted(missing.items()):
         yield Problem(
             resource=Resource("broker", str(broker_id)),
@@ -65,3 +70,19 @@ def replicas_out_of_sync(case: Case) -> Iterator[Problem]:
             verify=(Command(f"eosctl check run EOS-OPS-006 -b {case.bootstrap}"),),
             facts=(("broker", broker_id), ("partition_count", len(partitions))),
         )
+    for broker_id, partitions in sorted(moved.items()):
+        yield _arriving(broker_id, partitions, case)
+
+
+def _arriving(broker_id: int, partitions: list[str], case: Case) -> Problem:
+    return Problem(
+        resource=Resource("broker", str(broker_id)),
+        message=f"Broker {broker_id} copies {count_text(len(partitions), 'partition')} of a reassignment.",
+        severity=Severity.INFO,
+        impact="Copying takes disk and network from the brokers' work; a throttle makes it last longer.",
+        evidence=(Evidence("arriving", name_some("partition", partitions), "ListPartitionReassignments"),),
+        remedy=("Wait until it is complete before you restart brokers.",),
+        commands=(Command(f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} --list"),),
+        verify=(Command(f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} --list", "it is empty"),),
+        facts=(("broker", broker_id), ("partition_count", len(partitions)), ("reassignment", True)),
+    )

@@ -76,7 +76,7 @@ def test_what_find_hanging_lists_is_a_critical_finding(tmp_path: Path, release: 
     path.write_text(printed(release, "transactions-find-hanging"), "utf-8")
     done = diagnose(DiagnoseRequest(paths=(path,)), SILENT)
     assert [(f.check_id, f.severity.value) for f in done.findings] == [("EOS-TXN-001", "critical")]
-    assert "orders-2 since offset 2" in done.findings[0].message
+    assert "orders-2 (first offset 2)" in done.findings[0].message
     assert "kafka-transactions.sh find-hanging" in done.report.printed_reading
     assert done.grade.letter == "D"
 

@@ -128,8 +128,9 @@ class Node:
             self.events = NodeEvents(runtime.log, plan.node_id, cluster.emulation.release)
 
     def _log_directory(self, path: Path) -> LogDirectory:
-        events = StorageEvents(self.runtime.log, str(path), is_3_9=self.cluster.emulation.is_3_9)
-        return LogDirectory(path, self.runtime.ticks, events)
+        is_3_9 = self.cluster.emulation.is_3_9
+        events = StorageEvents(self.runtime.log, str(path), is_3_9=is_3_9)
+        return LogDirectory(path, self.runtime.ticks, events, stable_at_batches=not is_3_9)
 
     def start(self) -> None:
         """Attach to the network and start."""

@@ -104,7 +104,7 @@ class Produce:
                     batch = ClientBatch(records, found)
                     if found.attributes & TRANSACTIONAL:
                         transactional = True
-                        producers.add(found.producer_id)
+                        producers.add((found.producer_id, found.producer_epoch))
                 target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else topic_partition(name, data.index)
                 parsed.append((len(parsed), target, batch))
         if transactional:
@@ -112,7 +112,8 @@ class Produce:
                 self._refuse_all(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
                 return None
             if len(producers) > 1:
-                self._refuse_all(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+                text = "Transactional records contained more than one producer ID"
+                self._refuse_all(ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
                 return None
         return parsed
 
@@ -232,9 +233,9 @@ class Produce:
             ),
         )
 
-    def _refuse_all(self, error: ErrorCode) -> None:
+    def _refuse_all(self, error: ErrorCode, text: str | None = None) -> None:
         for slot in range(len(self._partitions)):
-            self._refuse(slot, Refusal(error))
+            self._refuse(slot, Refusal(error, text))
 
     def _finish(self, slot: Slot, response: PartitionProduceResponse) -> None:
         if self._responses[slot] is None:

@@ -59,8 +59,11 @@ class LogDirectory:
     log, together with leader epochs and `partition.metadata`. `checkpoint` writes checkpoints.
     """
 
-    def __init__(self, path: Path, ticks: Ticks, events: StorageEvents = SILENT) -> None:
+    def __init__(
+        self, path: Path, ticks: Ticks, events: StorageEvents = SILENT, *, stable_at_batches: bool = True
+    ) -> None:
         self.path = path
+        self._stable_at_batches = stable_at_batches  # See `PartitionLog`.
         self.directory_id = bytes(16)
         self.previous_broker_epoch = -1  # Epoch of the broker that closed the directory cleanly; -1 if none did.
         self.events = events
@@ -143,6 +146,7 @@ class LogDirectory:
         log.cleaned_until = self._cleaned.get(partition, -1)
         log.dirty = self._note_dirty if metadata.exists() else self._note_first
         log.snapshot = self._write_snapshot
+        log.stable_at_batches = self._stable_at_batches
         if opened.log.log_end_offset:
             self.events.loaded(partition, opened.recovered_segments, opened.log.log_end_offset)
         self._logs[partition] = log

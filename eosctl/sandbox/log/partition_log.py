@@ -49,6 +49,7 @@ class PartitionLog:
         "producers",
         "settings",
         "snapshot",
+        "stable_at_batches",
         "store",
     )
 
@@ -67,6 +68,7 @@ class PartitionLog:
         self.epochs = epochs
         self.settings = settings
         self.high_watermark = min(max(high_watermark, store.log_start_offset), store.log_end_offset)
+        self.stable_at_batches = True  # Kafka 3.9 counts offsets.
         self.closed = False
         self.is_dirty = False
         self.cleaned_until = -1  # Everything below was compacted; -1 if nothing was.
@@ -91,7 +93,12 @@ class PartitionLog:
         first = producers.first_unstable_offset()
         if first is None or first > self.high_watermark:
             return self.high_watermark
-        return max(first, self.store.log_start_offset)  # Deleted records of an open transaction count as stable.
+        start = self.store.log_start_offset
+        if first >= start:
+            return first
+        # Deleted records of an open transaction count as stable: in 4.x whole batches only.
+        batch = next(self.store.batches(start), None) if self.stable_at_batches else None
+        return start if batch is None else batch[0].base_offset
 
     def apply_settings(self, settings: TopicSettings) -> None:
         """Apply changed topic settings."""

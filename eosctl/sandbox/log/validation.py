@@ -50,14 +50,9 @@ def check_request_batch(records: bytes, produce_version: int) -> BatchHeader | R
         return Refusal(ErrorCode.CORRUPT_MESSAGE, f"Invalid magic found in record: {magic}")
     try:
         header = decode_header(records)
-    except WireError as error:
-        return Refusal(ErrorCode.CORRUPT_MESSAGE, str(error))
-    if header.magic != 2:
-        return _INVALID
-    size = header.size_bytes
-    if size > len(records):
-        return _CORRUPT
-    if size < len(records):
+    except WireError:
+        return _INVALID  # Kafka takes what is shorter than a batch for no batch.
+    if header.magic != 2 or header.size_bytes != len(records):
         return _INVALID
     if header.attributes & 7 == _ZSTD and produce_version < _ZSTD_MIN_PRODUCE_VERSION:
         return Refusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
@@ -101,7 +96,7 @@ def _check_records(
         records = decode_records(batch, header)
     except WireError as error:
         if header.attributes & 7:
-            return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
+            return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, knows_log=True)
         return Refusal(ErrorCode.INVALID_RECORD, str(error), knows_log=True)
     if settings.is_compacted:
         keyless = tuple(

@@ -2,7 +2,8 @@
 
 Commands are the lines that start with ``$ `` in fenced ``console`` blocks. A comment on the line before a block
 changes what is expected of it: ``<!-- not run: REASON -->`` leaves it out, ``<!-- exit N -->`` names the exit status of
-its last command. The blocks of a page share a folder and a home of their own, in which ``docs`` is found.
+its last command. The blocks of a page share a folder and a home of their own, with links to
+``docs`` and ``examples``.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ def environment_of(process: Path) -> list[bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
-    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    for folder in ("docs", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     run_page(shown_commands((ROOT / page).read_text("utf-8")), tmp_path)
 
 

@@ -1,0 +1,115 @@
+"""Make the README's example and pictures from a real run.
+
+A sandbox of three brokers gets a hanging transaction; doctor finds it, and txn abort ends it. The snapshot of that
+moment becomes examples/hanging.json.gz, what the terminal showed becomes docs/images/*.svg.
+
+    python -m scripts.readme_pictures
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+COLUMNS: Final = 100
+#: Lines of a long output that a picture shows.
+LINES: Final = 19
+NAME: Final = "readme"
+ABORT: Final = ("txn", "abort", "--topic", "orders", "--partition", "2")
+
+
+def eosctl(*arguments: str, succeeds: bool = True) -> str:
+    """Run a command on a terminal of `COLUMNS` columns and return its result in colors, without its progress."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    environment = os.environ | {"TERM": "xterm-256color"}
+    command = [sys.executable, "-m", "eosctl", *arguments]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b"".join(_read(ours))
+    os.close(ours)
+    if succeeds and process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{shown.decode()}")
+    return shown.decode().replace("\r\n", "\n")
+
+
+def _read(descriptor: int) -> Iterator[bytes]:
+    while True:
+        try:
+            data = os.read(descriptor, 65536)
+        except OSError:  # Linux reports the end of a terminal so.
+            return
+        if not data:
+            return
+        yield data
+
+
+def on_sandbox(*arguments: str, succeeds: bool = True) -> str:
+    """Run an eosctl command on the sandbox and return what it showed."""
+    return eosctl(
+        "sandbox", "exec", "--name", NAME, "--", sys.executable, "-m", "eosctl", *arguments, succeeds=succeeds
+    )
+
+
+def picture(path: Path, title: str, steps: list[tuple[str, str]]) -> None:
+    """Write an SVG of commands and what they showed; of long output its first lines."""
+    console = Console(record=True, width=COLUMNS, file=Path(os.devnull).open("w"))  # noqa: SIM115 - the process ends
+    for command, shown in steps:
+        console.print(Text(f"$ {command}", "bold green"))
+        lines = shown.rstrip().splitlines()
+        for line in lines[:LINES]:
+            console.print(Text.from_ansi(line), soft_wrap=True)
+        if len(lines) > LINES:
+            console.print(Text(f"... {len(lines) - LINES} more lines", "dim"))
+        console.print()
+    # The names of styles contain a digest of the content; a fixed one keeps the file the same for the same text.
+    path.write_text(console.export_svg(title=title, unique_id="eosctl"), "utf-8")
+
+
+def save_example(snapshot: Path) -> None:
+    """Write the example, with the directories of brokers instead of those of this machine."""
+    text = re.sub(r'"/[^"]*/data/broker-(\d)', r'"/var/lib/kafka/broker-\1', snapshot.read_text("utf-8"))
+    (ROOT / "examples" / "hanging.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def main() -> None:
+    """Run the incident and write the files."""
+    eosctl("sandbox", "up", "--name", NAME, "--ephemeral", "--ttl", "10m", "--config",
+           "transaction.partition.verification.enable=false")  # fmt: skip
+    try:
+        eosctl("sandbox", "scenario", "hanging", "--name", NAME)
+        with tempfile.TemporaryDirectory() as folder:
+            snapshot = Path(folder) / "hanging.json"
+            doctor = on_sandbox("doctor", "--save-snapshot", str(snapshot), succeeds=False)
+            save_example(snapshot)
+        steps = [
+            ("eosctl doctor -b localhost", doctor),
+            ("eosctl txn abort --topic orders --partition 2 --yes -b localhost", on_sandbox(*ABORT, "--yes")),
+            ("eosctl txn hanging -b localhost", on_sandbox("txn", "hanging")),
+        ]
+    finally:
+        eosctl("sandbox", "down", "--name", NAME)
+    address = re.compile(r"127\.0\.0\.1:\d+(?:,127\.0\.0\.1:\d+)*")
+    shown = [(command, address.sub("localhost:9092", text)) for command, text in steps]
+    picture(ROOT / "docs" / "images" / "incident.svg", "eosctl finds and ends a hanging transaction", shown)
+
+
+if __name__ == "__main__":
+    main()

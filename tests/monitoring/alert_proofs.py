@@ -24,7 +24,7 @@ others.
   clients spoke to a sandbox.
 
 promtool evaluates all rules on all of these in `make test`. `make prove alerts` lets a real Prometheus scrape them at
-the pace at which they happened (`tests/monitoring/test_replayed.py`), and a live sandbox with the exporter beside it
+the pace at which they happened (`tests/monitoring/test_replayed.py`), and a live sandbox with the exporter
 (`tests/monitoring/test_real_prometheus.py`). That a value within its limit leaves an alert silent is shown on series
 (`tests/monitoring/test_alerts.py`).
 

@@ -17,6 +17,7 @@ from eosctl.model.explained_setting import ExplainedSetting, SettingItem, SpanIt
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.releases import release_if_named
 from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.profile_security import Security, secured
 from eosctl.settings.sources import Releases
 from eosctl.settings.vetted_profiles import VettedProfile, load_vetted_profiles
 from eosctl.text import release_text
@@ -105,6 +106,20 @@ def find_vetted(name: str) -> VettedProfile:
     if chosen is None:
         raise unknown_name("profile", name, (one.name for one in profiles), "List them: eosctl config render")
     return chosen
+
+
+def render_vetted(name: str, security: str | None = None) -> str:
+    """Return the text of a vetted configuration, with the settings of a kind of security where one is named.
+
+    Raises:
+        UsageError: There is no such profile, or no such kind.
+    """
+    profile = find_vetted(name)
+    if security is None:
+        return profile.text
+    if security not in list(Security):
+        raise unknown_name("kind of security", security, tuple(Security), "Choose one of them.")
+    return secured(profile, Security(security))
 
 
 def list_vetted() -> tuple[VettedProfile, ...]:

@@ -209,6 +209,11 @@ def test_a_vetted_configuration_is_printed() -> None:
     printed = eosctl("config", "render", "broker-eos-production").out
     assert printed == (ROOT / "config_profiles" / "broker-eos-production.properties").read_text("utf-8")
     assert eosctl("config", "render", "nothing").code == 2
+    printed = eosctl("config", "render", "producer-transactional", "--security", "sasl-scram").out
+    assert "sasl.mechanism=SCRAM-SHA-512" in printed
+    refused = eosctl("config", "render", "producer-transactional", "--security", "kerberos")
+    assert refused.code == 2
+    assert "sasl-oauth" in refused.err
 
 
 def test_bugs_of_a_release() -> None:

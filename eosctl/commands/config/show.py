@@ -13,7 +13,7 @@ from eosctl.render.configuration.difference import render_differences
 from eosctl.render.configuration.setting import render_setting
 from eosctl.render.page import Grid, render_page
 from eosctl.services.callbacks import Callbacks
-from eosctl.services.compare_configuration import Side, compare_files, explain_setting, find_vetted, list_vetted
+from eosctl.services.compare_configuration import Side, compare_files, explain_setting, list_vetted, render_vetted
 
 
 def explain(
@@ -61,6 +61,15 @@ def render(
     profile: Annotated[
         str | None, typer.Argument(metavar="[PROFILE]", help="Name; all are listed by default.", show_default=False)
     ] = None,
+    security: Annotated[
+        str | None,
+        typer.Option(
+            "--security",
+            metavar="KIND",
+            help="Settings to add: tls, mtls, sasl-scram, or sasl-oauth.",
+            show_default=False,
+        ),
+    ] = None,
     output_file: OutputFile = None,
 ) -> None:
     """Print a vetted configuration, or list the templates.
@@ -70,9 +79,10 @@ def render(
     Examples:
         eosctl config render
         eosctl config render consumer-read-committed
+        eosctl config render producer-transactional --security sasl-scram
     """
     if profile is not None:
-        write_result(find_vetted(profile).text, output_file)
+        write_result(render_vetted(profile, security), output_file)
         return
     rows = tuple((one.name, one.file, one.intent) for one in list_vetted())
     write_result(render_page([Grid(rows, ("PROFILE", "FILE", "INTENT"))]), output_file)

@@ -1,0 +1,1 @@
+"""Settings of TLS and SASL for the vetted configurations, shipped as data."""

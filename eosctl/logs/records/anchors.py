@@ -28,6 +28,8 @@ _NAMED: Final = "(?i:transactional[ ._-]?id)"
 _UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
 """What JSON may escape, and what stands between a logger and its message."""
 _TELLING_CHARS: Final = 6
+_RARE_CHARS: Final = 12
+"""So long a text is rare enough by itself, and costs the engine less than a pattern around it."""
 _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
 
 
@@ -39,9 +41,11 @@ def meaning_anchors() -> tuple[str, ...]:
 
 
 def _anchor(pattern: str) -> str:
+    literal = max(_UNSAFE.split(required_literal(pattern)), key=len)
+    if len(literal) >= _RARE_CHARS:
+        return re.escape(literal)
     if _UNSAFE.search(pattern) is None and "^" not in pattern:
         return f"(?:{_OPEN_END.sub('', pattern)})"
-    literal = max(_UNSAFE.split(required_literal(pattern)), key=len)
     if len(literal) >= _TELLING_CHARS:
         return re.escape(literal)
     return f"(?:{_OPEN_END.sub('', pattern)})"

@@ -13,7 +13,9 @@ import pytest
 
 from eosctl.model.incident import Incident
 from tests.logs.judging import judge
+from tests.logs.test_company import MAILER, got
 
+COMPANY = {"mailer.log": MAILER, "broker-9/server.log": got("11:00:00,000", "other-1", 8001, 0)}
 FOLDER = Path(__file__).parents[1] / "fixtures" / "log-reports"
 
 
@@ -49,3 +51,20 @@ def test_a_report_gets_its_right_answers(report: Report, tmp_path: Path) -> None
     assert bool(found) == bool(report.answers), found
     for answer in report.answers:
         assert any(all(re.search(pattern, one) for pattern in answer) for one in found), (answer, found)
+
+
+def confidences(report: Report, found: list[Incident]) -> list[float]:
+    """Return how sure the surest incident of each answer is; 0 for an answer that none gives."""
+    return [
+        max((one.confidence for one in found if all(re.search(part, told(one)) for part in answer)), default=0)
+        for answer in report.answers
+    ]
+
+
+@pytest.mark.parametrize("report", list(read_reports()), ids=lambda report: report.name)
+def test_a_report_keeps_its_answers_in_company(report: Report, tmp_path: Path) -> None:
+    alone = confidences(report, judge(tmp_path / "alone", report.files))
+    for name, text in COMPANY.items():
+        found = judge(tmp_path / name, {**report.files, name: text})
+        assert all(one >= before > 0 for one, before in zip(confidences(report, found), alone, strict=True))
+        assert bool(found) == bool(report.answers)

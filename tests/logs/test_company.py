@@ -253,3 +253,15 @@ def test_a_sequence_error_that_librdkafka_retries_is_none(tmp_path: Path) -> Non
     )
     assert len(judge(tmp_path / "failed", {"app.log": refused})) == 1
     assert judge(tmp_path / "retried", {"app.log": refused + retried}) == []
+
+
+@pytest.mark.parametrize(("refused", "owner"), [("10:05:00,100", "till-1"), ("12:05:00,100", "till-2")])
+def test_a_write_is_of_the_id_that_has_its_producer_then(refused: str, owner: str, tmp_path: Path) -> None:
+    late = (
+        f"[2026-11-20 {refused}] ERROR [ReplicaManager broker=1] Error processing append operation on partition "
+        "tolls-2 (kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.InvalidProducerEpochException: Epoch of "
+        "producer 3007 at offset 908 in tolls-2 is 1, which is smaller than the last seen epoch 2\n"
+    )
+    lines = [got("10:00:00,100", "till-1", 3007, 2), got("12:00:00,100", "till-2", 3007, 0), late]
+    found = judge(tmp_path, {"server.log": "".join(sorted(lines, key=lambda line: line[12:]))})
+    assert [one.subject["transactional.id"] for one in found if one.kind == "invalid_producer_epoch"] == [owner]

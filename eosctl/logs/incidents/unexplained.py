@@ -21,6 +21,7 @@ ECHOES: Final = frozenset(
         *("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "TIMEOUT_SEND", "TXN_LATE_COMMIT", "TXN_STATE_ERROR"),
         *("TXN_TIMEOUT_ABORT", "UNKNOWN_PRODUCER_ID", "ZK_SESSION", "CONCURRENT_TRANSACTIONS", "HANGING_TXN_HINT"),
         *("CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "NOT_LEADER", "TXN_MARKER_RETRY"),
+        *("CONNECT_OFFSETS_NOT_FLUSHED", "CONNECT_SEND_FAILED", "TXN_OFFSETS_REFUSED", "UNKNOWN_TOPIC"),
     }
 )
 """What follows from a fault of another kind. All other categories are causes: an incident next to them is no excuse."""

@@ -23,6 +23,8 @@ _WRITE: Final = re.compile(
 _ENDING: Final = re.compile(
     r"\b(?:end(?:ing)?[ _-]?(?:of )?(?:the )?(?:txn|transaction)|EndTxn|commit\w*|abort\w*)\b", re.IGNORECASE
 )
+CLOCKS_MS: Final = 1_500
+"""How far the clocks of a client and a broker may differ."""
 RETRIED_MS = 2_000
 """How far a broker's refusal and the client's word of it are apart."""
 
@@ -46,8 +48,8 @@ def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
             if ended and not held:
                 continue
             producer = held[0].fields if held else {}
-            inits = _named_producers(story, producer.get("producer_id", ""))
-            owner = inits[0].fields["transactional_id"] if inits else ""
+            inits = _named_producers(story, producer.get("producer_id", ""), time_of(episode[0]))
+            owner = inits[-1].fields["transactional_id"] if inits else ""
             owner = owner or story.owners_of_producers.get(producer.get("producer_id", ""), "")
             yield incident(
                 "hanging_transaction",
@@ -257,15 +259,18 @@ def _writer(story: LogStory, event: LogEvent) -> str:
 
 
 def _owner(story: LogStory, event: LogEvent) -> str:
-    inits = _named_producers(story, event.fields.get("producer_id", ""))
+    inits = _named_producers(story, event.fields.get("producer_id", ""), time_of(event))
     return inits[-1].fields["transactional_id"] if inits else ""
 
 
-def _named_producers(story: LogStory, producer_id: str) -> Sequence[LogEvent]:
-    """Return what tells a producer id together with the transactional id that it was given for."""
+def _named_producers(story: LogStory, producer_id: str, moment: int) -> Sequence[LogEvent]:
+    """Return what names the transactional id that has a producer id at a moment: all before it, else the first after.
+
+    The logs of several clusters may be at hand, and each cluster gives out the same producer ids.
+    """
     for category in ("INIT_PRODUCER_ID", "TRANSACTIONAL_ID_NAMED") if producer_id else ():
         if told := story.with_value("producer_id", producer_id, category, having="transactional_id"):
-            return told
+            return [one for one in told if time_of(one) <= moment + CLOCKS_MS] or told[:1]
     return ()
 
 

@@ -40,6 +40,9 @@ ENOUGH_TASKS: Final = 16
 MOST_SPLITS: Final = 4
 """How many times as much as a split a task reads at most."""
 
+ONE_RESULT_BYTES: Final = 256 * 1024 * 1024
+"""Logs up to this size come to the driver in one piece: their events are far below spark.driver.maxResultSize."""
+
 SMALL_FILE_EVENTS: Final = 25_000
 MOST_SMALL_FILES: Final = 8
 FILE_EVENTS: Final = 250_000
@@ -197,7 +200,9 @@ def scan_on_spark(
     reading = plan_reading(paths, zone, layouts, period)
     if not reading.sources and not reading.parts:
         return LogScan((), (), reading.unread)
-    rows = scan_frame(spark, reading.sources, split_bytes, reading.parts).toArrow().to_pylist()
+    frame = scan_frame(spark, reading.sources, split_bytes, reading.parts)
+    is_small = not reading.parts and sum(source.size_bytes for source in reading.sources) <= ONE_RESULT_BYTES
+    rows = frame.toArrow().to_pylist() if is_small else list(_fetched(frame))
     splits = counted_splits(rows)
     bases = line_bases(splits)
     names = (*(source.name for source in reading.sources), *(part.range.name for part in reading.parts))
@@ -209,6 +214,31 @@ def scan_on_spark(
     ]
     events.sort(key=lambda event: (place[event.file], event.offset))
     return LogScan(tuple(events), reading.summarize(splits), reading.unread)
+
+
+def _fetched(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the rows task by task: those of all tasks at once are more than Spark lets a driver take."""
+    import pyarrow as pa
+
+    packed = frame.mapInArrow(_packed, "batch binary").persist()
+    try:
+        # All tasks run side by side here; afterwards each result only travels.
+        packed.count()
+        for row in packed.toLocalIterator():
+            yield from pa.ipc.open_stream(row.batch).read_all().to_pylist()
+    finally:
+        packed.unpersist()
+
+
+def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Turn each batch into one compressed value: a result of rows is several times as large."""
+    import pyarrow as pa
+
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+            stream.write_batch(batch)
+        yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()], pa.binary())], ["batch"])
 
 
 def in_period(rows: DataFrame, period: Period, start: str = "time_ms", end: str = "time_ms") -> DataFrame:

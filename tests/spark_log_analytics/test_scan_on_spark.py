@@ -45,6 +45,27 @@ def test_splits_of_a_few_bytes_give_the_rows_of_the_scanner(spark: Any, tmp_path
     assert scan_on_spark(spark, [path], split_bytes=37) == scan_paths([path])
 
 
+LARGE_RESULT = """
+import sys
+from pathlib import Path
+from eosctl.logs.scan import scan_paths
+from spark_log_analytics import job
+from spark_log_analytics.session import session
+folder = Path(sys.argv[1])
+job.ONE_RESULT_BYTES = int(sys.argv[2])
+with session(settings={"spark.driver.maxResultSize": "512k"}) as spark:
+    assert job.scan_on_spark(spark, [folder], split_bytes=30_000) == scan_paths([folder])
+"""
+
+
+@pytest.mark.parametrize(("one_result_bytes", "is_read"), [(0, True), (1 << 40, False)])
+def test_more_events_than_one_result_holds_are_read(one_result_bytes: int, *, is_read: bool) -> None:
+    arguments = [sys.executable, "-c", LARGE_RESULT, str(FIXTURES / "rolling-restart-392"), str(one_result_bytes)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == is_read, done.stderr
+    assert ("maxResultSize" in done.stderr) == (not is_read), done.stderr
+
+
 def test_the_data_source_gives_the_events_of_the_scanner(spark: Any) -> None:
     from spark_log_analytics.datasource import register
     from spark_log_analytics.rows import event_of

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import cramjam
 import pytest
 
+from eosctl.logs.files.sources import SAMPLE_BYTES, SourceFile, inspect_file
 from eosctl.logs.scan import scan_paths
 
 HEAD = (
@@ -180,3 +183,17 @@ def test_a_program_that_calls_its_message_log_is_no_carrier(tmp_path: Path) -> N
     (tmp_path / "shop.log").write_text(json.dumps(entry) + "\n")
     (event,) = scan_paths([tmp_path]).events
     assert (event.level, event.logger, event.message) == ("ERROR", "shop", "2026 orders lost")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress], ids=["gzip", "bzip2"])
+def test_a_look_inflates_no_more_than_a_sample(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "app.log.gz"
+    path.write_bytes(compress(f"{HEAD}\n{NEXT}\n".encode() * 100_000))
+    inspect_file(path)
+    tracemalloc.start()
+    source = inspect_file(path)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(source, SourceFile)
+    assert source.verdict.has_headers
+    assert peak_bytes < 10 * SAMPLE_BYTES

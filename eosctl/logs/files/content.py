@@ -207,17 +207,17 @@ def _inflate(path: Path, codec: str) -> Content:
 
 
 def first_inflated(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file compressed by gzip, bzip2, or xz; fewer where it is damaged.
+    """Return the first bytes of a compressed file's content; fewer where it is damaged.
 
     Raises:
         OSError: The file cannot be opened.
     """
-    codec = codec_of(read_head(path, 16))
-    try:
-        with _open_known(path, codec) as stream:
-            return stream.read(size)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError):
-        return b""
+    data = bytearray()
+    for chunk in inflated(path):
+        data += chunk
+        if len(data) >= size:
+            break
+    return bytes(data[:size])
 
 
 def inflated(path: Path) -> Iterator[bytes]:
@@ -233,7 +233,7 @@ def inflated(path: Path) -> Iterator[bytes]:
     with _open_known(path, codec) as stream:
         while True:
             try:
-                chunk = stream.read1(_CHUNK_BYTES)
+                chunk = stream.read1(1 << 18)
             except (EOFError, OSError, zlib.error, lzma.LZMAError):
                 return
             if not chunk:

@@ -19,7 +19,6 @@ from eosctl.logs.files.content import (
     codec_of,
     first_inflated,
     first_text,
-    read_content,
     read_head,
     recoded,
     recoding_of,
@@ -182,7 +181,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
     except OSError as error:
         return Unread(str(path), error.strerror or str(error), True)
     compressed, recoding, outermost = bool(codec_of(head)), recoding_of(head), ""
-    sample = bytes(read_content(path).data[:SAMPLE_BYTES]) if compressed else head
+    sample = first_inflated(path, SAMPLE_BYTES) if compressed else head
     if archive := archive_in(sample):
         return Unread(str(path), f"a {archive} archive: unpack it first", True)
     if recoding:

@@ -1,4 +1,4 @@
-"""Transactions that hang, each in its own way, and what happens to their partition before somebody looks."""
+"""Hanging transactions of each kind, with later changes of their partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Abort or complete is always decidable: for each hang, exactly one of both applies, works, and is what is printed."""
+"""For each hang, exactly one of abort and complete applies, works, and is the printed recommendation."""
 
 from __future__ import annotations
 

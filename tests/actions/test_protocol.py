@@ -1,4 +1,4 @@
-"""The protocol of every change: whatever fails, nothing is sent that was not confirmed, read again, and recorded."""
+"""The protocol of every change: failures never send anything unconfirmed, unverified, or unrecorded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Plan:
 
 
 class Gone(BaseException):
-    """An exception that nobody expects."""
+    """An unexpected exception."""
 
 
 FAILURES = {
@@ -122,7 +122,7 @@ class Port:
 
 
 def attempt_in(world: World) -> Attempt[Plan, ChangeOutcome] | BaseException:
-    """Make one attempt, and return it or what it raised."""
+    """Make one attempt, and return it or its exception."""
     action = Action(lambda plan: plan.subject, world.send)
 
     async def run() -> Attempt[Plan, ChangeOutcome] | BaseException:

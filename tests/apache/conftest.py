@@ -100,7 +100,7 @@ def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheE
 
 @pytest.fixture(scope="session", params=["3.9.2", "4.3.1"])
 def apache(request: pytest.FixtureRequest) -> ApacheEngine:
-    """Give a test a broker of each release in turn."""
+    """Yield a broker of each release in turn."""
     name = {"3.9.2": "apache_3_9", "4.3.1": "apache_4_3"}[request.param]
     engine: ApacheEngine = request.getfixturevalue(name)
     return engine
@@ -124,16 +124,16 @@ def kafka_tool() -> KafkaTool:
 
 @pytest.fixture(scope="session")
 def apache_running() -> Callable[..., AbstractContextManager[ApacheEngine]]:
-    """Give a test a cluster of its own: ``with apache_running(version, directory, **config) as engine``."""
+    """Run a separate cluster: `with apache_running(version, directory, **config) as engine`."""
     return running
 
 
 @pytest.fixture(scope="session")
 def partition_verification_off() -> VerificationOff:
-    """Let brokers take data for partitions that are in no transaction, as hanging transactions need (KIP-890).
+    """Disable partition verification, as hanging transactions need (KIP-890).
 
-    A broker reports the setting an instant before its logs obey it: a late produce may have to be repeated while it is
-    answered INVALID_TXN_STATE.
+    A broker reports the setting shortly before its logs apply it, so a late produce must be repeated while it gets
+    INVALID_TXN_STATE.
     """
 
     @contextmanager

@@ -30,9 +30,9 @@ def free_port() -> int:
 def spark_process(
     folder: Path, name: str, *arguments: str, python: Path | None = None, code: Path | None = None
 ) -> Iterator[Path]:
-    """Run one of Spark's daemons in the foreground; yields what it prints to.
+    """Run a Spark daemon in the foreground; yield its output file.
 
-    ``python`` is that of its workers, ``code`` what they find beside its packages.
+    `python` is its workers' Python, `code` their import path.
     """
     output = folder / f"{name}.out"
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"

@@ -1,4 +1,4 @@
-"""What transactions cost a real broker itself lies where capacity plans say."""
+"""The cost of transactions in a real broker matches the capacity plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workload observed through JMX of a real broker does what its logs say."""
+"""A workload observed through a real broker's JMX matches its logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The raw client against a real broker's TLS and SASL listeners: what works, and what is said when it does not."""
+"""The raw client with a real broker's TLS and SASL listeners: successes and error messages."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_an_authority_that_is_not_known_is_refused(secured: Secured) -> None:
 def test_topics_of_logs_are_reached_by_every_mechanism(
     secured: Secured, mechanism: SaslMechanism, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What the raw client is told reaches librdkafka too: passwords, tokens, authorities."""
+    """The raw client's configuration also reaches librdkafka: passwords, tokens, and authorities."""
     words = ["security.protocol=SASL_SSL", f"sasl.mechanism={mechanism.value}"]
     words += [f"ssl.truststore.certificates={secured.authority_pem}"]
     if mechanism is SaslMechanism.OAUTHBEARER:

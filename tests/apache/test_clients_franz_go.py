@@ -1,4 +1,4 @@
-"""franz-go prints the same story on the sandbox as on real brokers."""
+"""franz-go behaves on the sandbox as on real brokers."""
 
 from __future__ import annotations
 

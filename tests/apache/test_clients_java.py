@@ -37,7 +37,7 @@ class Story:
         assert done.returncode == 0, done.stderr
 
     def tell(self, bootstrap: str, group_protocol: str) -> list[str]:
-        """Run the program against a cluster and return what it printed, with its topics' names masked."""
+        """Run the program against a cluster and return its output with masked topic names."""
         prefix = f"story-{uuid.uuid4().hex[:8]}"
         class_path = f"{self._classes}:{self._runtime.jars}/*"  # a later -cp replaces an earlier one
         done: ToolResult = run_tool(self._runtime, "-cp", class_path, "EosStory", bootstrap, prefix, group_protocol)

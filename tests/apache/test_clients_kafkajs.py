@@ -1,4 +1,4 @@
-"""KafkaJS (Node) prints the same story on the sandbox as on real brokers."""
+"""KafkaJS (Node) behaves on the sandbox as on real brokers."""
 
 from __future__ import annotations
 

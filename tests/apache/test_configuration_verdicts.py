@@ -1,4 +1,4 @@
-"""What eosctl says of a configuration is what real clients do with it when they start."""
+"""eosctl's verdicts on configurations match the behavior of real clients at their start."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def vetted(release: tuple[int, int]) -> list[Start]:
 
 
 def start_of(name: str, case: dict[str, Any], release: tuple[int, int]) -> Start | None:
-    """Return a case as a client to start; None where it is no single Java client, or needs what is not here."""
+    """Return a case as a client to start; None if it is not a single Java client, or its requirements are missing."""
     ((file, text), *others) = case["files"].items()
     if others or not file.endswith(".properties") or any(word in text for word in NEEDS_MORE):
         return None

@@ -125,7 +125,7 @@ def test_connect_needs_each_of_the_rules(workers: list[str], tmp_path: Path) -> 
 
 
 def remember_an_earlier_start(admin: Mapping[str, str], left_out: Mapping[str, Mapping[str, str]]) -> None:
-    """Give those who may not read offsets or states some to read: there is nothing to miss at a first start."""
+    """Write offsets and states, which a first start would not need to read."""
     client = AdminClient(dict(admin))
     producer = Producer(dict(admin))
     for user, rule in left_out.items():
@@ -142,7 +142,7 @@ def remember_an_earlier_start(admin: Mapping[str, str], left_out: Mapping[str, M
 
 
 def keys(reader: Consumer) -> Counter[str]:
-    """Return who wrote what can be read now."""
+    """Return the writers of the readable records."""
     messages = reader.consume(100, 1)
     return Counter(message.key().decode() for message in messages if message.error() is None)
 

@@ -1,4 +1,4 @@
-"""What doctor says of healthy real clusters, each finding reviewed: no false alarm, on defaults or hardened."""
+"""`doctor` on healthy real clusters reports no false alarm, with default and hardened settings."""
 
 from __future__ import annotations
 

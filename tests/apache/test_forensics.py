@@ -1,4 +1,4 @@
-"""What was told and done on the sandbox is told and done on real Kafka: endings, lag, blame."""
+"""Forensics give the same results on real Kafka as on the sandbox: endings, lag, blame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations that nobody wrote: a real broker answers each step as the sandbox did."""
+"""Random conversations: a real broker responds to each step as the sandbox does."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_the_broker_listens_on_loopback_with_our_settings(apache: ApacheEngine) 
 
 
 def listening_addresses(port: int) -> set[str]:
-    """Return the local addresses (as the kernel writes them) on which somebody listens at this port."""
+    """Return the local addresses (in the kernel's notation) with a listener on this port."""
     found = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text("utf-8").splitlines()[1:]:

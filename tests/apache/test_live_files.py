@@ -1,4 +1,4 @@
-"""fsck on the data directory of a real broker that is written to meanwhile: nothing that is only half done is told."""
+"""fsck on the data directory of a busy real broker: incomplete writes are not reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk that is full while Spark writes: the job says so, and nothing half-written can be taken for a result."""
+"""A full disk while Spark writes: the job fails, and partial output is not mistaken for a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log scan on a Spark Connect server whose workers know nothing of eosctl; the client has no JVM."""
+"""The log scan on a Spark Connect server with workers without eosctl; the client has no JVM."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_stream_needs_the_code_on_the_servers_path(shipped_logs: SandboxThread
 
 
 def run(folder: Path, server: Server, *arguments: str) -> str:
-    """Run a client's program, for which there is no Java; return what it prints."""
+    """Run a client program without Java; return its output."""
     environment = {**os.environ, "SPARK_REMOTE": server.url, "JAVA_HOME": str(folder)}
     command = [sys.executable, *arguments]
     done = subprocess.run(

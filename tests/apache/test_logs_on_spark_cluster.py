@@ -1,4 +1,4 @@
-"""The log scan on a standalone Spark cluster: two executors whose Python knows nothing of eosctl."""
+"""The log scan on a standalone Spark cluster with two executors without eosctl."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Cluster(NamedTuple):
     python: Path
 
     def submit(self, *arguments: str, python: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command of eosctl that submits to the cluster, whose executors have another Python if one is named."""
+        """Run a command of eosctl that submits to the cluster, optionally with another Python for executors."""
         java = [f"spark.{program}.extraJavaOptions={SHORT_LIVED_JAVA}" for program in ("driver", "executor")]
         settings = (*java, "spark.executor.cores=1", "spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
         command = [sys.executable, "-m", "eosctl", "logs", *arguments, "--master", self.url]
@@ -170,7 +170,7 @@ def test_an_executor_that_is_killed_changes_nothing(cluster: Cluster, tmp_path: 
 
 
 def _kill_an_executor_at_work(cluster: Cluster, before: set[Path], job: Future[Any]) -> bool:
-    """Kill the first executor of a new application as soon as it runs a task; tell whether that was in time."""
+    """Kill the first executor of a new application once it runs a task; return whether that was in time."""
     deadline = time.monotonic() + PATIENCE_S
     while not job.done():
         assert time.monotonic() < deadline, "no executor has begun to work"

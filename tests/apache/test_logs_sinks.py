@@ -30,7 +30,7 @@ COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 
 @pytest.fixture(scope="module")
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Install that Spark beside the project's own; half a gigabyte, so that it does not stay."""
+    """Install another Spark temporarily, since it takes half a gigabyte."""
     folder = tmp_path_factory.mktemp("spark-4.1")
     command = [
         sys.executable,
@@ -86,7 +86,7 @@ def delta_rows(table: Path) -> list[dict[str, Any]]:
 
 
 def iceberg_count(table: Path) -> int:
-    """Return how many rows the table's current snapshot says that it has."""
+    """Return the number of rows in the table's current snapshot."""
     version = (table / "metadata" / "version-hint.text").read_text().strip()
     told = json.loads((table / "metadata" / f"v{version}.metadata.json").read_text())
     current = next(one for one in told["snapshots"] if one["snapshot-id"] == told["current-snapshot-id"])

@@ -45,11 +45,10 @@ def log_directory(tmp_path: Path) -> Path:
 
 
 def ask(shell: Runtime, file: Path, *questions: str) -> list[str]:
-    """Return the answers to commands that are typed into the shell.
+    """Return the responses to commands typed into the shell.
 
-    A command on its command line may be answered before its tree is filled: MetadataShell waits for the loader's
-    offset, and MetadataLoader raises that before it calls the publisher. At the prompt they are asked often and heard
-    once.
+    A command on the command line may run before the tree is filled: MetadataShell waits for the loader's offset, which
+    MetadataLoader raises before it calls the publisher. Therefore commands are repeated at the prompt.
     """
     told = run_tool(shell, SHELL, "--snapshot", str(file), typed="\n".join([*questions * 50, "exit"]))
     assert told.exit_code == 0, told

@@ -1,4 +1,4 @@
-"""A real broker comes up on a metadata log that begins with a sandbox's snapshot, and its own snapshots are as ours."""
+"""A real broker starts from a sandbox's metadata snapshot, and its own snapshots match the sandbox's."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EAGER = {
 
 
 def shorten(folder: Path, release: str) -> None:
-    """Leave the directory of a cluster whose metadata log begins with a snapshot."""
+    """Truncate a cluster's metadata log so that it starts with a snapshot."""
     harness = Harness(folder, ClusterShape(1, Emulation(release), settings=EAGER, fast=True))
     client = EosClient(harness)
     for number in range(6):

@@ -1,4 +1,4 @@
-"""Beside a real broker: jmx_exporter keeps what the alerts ask for, and JMX, Jolokia and the exporter tell the same."""
+"""With a real broker, jmx_exporter keeps the alerts' series, and JMX, Jolokia, and the exporter agree."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def one_transaction(bootstrap: str) -> None:
 
 
 def shows(samples: list[Sample], metric: Metric) -> bool:
-    """Tell whether every series of a metric was scraped, with the labels that the catalogue says."""
+    """Return whether every series of a metric was scraped, with the catalogue's labels."""
     keys = {key.replace("-", "_") for key in metric.keys} | ({"name"} if metric.is_yammer else set())
     names = {text.partition("{")[0] for text in metric.prometheus}
     found = {
@@ -116,7 +116,7 @@ def test_the_exporter_keeps_the_catalogue_and_nothing_else(
 
 
 def jmx_options(port: int, folder: Path) -> tuple[str, ...]:
-    """Return the options of a JVM that lets only those who know the password read its beans."""
+    """Return the options of a JVM with password-protected JMX."""
     password, access = folder / "jmxremote.password", folder / "jmxremote.access"
     password.write_text(f"monitor {PASSWORD}\n", "utf-8")
     password.chmod(0o600)

@@ -1,4 +1,4 @@
-"""JMX of a real JVM behind a password and TLS: what is given is enough, and what is missing is told by its name."""
+"""JMX of a real JVM with a password and TLS: valid credentials work, and missing ones are reported by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REMOTE = "com.sun.management.jmxremote."
 
 
 class Remote(NamedTuple):
-    """A JVM that lets its beans be read, and where."""
+    """A JVM with remote JMX, and its address."""
 
     url: str
     process: subprocess.Popen[bytes]

@@ -64,7 +64,7 @@ PATIENCE_S = 120
 
 
 def sandbox(folder: Path, version: str) -> tuple[Harness, EosClient]:
-    """Start a sandbox of one combined node on a folder, at today's date: real brokers forget what is old."""
+    """Start a sandbox of one combined node on a folder, at today's date, since real brokers delete old data."""
     shape = ClusterShape(1, Emulation(version[:3]), None, FEW, fast=True)
     harness = Harness(folder, shape, start_ms=int(time.time() * 1000) - 600_000)
     return harness, EosClient(harness, implicit=version.startswith("4"))
@@ -223,7 +223,7 @@ def clean_ours(data: Path, version: str) -> tuple[Path, int]:
 
 
 def compare_cleaned(node: KafkaNode, data: Path, ours: Path, version: str) -> Path:
-    """Let both compact the same files; returns our directory."""
+    """Let both brokers compact the same files; return the sandbox's directory."""
     shutil.copytree(data, ours)
     before = content(ours / "table-0")
     directory, end_offset = clean_ours(ours, version)

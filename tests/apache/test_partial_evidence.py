@@ -1,4 +1,4 @@
-"""What a principal may not see: partial evidence is said, never a pass, and never a reason to abort."""
+"""Partial evidence under limited permissions is reported, never a pass, and never a reason to abort."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HIDDEN = "hidden-app"
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
-    """One 4.3.1 broker with an authorizer that lets everybody do what no rule forbids."""
+    """A 4.3.1 broker with an authorizer that allows everything by default."""
     config = ApacheConfig("4.3.1", settings=SETTINGS | AUTHORIZER)
     engine = ApacheEngine(config, tmp_path_factory.mktemp("guarded"), random.Random())
     try:
@@ -68,7 +68,7 @@ def deny(engine: ApacheEngine, kind: ResourceType, name: str, operation: AclOper
 
 
 async def leave_open(bootstrap: str) -> TopicPartition:
-    """Begin a transaction that is alive and stays open."""
+    """Start a live transaction that stays open."""
     config = ClientConfig(parse_endpoints(bootstrap, "test"))
     async with connect(config) as client:
         found = await ensure_topic(client, "secrets")

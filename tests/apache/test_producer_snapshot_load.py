@@ -1,4 +1,4 @@
-"""How long a real broker takes to read its producer snapshots lies where capacity plans say."""
+"""The time for a real broker to load its producer snapshots matches the capacity plans."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def write_one(engine: ApacheEngine) -> None:
 
 
 def fill_snapshot(partition: Path) -> None:
-    """Let the newest snapshot of a stopped broker know a hundred thousand producers."""
+    """Add a hundred thousand producers to the newest snapshot of a stopped broker."""
     now_ms = time.time_ns() // 1_000_000
     entries = [ProducerSnapshotEntry(5_000 + number, 0, 0, 0, 0, now_ms, -1, -1) for number in range(PRODUCERS)]
     write_snapshot(partition, max(snapshot_offsets(partition)), entries)

@@ -1,4 +1,4 @@
-"""A sandbox whose brokers are real: started, looked at, disturbed, played on and stopped by the same commands."""
+"""A sandbox with real brokers: started, inspected, disturbed, and stopped by the same commands."""
 
 from __future__ import annotations
 

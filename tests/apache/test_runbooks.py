@@ -1,4 +1,4 @@
-"""Runbooks on real Kafka: the same stories and endings, and the changes that they make are taken."""
+"""Runbooks on real Kafka have the same ends and make the same changes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NAMES = ("app", "mover", "shop", "orders", "drain", "old", "new", "other", "x")
 
 
 def own_names(story: Story, number: int) -> Story:
-    """Give a story names of its own, as it shares its cluster with others, and the patience that JVMs ask for."""
+    """Use unique names in a rehearsal, since clusters are shared, and timeouts for JVMs."""
     text = msgspec.json.encode(story).decode()
     for name in NAMES:
         text = re.sub(rf':"{name}(?=["-])', f':"{name}{number}', text)
@@ -65,7 +65,7 @@ def own_names(story: Story, number: int) -> Story:
 
 
 def _on_topic(step: StepWords, number: int) -> StepWords:
-    """Name the topic that a step takes when none is named; let transactions outlast a busy machine."""
+    """Return a step with an explicit topic, and a transaction timeout for busy machines."""
     if step["do"] == "begin":
         step = {"timeout_ms": 900_000, **step}
     topic = inspect.signature(STEPS[str(step["do"])]).parameters.get("topic")

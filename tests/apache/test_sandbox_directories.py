@@ -21,7 +21,7 @@ DUMP = "org.apache.kafka.tools.DumpLogSegments"
 
 
 def homes(kafka_tool: KafkaTool, bootstrap: str) -> dict[str, str]:
-    """Return where kafka-log-dirs says each partition is."""
+    """Return the directory of each partition according to kafka-log-dirs."""
     told = kafka_tool(LOG_DIRS, "--bootstrap-server", bootstrap, "--describe", "--topic-list", "moved")
     assert told.exit_code == 0, told
     described: dict[str, Any] = json.loads(next(line for line in told.stdout.splitlines() if line.startswith("{")))

@@ -1,4 +1,4 @@
-"""After the same story a real broker and the sandbox have written the same lines about it; ids and times are masked."""
+"""A real broker and the sandbox write the same log lines for the same requests; ids and times are masked."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sandbox(version: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def tell(bootstrap: str, logs: Iterable[Path]) -> list[str]:
-    """Fence a producer, let another's transaction time out, let a member come and go; return what was logged."""
+    """Fence a producer, let a transaction time out, and let a member join and leave; return the logs."""
     asyncio.run(run_zombie(stage_at(bootstrap, []), topic=f"{NAME}-payments", transactional_id=f"{NAME}-service"))
     late = Producer(
         {"bootstrap.servers": bootstrap, "transactional.id": f"{NAME}-late", "transaction.timeout.ms": 1000}
@@ -78,7 +78,7 @@ def told(files: Iterable[Path]) -> list[str]:
 
 
 def masked(text: str) -> list[str]:
-    """Return each kind of line about this story, with the exception below it."""
+    """Return each kind of log line, with the exception below it."""
     found = set()
     lines = text.splitlines()
     for line, below in zip(lines, [*lines[1:], ""], strict=True):

@@ -1,6 +1,6 @@
-"""A few scenarios of the library on real Kafka: what they say of the sandbox is true there.
+"""Scenarios of the library hold on real Kafka.
 
-`make differential` plays all of them, each on a cluster of its own; here they share one, under names of their own.
+`make differential` runs all of them on separate clusters; here a few share one, under unique names.
 """
 
 from __future__ import annotations

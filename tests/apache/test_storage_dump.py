@@ -1,4 +1,4 @@
-"""Kafka's own dump tool reads every file that the storage room writes, in every codec."""
+"""Kafka's dump tool reads every file that the storage package writes, in every codec."""
 
 from __future__ import annotations
 

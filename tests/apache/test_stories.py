@@ -1,4 +1,4 @@
-"""Stories of runbooks on real Kafka, a cluster for each; ``make prove runbooks-kafka`` plays all that it can."""
+"""Rehearsals of runbooks on real Kafka, a cluster for each; `make prove runbooks-kafka` runs all supported ones."""
 
 from __future__ import annotations
 

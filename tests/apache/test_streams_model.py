@@ -20,7 +20,7 @@ CLEAN_ENDS: Final = (False, False, True, False, True)
 
 
 def lives_of_streams(version: str, folder: Path, *, emulate: str) -> list[LifeFacts]:
-    """Let Kafka Streams live the same lives; every store holds two of the words."""
+    """Run Kafka Streams through the same restarts; every store has two of the words."""
     classes = folder / "classes"
     classes.mkdir()
     command = compile_word_count(fetch_streams(version), classes)

@@ -102,7 +102,7 @@ def test_streams_needs_each_of_the_rules(applications: list[str], tmp_path: Path
 
 
 def _first_offset(reader: Consumer, user: str) -> int:
-    """Return where the application's repartition topic begins: above 0 once it was emptied."""
+    """Return the start of the application's repartition topic: above 0 once it was truncated."""
     (topic,) = (
         name
         for name in reader.list_topics(timeout=LONG_S).topics

@@ -57,7 +57,7 @@ COMMANDS = {
 
 
 def prepare(bootstrap: str) -> None:
-    """Bring a cluster into the state that the tools look at; the same calls on both sides."""
+    """Prepare a cluster for the tools, with the same calls on both sides."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     topic = NewTopic("tools-orders", 2, 1, config={"retention.ms": "86400000", "cleanup.policy": "compact"})
     admin.create_topics([topic])["tools-orders"].result(20)
@@ -136,7 +136,7 @@ def pair_4_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, st
 
 @pytest.fixture(params=["3.9.2", "4.3.1"])
 def both(request: pytest.FixtureRequest) -> tuple[str, str, str]:
-    """Give each release in turn, whatever the order of the tests."""
+    """Yield each release in turn, independent of the order of the tests."""
     found: tuple[str, str, str] = request.getfixturevalue({"3.9.2": "pair_3_9", "4.3.1": "pair_4_3"}[request.param])
     return found
 

@@ -1,4 +1,4 @@
-"""Kafka's own producer accepts transaction.two.phase.commit.enable and asks no coordinator for it (EOS-CFG-145)."""
+"""Kafka's producer accepts transaction.two.phase.commit.enable without requesting it (EOS-CFG-145)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A partition whose last leader is gone for good: the controller decides as Kafka's does (KIP-704, KIP-966)."""
+"""A partition with a permanently lost last leader: the controller decides as Kafka's does (KIP-704, KIP-966)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said to change without a restart is what real brokers call not read-only."""
+"""Settings listed as changeable without a restart are not read-only in real brokers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`verify run` with the clients that others use: clean histories on real brokers and on the sandbox, and the bug that
-old ones meet.
-"""
+"""`verify run` with other client libraries: clean histories, and the known bug of old ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Known bugs of real Kafka, made on real brokers: what the verifier and the sandbox say of them is true there."""
+"""Known bugs on real brokers: the verifier's and the sandbox's statements hold."""
 
 from __future__ import annotations
 

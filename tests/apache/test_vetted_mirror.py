@@ -70,7 +70,7 @@ def write(bootstrap: str, first: int) -> None:
 
 
 def read(reader: Consumer, count: int, seen: dict[int, str]) -> None:
-    """Read until so many are seen, by offset: a group that has committed nothing begins again after a rebalance."""
+    """Read `count` records by offset, since a group without commits starts over after a rebalance."""
     deadline = time.monotonic() + LONG_S
     while len(seen) < count:
         assert time.monotonic() < deadline, list(seen.items())[-20:]

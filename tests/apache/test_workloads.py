@@ -1,4 +1,4 @@
-"""Producer, applications and load generator on real Kafka: what they say they did is what a reader finds."""
+"""Producers, applications, and the load generator on real Kafka: their reports match the records."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class ScriptedBroker:
         self.handlers[api_key] = handler
 
     def answers_in_turn(self, api_key: ApiKey, *answers: Any) -> None:
-        """Give the answers one after another; the last one is repeated."""
+        """Return the responses one after another; repeat the last one."""
         remaining = list(answers)
         self.on(api_key, lambda _: remaining.pop(0) if len(remaining) > 1 else remaining[0])
 
@@ -87,7 +87,7 @@ class ScriptedBroker:
 
 
 def cluster_metadata(*brokers: ScriptedBroker, leaders: dict[str, list[int]] | None = None) -> MetadataResponse:
-    """Return a Metadata answer in which broker n is the n-th one, from 1; ``leaders`` gives each topic's leaders."""
+    """Return a Metadata response with broker ids from 1; `leaders` has each topic's leaders."""
     return MetadataResponse(
         cluster_id="scripted",
         controller_id=1,

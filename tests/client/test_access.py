@@ -1,4 +1,4 @@
-"""What a run knows of a cluster becomes what the programs of other clients are told."""
+"""The connection parameters of a run are passed to programs of other clients."""
 
 from __future__ import annotations
 

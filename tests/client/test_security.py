@@ -41,7 +41,7 @@ CONFIG = ClientConfig(bootstrap=(Endpoint("broker-1", 9092),), connect_timeout_m
 
 
 class Authority(trustme.CA):
-    """A certificate authority and what it signs."""
+    """A certificate authority and its certificates."""
 
     def server(self, host: str = "127.0.0.1", *, require_client: bool = False) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -187,7 +187,7 @@ def test_a_sasl_listener_disconnects_clients_without_credentials() -> None:
 
 
 class SaslBroker(ScriptedBroker):
-    """A broker whose user ``ops`` has the password ``word``."""
+    """A broker with the user `ops` and the password `word`."""
 
     def __init__(self, *mechanisms: str, lifetime_ms: int = 0) -> None:
         super().__init__(CONFIG.bootstrap[0])

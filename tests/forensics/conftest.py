@@ -44,7 +44,7 @@ def record(name: str) -> OutgoingRecord:
 
 
 class Opened(NamedTuple):
-    """A transaction that somebody left open."""
+    """An open transaction."""
 
     partition: TopicPartition
     transactional_id: str
@@ -113,7 +113,7 @@ def three_brokers() -> Iterator[SandboxThread]:
 
 
 def unhurried(**settings: str) -> SandboxThread:
-    """One broker that a busy machine does not fence, and that looks for timed-out transactions often."""
+    """A broker with long timeouts that scans for timed-out transactions frequently."""
     return SandboxThread(
         fast=False, config={"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"} | settings
     )

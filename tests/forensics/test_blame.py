@@ -1,4 +1,4 @@
-"""Every verdict of txn blame stands on a scenario that proves it, beside one that differs in a single step."""
+"""Every verdict of txn blame has a scenario that proves it, and one that differs in a single step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence bundles: what goes in, what stays out, and what is refused when one is read."""
+"""Evidence bundles: included, excluded, and rejected content."""
 
 from __future__ import annotations
 

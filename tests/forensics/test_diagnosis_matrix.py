@@ -1,4 +1,4 @@
-"""The matrix of diagnoses: two faults at once are told apart, and what is wrong or missing is counted."""
+"""The diagnosis matrix: two faults are distinguished, and wrong and missing verdicts are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be asked is told and never taken for health: old brokers, refusals, brokers that are down."""
+"""Missing evidence is reported and never a pass: old brokers, authorization errors, stopped brokers."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_from_files_and_with_logs(cluster: Any, tmp_path: Path) -> None:
 
 
 class Page(HTMLParser):
-    """Notes tags and whatever would need a network or a script."""
+    """Collects tags and content that would need a network or a script."""
 
     def __init__(self) -> None:
         super().__init__()

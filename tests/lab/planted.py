@@ -1,4 +1,4 @@
-"""Bugs for whole clusters, beside those of `tests.sandbox.test_planted_bugs`: each breaks a promise of Kafka."""
+"""Bugs for whole clusters, in addition to those of `tests.sandbox.test_planted_bugs`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def epoch_kept_at_initialisation(patch: Patch) -> None:
 
 
 def aborts_commit(patch: Patch) -> None:
-    """What a client asks to abort is committed."""
+    """Commit transactions that a client aborts."""
     for name in ("decide_end", "decide_end_with_bump"):
         decide = getattr(coordinator, name)
 
@@ -62,7 +62,7 @@ def offsets_count_before_the_marker(patch: Patch) -> None:
 
 
 def transactions_forgotten_by_the_next_coordinator(patch: Patch) -> None:
-    """A coordinator that takes over a partition reads nothing of its log."""
+    """Skip the log when a coordinator takes over a partition."""
     load = TransactionStateManager._load
 
     def planted(self: TransactionStateManager, partition: Any, _batches: Any, latest: Any) -> None:

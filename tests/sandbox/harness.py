@@ -56,11 +56,11 @@ class VirtualLoop:
         return handle
 
     def stand_still(self, seconds: float) -> None:
-        """Let time pass in which nothing runs, as when others have the processor: what is due meanwhile comes late."""
+        """Let time pass without running anything, as on a stalled machine; due timers fire late."""
         self._now += seconds
 
     def run(self, until: float, stop: Callable[[], bool] | None = None) -> None:
-        """Run what is due up to the time ``until``, or up to the moment when ``stop`` holds."""
+        """Run until the time `until`, or until `stop` returns true."""
         while (stop is None or not stop()) and self._queue and self._queue[0][0] <= until:
             due, _, handle = heappop(self._queue)
             self._now = max(self._now, due)
@@ -71,7 +71,7 @@ class VirtualLoop:
 
 
 class Pending:
-    """A request whose answer may be still to come."""
+    """A request with a response that may not have arrived."""
 
     __slots__ = ("api_key", "closed", "response", "version")
 
@@ -103,7 +103,7 @@ class HarnessClient:
         self.closed = False
 
     def send(self, api_key: int, version: int, message: Any) -> Pending:
-        """Send a request and go on."""
+        """Send a request without waiting."""
         self._correlation_id += 1
         pending = self._pending[self._correlation_id] = Pending(api_key, version)
         pending.closed = self.closed
@@ -160,7 +160,7 @@ class HarnessClient:
 
 
 class Harness:
-    """A whole cluster in one object, deterministic from its seed; ``start_ms`` is the wall clock when it begins."""
+    """A whole cluster in one object, determined by its seed; `start_ms` is the initial wall clock."""
 
     def __init__(
         self, data_dir: Path, shape: ClusterShape | None = None, seed: int = 0, start_ms: int = START_MS
@@ -188,14 +188,14 @@ class Harness:
         return client.request(api_key, version, message)
 
     def advance(self, ms: float) -> None:
-        """Let virtual time pass."""
+        """Advance the virtual time."""
         self.loop.run(self.loop.time() + ms / 1000)
 
     def run_until(self, stop: Callable[[], bool], limit_ms: float = WAIT_LIMIT_MS) -> None:
-        """Let virtual time pass until ``stop`` holds.
+        """Advance the virtual time until `stop` returns true.
 
         Raises:
-            TimeoutError: When it does not hold within ``limit_ms``.
+            TimeoutError: It does not within `limit_ms`.
         """
         self.loop.run(self.loop.time() + limit_ms / 1000, stop)
         if not stop():

@@ -1,4 +1,4 @@
-"""A live cluster's time can be set forward: what is due on the way happens, in order."""
+"""The clock of a live cluster can be set forward; due timers fire in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cluster on sockets: start, stop, restart, faults, and what is refused with which words."""
+"""A cluster on sockets: start, stop, restart, faults, and rejected requests with their messages."""
 
 from __future__ import annotations
 

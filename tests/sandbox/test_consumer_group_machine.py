@@ -146,7 +146,7 @@ class ConsumerGroups(RuleBasedStateMachine):
 
     @rule()
     def every_partition_finds_an_owner(self) -> None:
-        """Without silent members a few rounds of heartbeats bring everybody to the last assignment."""
+        """Without silent members, a few rounds of heartbeats complete the last assignment."""
         if any(member.is_silent for member in self.members.values()) or not self.members:
             return
         for _ in range(ROUNDS):

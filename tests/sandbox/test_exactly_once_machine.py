@@ -197,7 +197,7 @@ class ExactlyOnce(RuleBasedStateMachine):
 
     @rule()
     def time_out(self) -> None:
-        """Let every open transaction run into its timeout; its producer cannot go on."""
+        """Let every open transaction time out; its producer cannot continue."""
         self.harness.advance(TIMEOUT_MS + 1000)
         for producers in self.instances.values():
             for producer in producers:

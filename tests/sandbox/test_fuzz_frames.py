@@ -53,7 +53,7 @@ def frames_of_every_api() -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def conversation() -> dict[str, list[bytes]]:
-    """Record what the clients of the state machines say to a broker of each release."""
+    """Record the requests of the state machines' clients to a broker of each release."""
     recorded: dict[str, list[bytes]] = {}
     with pytest.MonkeyPatch.context() as patch:
         feed = HarnessClient.feed
@@ -132,7 +132,7 @@ def test_mutated_frames_cost_at_most_their_connection(
 
 
 def bombard(harness: Harness, frames: list[bytes], chance: random.Random) -> int:
-    """Send frames on some connections at once; returns how many answers came. Any error of the core is raised here."""
+    """Send frames on several connections; return the number of responses. Errors of the core are raised."""
     witness = harness.client(client_id="witness")
     talkers = [Talker(harness) for _ in range(CONNECTIONS)]
     answered = 0
@@ -152,7 +152,7 @@ def bombard(harness: Harness, frames: list[bytes], chance: random.Random) -> int
 
 
 class Talker:
-    """A client that says anything; a connection that the broker closed, or that waits for long, is replaced."""
+    """A client that sends anything; a closed or blocked connection is replaced."""
 
     def __init__(self, harness: Harness) -> None:
         self._client = harness.client(client_id="fuzz")

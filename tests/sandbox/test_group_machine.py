@@ -178,7 +178,7 @@ class Groups(RuleBasedStateMachine):
         return JoinGroupRequest(GROUP, SESSION_MS, SESSION_MS, member.member_id, None, "consumer", protocols)
 
     def rebalance(self) -> None:
-        """Let all live members join; those that stay silent are taken out when the others have waited long enough."""
+        """Let all live members join; silent ones are removed after the others have waited long enough."""
         live = self.live[::-1]  # a newcomer first: until it has come, the others have no reason to join again
         if not live:
             return
@@ -213,7 +213,7 @@ class Groups(RuleBasedStateMachine):
                 self.former.append(self.members.pop(slot))
 
     def pass_time(self, ms: int) -> None:
-        """Let time pass in which the live members send their heartbeats."""
+        """Let time pass while live members send heartbeats."""
         for _ in range(0, ms, BEAT_MS):
             self.harness.advance(BEAT_MS)
             for member in self.live:
@@ -240,7 +240,7 @@ class Groups(RuleBasedStateMachine):
 
     @rule(partition=st.sampled_from(PARTITIONS))
     def commit_without_membership(self, partition: int) -> None:
-        """A commit of nobody is for groups that nobody is in."""
+        """A commit without a member is only valid for empty groups."""
         value = self.next_value()
         error = self.commit_as(partition, value.offset, "", -1)
         if self.members:
@@ -290,7 +290,7 @@ class Groups(RuleBasedStateMachine):
 
     @rule(partition=st.sampled_from(PARTITIONS))
     def delete_offset(self, partition: int) -> None:
-        """Only offsets of topics that nobody subscribes to can be deleted; what waits for a transaction goes too."""
+        """Only offsets of unsubscribed topics can be deleted, including pending ones."""
         is_pending = self.is_pending(partition)
         if is_pending and self.release == "3.9":
             return  # 3.9 brings a pending offset back after a restart

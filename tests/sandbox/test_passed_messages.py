@@ -1,4 +1,4 @@
-"""What nodes of one process pass each other in the place of frames: nobody may be able to tell the difference."""
+"""Messages passed between nodes of a process without frames have the same effect as frames."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 
 def transact(client: EosClient) -> None:
-    """Write to every partition, end the transactions both ways, and let a broker come and go."""
+    """Write to every partition, end transactions both ways, and restart a broker."""
     client.create_topic("orders", partitions=3, replicas=3)
     for number in range(4):
         producer = client.init(f"app-{number % 2}")

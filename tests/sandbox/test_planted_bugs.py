@@ -66,7 +66,7 @@ def stable_offset_of_the_newest(patch: Patch) -> None:
 
 
 def aborted_index_loses_an_entry(patch: Patch) -> None:
-    """Readers are not told of an aborted transaction."""
+    """Omit an aborted transaction from responses to readers."""
     append = SegmentedLog.append_aborted_txn
 
     def planted(self: SegmentedLog, transaction: Any) -> None:
@@ -121,7 +121,7 @@ def markers_before_the_outcome_is_durable(patch: Patch) -> None:
 
 
 def aborted_offsets_applied(patch: Patch) -> None:
-    """The offsets of an aborted transaction count: what it read is never read again."""
+    """Apply the offsets of an aborted transaction, so its input is never read again."""
     end = OffsetStore.end_transaction
     patch.setattr(OffsetStore, "end_transaction", lambda self, producer_id, _committed: end(self, producer_id, True))
 
@@ -146,7 +146,7 @@ def subscribed_offsets_expire(patch: Patch) -> None:
 
 
 def unstable_offsets_shown(patch: Patch) -> None:
-    """A reader that asks for stable offsets is not told that a transaction is about to change them."""
+    """Hide from a stable read that a transaction is about to change the offsets."""
     patch.setattr(OffsetStore, "is_pending", lambda *_: False)
 
 

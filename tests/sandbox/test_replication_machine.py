@@ -91,7 +91,7 @@ class Replication(RuleBasedStateMachine):
         return None
 
     def send(self, value: str, acks: int) -> ErrorCode | None:
-        """Send one record once; None when no answer tells what became of it."""
+        """Send a record once; return None without a definite response."""
         leader = self.leader()
         if leader is None:
             return ErrorCode.LEADER_NOT_AVAILABLE
@@ -143,7 +143,7 @@ class Replication(RuleBasedStateMachine):
 
     @rule(broker_id=st.sampled_from(BROKERS))
     def isolate(self, broker_id: int) -> None:
-        """A broker that nobody hears goes on for a while, as leader too."""
+        """Isolate a broker, which continues for a while, also as leader."""
         self.harness.core.network.cut(broker_id)
 
     @rule()

@@ -64,7 +64,7 @@ def healthy_partitions() -> list[Partition]:
 
 
 def expected_log(golden: Path) -> dict[str, Any]:
-    """Read what Kafka's record classes say about a log (`*.log.expected.json`, maybe gzipped)."""
+    """Read the content of a log according to Kafka's record classes (`*.log.expected.json`, possibly gzipped)."""
     content = golden.read_bytes()
     expected: dict[str, Any] = json.loads(gzip.decompress(content) if golden.suffix == ".gz" else content)
     return expected

@@ -1,4 +1,4 @@
-"""A segmented log answers like a list of batches, whatever is in memory, in files, rolled or cut off."""
+"""A segmented log behaves like a list of batches, in memory, in files, rolled, or truncated."""
 
 from __future__ import annotations
 

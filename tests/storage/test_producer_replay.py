@@ -1,4 +1,4 @@
-"""Replaying recorded logs gives the producer snapshots and transaction indexes that the brokers wrote."""
+"""Replaying recorded logs results in the brokers' producer snapshots and transaction indexes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.storage.cases import Partition, healthy_partitions
 
 
 def is_complete(partition: Partition) -> bool:
-    """Whether nothing was compacted or deleted, so that the log tells everything."""
+    """Return whether nothing was compacted or deleted, so that the log is complete."""
     if partition.log_start_offset:
         return False
     headers = [batch.header for batch in partition.batches()]

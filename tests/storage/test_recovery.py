@@ -146,7 +146,7 @@ def test_recovery_begins_at_the_recovery_point(tmp_path: Path, descriptors: Desc
 
 
 def test_a_crash_at_every_byte_of_the_last_batches(tmp_path: Path) -> None:
-    """Whatever the crash left of the last segment, the whole batches are kept and the rest is cut off."""
+    """For any state of the last segment after a crash, the whole batches are kept and the rest is removed."""
     written = tmp_path / "written"
     config = replace(CONFIG, segment_bytes=2500)
     write(BATCHES, written, clean=False, config=config)
@@ -198,7 +198,7 @@ def test_behind_a_damaged_batch_nothing_is_kept(tmp_path: Path, descriptors: Des
 
 
 def unreadable_marker(base_offset: int) -> bytes:
-    """A control batch with a right checksum whose record is no control record."""
+    """A control batch with a valid checksum and an invalid control record."""
     return encode_batch(
         [Record(0, 1, b"k", b"v")],
         base_offset=base_offset,

@@ -1,4 +1,4 @@
-"""When a log begins a new segment, and what it leaves of the old one."""
+"""When a log rolls to a new segment, and the state of the old one."""
 
 from __future__ import annotations
 

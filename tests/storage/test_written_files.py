@@ -1,4 +1,4 @@
-"""The batches of a recorded log, appended to ours, give the files that Kafka wrote, byte for byte."""
+"""The batches of a recorded log, appended to a log of ours, result in Kafka's files, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generated codec is what the tables say, on every machine; a checkout in which it is not refuses it."""
+"""The generated codec matches the tables on every machine; an outdated one is rejected."""
 
 import ast
 import os

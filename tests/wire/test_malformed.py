@@ -26,7 +26,7 @@ def one_for_each_layout(name: str) -> Iterator[Vector]:
 
 
 def refusal(vector: Vector, wire: bytes) -> WireError | None:
-    """Decode; any other error than the room's own fails the test."""
+    """Decode; any error other than the package's own fails the test."""
     decode, _ = load_message(MESSAGES[vector.name], vector.version)
     try:
         _, end = decode(wire, 0)

@@ -23,7 +23,7 @@ BY_KEY = {table.number: table for table in APIS.values()}
 
 
 class Shape(NamedTuple):
-    """One field of one version, as every description of the protocol can tell it."""
+    """A field of a version, as all descriptions of the protocol contain it."""
 
     name: str
     type: str
@@ -147,7 +147,7 @@ KIO = [
 
 
 def plain(shapes: tuple[Shape, ...]) -> list[tuple[Any, ...]]:
-    """Drop names: kio renames some fields, after what its own types say."""
+    """Drop names, since kio renames some fields."""
     return [(s.type, s.is_array, s.nullable, s.tag, plain(s.inner)) for s in shapes]
 
 

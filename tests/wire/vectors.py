@@ -72,7 +72,7 @@ def to_snake(name: str) -> str:
 
 
 def differences(value: Any, expected: Any, path: str) -> list[str]:
-    """List where a decoded value is not what its JSON form says; fields that the form lacks are not compared."""
+    """Return the differences of a decoded value from its JSON form; fields that the form lacks are ignored."""
     if isinstance(expected, dict):
         fields = asdict(value)
         found: list[str] = []

@@ -1,4 +1,4 @@
-"""Jars that no broker needs: what some tests and benchmarks run beside Kafka, held to the checksums in this folder."""
+"""Jars for tests and benchmarks that brokers do not need, verified by the checksums in this folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Library(KafkaRelease):
 
 
 def library(name: str, *artifacts: str) -> Library:
-    """Return the library whose checksums are in ``NAME.lock``; ``group:artifact:version`` each."""
+    """Return the library with the checksums in `NAME.lock`; `group:artifact:version` each."""
     return Library(name, "", "", artifacts, 17)
 
 

@@ -1,4 +1,4 @@
-"""Only the jars that were tested are ever run, and a machine without the tools is told so in words."""
+"""Only tested jars are run, and missing tools are reported."""
 
 from __future__ import annotations
 

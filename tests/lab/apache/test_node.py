@@ -1,4 +1,4 @@
-"""Settings, ports and readiness of a node, and what is told when it does not come up."""
+"""Settings, ports, and readiness of a node, and its error when it does not start."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_node_that_hangs_up_or_refuses_shows_no_brokers() -> None:
 
 @pytest.fixture
 def engine_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """An engine whose Java is a script of the test: ``format`` runs it too."""
+    """An engine with a script of the test as its Java, also for `format`."""
 
     def build(script: str, **config: object) -> ApacheEngine:
         java = tmp_path / "java"

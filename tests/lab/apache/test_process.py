@@ -27,7 +27,7 @@ def record(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(record: Path) -> Iterator[Callable[[str], RecordedProcess]]:
-    """Start a program and return when it has said that it is up."""
+    """Start a program and return once it reports readiness."""
     started: list[RecordedProcess] = []
 
     def run(program: str) -> RecordedProcess:

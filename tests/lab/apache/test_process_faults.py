@@ -1,4 +1,4 @@
-"""The faults of real brokers, on an engine that notes what is done to its processes."""
+"""Faults of real brokers, on an engine that records operations on its processes."""
 
 from __future__ import annotations
 

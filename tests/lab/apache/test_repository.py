@@ -1,4 +1,4 @@
-"""Jars from a Maven repository without Maven: all of them, unchanged, and the password to nobody else."""
+"""Jars from a Maven repository without Maven: complete, unchanged, and with credentials for that host only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOGIN = "Basic " + base64.b64encode(b"kim:geheim+1").decode()
 
 
 class Served:
-    """What a repository gives out, what it was asked, and how it misbehaves."""
+    """The files of a repository, its received requests, and its injected errors."""
 
     def __init__(self) -> None:
         self.jars = {f"/maven2/{place}": data for place, data in JARS.items()}

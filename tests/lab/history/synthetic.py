@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 
 class World:
-    """The cluster: logs, transactions, identities, offsets; every step happens at once."""
+    """The cluster: logs, transactions, identities, and offsets; every step is atomic."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -173,7 +173,7 @@ def reader(world: World, actor: str, count: int) -> Iterator[None]:
 
 
 def observer(world: World, actor: str, groups: tuple[str, ...], count: int) -> Iterator[None]:
-    """Look at offsets and replicas; leaders change on the way."""
+    """Observe offsets and replicas while leaders change."""
     for _ in range(count):
         group = world.chance.choice(groups)
         world.tell(OffsetAsked(world.now_ms(), actor, group, PARTITIONS[0]))

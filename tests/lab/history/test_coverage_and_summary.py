@@ -1,4 +1,4 @@
-"""A history in numbers: what met what, how commits fared under each fault."""
+"""Statistics of a history: coverage, and commits during each fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A packed history is the history, in less memory; its parts together say what the whole does."""
+"""A packed history equals the original in less memory; its parts together have the same anomalies."""
 
 from __future__ import annotations
 

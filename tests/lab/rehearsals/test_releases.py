@@ -1,4 +1,4 @@
-"""A cluster between two releases: what is refused until the last broker is upgraded, and what no longer is."""
+"""A cluster between two releases: operations rejected until the last broker is upgraded, and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories that cannot be played, and stories that do not go as told."""
+"""Invalid rehearsals, and rehearsals that do not end as expected."""
 
 from __future__ import annotations
 

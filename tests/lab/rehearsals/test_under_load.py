@@ -84,7 +84,7 @@ def told(name: str, broker: int = 1) -> Story:
 
 
 async def upgrade_all(places: Places, directory: Path) -> Application:
-    """Upgrade the controller, each broker behind its gates, and last of all what is finalized."""
+    """Upgrade the controller, each broker after its gates, and finally the finalized features."""
     place = places.named(HERE)
     application = Application(place)
     place.in_background(application.run())

@@ -1,4 +1,4 @@
-"""What somebody else sees of a partition after a scenario: asked afresh, believing no report."""
+"""An independent view of a partition after a scenario, queried from the cluster."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ RETRIED = {
 
 
 class Cluster:
-    """Three brokers and the questions of a client that looks for its coordinators."""
+    """Three brokers, and a client that looks up its coordinators."""
 
     def __init__(self, data_dir: Path, release: str, transaction_version: int) -> None:
         loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Subscription patterns are RE2's, whatever Python could do besides."""
+"""Subscription patterns follow RE2, not Python."""
 
 from __future__ import annotations
 

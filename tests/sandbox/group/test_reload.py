@@ -1,4 +1,4 @@
-"""What a coordinator loads from the log equals what it held before, and the logs of real brokers load."""
+"""A coordinator's reloaded state equals its previous one, and logs of real brokers load."""
 
 from __future__ import annotations
 

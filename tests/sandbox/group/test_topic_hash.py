@@ -14,7 +14,7 @@ RECORDED = [(["h1"], -211185392391019242), (["h3", "h1", "nope"], -1405880643233
 
 
 class Topics(NamedTuple):
-    """The metadata of both topics, all replicas of which are in the same racks."""
+    """The metadata of both topics, with all replicas in the same racks."""
 
     racks: tuple[str, ...]
 

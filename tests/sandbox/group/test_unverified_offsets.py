@@ -1,4 +1,4 @@
-"""Offsets of a transaction whose coordinator was never told of the group."""
+"""Offsets of a transaction whose coordinator does not know the group."""
 
 from __future__ import annotations
 

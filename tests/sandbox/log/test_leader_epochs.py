@@ -1,4 +1,4 @@
-"""Leader epochs against a list of which epoch wrote which offset."""
+"""Leader epochs, compared with a list of the epoch of each offset."""
 
 from __future__ import annotations
 

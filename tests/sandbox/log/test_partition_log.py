@@ -1,4 +1,4 @@
-"""A replica's log: truncation and recovery end in the state that the bytes say."""
+"""A replica's log: the state after truncation and recovery matches the bytes."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def shape(brokers: int) -> ClusterShape:
 
 
 def three_brokers(tmp_path: Path) -> Iterator[EosClient]:
-    """Run three brokers with a topic whose replicas are all where the metadata has them."""
+    """Run three brokers with a topic whose replicas are where the metadata has them."""
     harness = Harness(tmp_path / "data", shape(3))
     client = EosClient(harness, implicit=True)
     client.create_topic("orders", len(PARTITIONS), 3, min_insync_replicas="1")
@@ -35,7 +35,7 @@ def three_brokers(tmp_path: Path) -> Iterator[EosClient]:
 
 
 def told(harness: Harness, node: int) -> bool:
-    """Whether the metadata says where every replica of a broker is."""
+    """Return whether the metadata has the directory of every replica of a broker."""
     broker = harness.core.broker(node)
     return all(
         (home := broker.logs.directory_of_log(name)) is not None

@@ -29,7 +29,7 @@ histories = st.lists(st.one_of(batches, st.builds(Ended, st.sampled_from([2, 3])
 
 
 def survivors(before: list[Seen], clean_until: int, *, tombstones: bool) -> list[Seen]:
-    """What compaction leaves, told naively: below its end the newest committed record of each key."""
+    """Return the expected records after compaction: the newest committed record of each key."""
     newest = {seen.key: seen.offset for seen in before if seen.offset < clean_until}
     return [
         seen
@@ -40,7 +40,7 @@ def survivors(before: list[Seen], clean_until: int, *, tombstones: bool) -> list
 
 
 def sequences(log: PartitionLog) -> dict[int, tuple[int, int]]:
-    """Return what a producer's next batch is checked against; an emptied marker tells nothing, as in Kafka."""
+    """Return the sequences that a producer's next batch is checked against; as in Kafka, empty markers have none."""
     return {
         entry.producer_id: (entry.producer_epoch, entry.last_sequence)
         for entry in log.producers.producers.values()

@@ -1,4 +1,4 @@
-"""A disk that refuses ends its broker before anything is acknowledged; the others go on, and a restart recovers."""
+"""A failed disk stops its broker before anything is acknowledged; others continue, and a restart recovers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def client(tmp_path: Path) -> Iterator[EosClient]:
 
 
 def refuse_writes(directory: Path, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every write into a directory fail as on a disk that is full, or has become read-only."""
+    """Fail every write to a directory, as on a full or read-only disk."""
     write = os.write
 
     def refused(descriptor: int, data: bytes) -> int:

@@ -76,7 +76,7 @@ def test_an_open_transaction_bounds_read_committed_alone(client: EosClient) -> N
 
 
 def test_a_new_leader_does_not_guess_the_high_watermark(client: EosClient) -> None:
-    """Its epoch begins above what it knows to be replicated (KIP-207)."""
+    """Its epoch starts above its known high watermark (KIP-207)."""
     put(client, 10)
     leader = client.leader(TIMES)
     client.harness.core.network.cut(3 - leader, None)

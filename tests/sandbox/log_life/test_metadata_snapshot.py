@@ -1,4 +1,4 @@
-"""A metadata log whose beginning was removed needs the snapshot that stands for it, and is whole with it."""
+"""A metadata log without its start needs the snapshot that replaces it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHAPE = ClusterShape(1, Emulation("4.3"), fast=True)
 
 
 def cut(directory: Path, *, keep_snapshot: bool) -> int:
-    """Leave the last batch in the log and what came before in a snapshot; returns where the log begins."""
+    """Keep the last batch in the log and the rest in a snapshot; return the log start offset."""
     (log,) = directory.glob("*.log")
     data = log.read_bytes()
     position, header = list(iter_headers(data))[-1]

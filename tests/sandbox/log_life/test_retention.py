@@ -52,7 +52,7 @@ def test_the_rule_is_that_of_one_segment_after_the_other(
     retention_ms: int,
     is_deleted: bool,
 ) -> None:
-    """The model looks at the oldest segment again and again, and takes it away as long as any reason holds."""
+    """The model removes the oldest segment repeatedly while any reason applies."""
     facts = [SegmentFacts(10 * n, 10 * n + 10, size, time) for n, (size, time) in enumerate(sizes_and_times)]
     config = TopicSettings(retention_bytes=retention_bytes, retention_ms=retention_ms, is_deleted=is_deleted)
     left = list(facts)

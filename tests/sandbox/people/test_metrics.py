@@ -1,4 +1,4 @@
-"""The Prometheus endpoints: names as jmx_exporter prints them beside a real 4.3.1 broker, values of what happened."""
+"""The Prometheus endpoints: names as jmx_exporter prints them for a real 4.3.1 broker, with actual values."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ STAMP_CHARS = len("[2026-11-21 14:03:11,123] ")
 
 
 class Lines:
-    """Collects what is said, as a file would show it."""
+    """Collects log lines, as in a file."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -133,7 +133,7 @@ def member(member_id: str, **changes: object) -> Member:
 
 
 def join(events: GroupEvents, index: int, group_id: str, member_id: str, generation: int) -> None:
-    """Let a first member into an empty group, from the request without id to the assignment."""
+    """Let a first member join an empty group, from the request without id to the assignment."""
     empty = ClassicGroup(group_id, generation_id=generation)
     pending = ClassicGroup(group_id, generation_id=generation, pending_members=frozenset({member_id}))
     events.changed(index, empty, pending)

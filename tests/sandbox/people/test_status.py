@@ -1,4 +1,4 @@
-"""The state of a sandbox: what the core says of itself, and the page that people see."""
+"""The status of a sandbox, as a value and as a page."""
 
 from __future__ import annotations
 

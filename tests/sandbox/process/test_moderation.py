@@ -1,4 +1,4 @@
-"""When sockets are looked at: at once for a few clients, rarely for a crowd."""
+"""Polling of sockets: immediately for few clients, rarely for many."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Time:
 
 
 class Clients:
-    """Connections to a selector, each of which can have bytes for it."""
+    """Connections to a selector, each of which can have readable bytes."""
 
     def __init__(self, selector: ModeratedSelector, stack: ExitStack) -> None:
         self._pairs = [socket.socketpair() for _ in range(CROWD)]
@@ -77,7 +77,7 @@ def clients(time: Time) -> Iterator[Clients]:
 
 
 def crowd(clients: Clients, time: Time) -> None:
-    """Let all speak at once, some milliseconds long, so that their number is noticed."""
+    """Make all clients active for some milliseconds, so that their number is detected."""
     for _ in range(4):
         clients.speak(CROWD)
         time.now_s += 1e-3
@@ -172,7 +172,7 @@ class TestReplication:
             yield Clients(selector, stack)
 
     def gathered(self, clients: Clients, time: Time, turn_s: float, timeout: float | None = None) -> list[float]:
-        """Let a crowd be noticed, then take a turn of that length; returns the sleeps before the next look."""
+        """Make many clients active, then run a turn of a duration; return the sleeps before the next poll."""
         for _ in range(8):
             clients.speak(CROWD)
             time.now_s += 1e-3

@@ -89,7 +89,7 @@ def test_fetches_are_answered_by_a_record_or_a_timeout(harness: Harness) -> None
 
 
 def test_appends_are_answered_by_the_last_follower_or_a_timeout(harness: Harness) -> None:
-    """Waits of random length; the high watermark passes most of them, the others time out, none is told twice."""
+    """Waits of random length: the high watermark passes most, others time out, and each completes once."""
     chance = random.Random(20)
     partition, loop = hosted(harness), harness.loop
     deadlines = harness.core.broker(1).replicas.deadlines

@@ -1,4 +1,4 @@
-"""Followers that are fed while their fetch waits: nobody may be able to tell them from followers that are answered."""
+"""Followers that receive pushed records behave exactly like those that fetch."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ def beside(harness: Harness, client: EosClient) -> TopicPartition:
 def test_a_pending_partition_is_dropped_when_it_is_removed(
     harness: Harness, client: EosClient, beside: TopicPartition
 ) -> None:
-    """Two leader epochs that a follower hears of together: the first has it begin anew, the second fetch elsewhere."""
+    """A follower receives two leader epochs together: the first restarts its fetch, the second moves it elsewhere."""
     leader = client.leader(ORDERS[0])
     (other, *_) = {1, 2, 3} - {leader}
     session, mine = session_of(harness, leader, other, beside), replica(harness, other)

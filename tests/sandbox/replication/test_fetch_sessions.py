@@ -1,4 +1,4 @@
-"""Followers' fetch sessions: what is idle costs nothing, and what moves is not forgotten."""
+"""Followers' fetch sessions: idle partitions cost nothing, and changed ones are sent."""
 
 from __future__ import annotations
 

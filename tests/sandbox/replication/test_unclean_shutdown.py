@@ -28,7 +28,7 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
 
 
 def told(harness: Harness, broker_id: int) -> tuple[int, list[int], list[int], list[int]]:
-    """Return leader, ISR, eligible leader replicas and the last known leader, as clients are told."""
+    """Return leader, ISR, eligible leader replicas, and the last known leader, as clients receive them."""
     request = DescribeTopicPartitionsRequest([TopicRequest("orders")], 10, None)
     found = harness.request(broker_id, ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request).topics[0].partitions[0]
     lists = (found.isr_nodes, found.eligible_leader_replicas, found.last_known_elr)

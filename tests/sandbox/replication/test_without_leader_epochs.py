@@ -61,7 +61,7 @@ def write(client: EosClient, value: str) -> None:
 
 @OLD_RULE
 def test_an_acknowledged_record_is_lost_without_leader_epochs(harness: Harness, old_rule: bool) -> None:
-    """B holds m2, but has not heard that all do. Following C it cuts m2 off; then it is the last one, and leads."""
+    """B has m2 but not its high watermark. Following C, it truncates m2; then it is the last replica, and leads."""
     client = EosClient(harness)
     client.create_topic("orders", 1, 3)
     harness.advance(1000)

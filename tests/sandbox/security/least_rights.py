@@ -27,7 +27,7 @@ WHO: Final = ("--principal", "User:alice")
 
 
 def grant(bootstrap: str, password: str, items: Sequence[dict[str, Any]]) -> None:
-    """Let the cluster have these rules and no others."""
+    """Set exactly these ACLs in the cluster."""
     entries = [
         Acl(
             TYPES[item["resource_type"]],
@@ -102,7 +102,7 @@ def run_idempotent(settings: Settings) -> None:
 
 
 class Kind(NamedTuple):
-    """A kind of application: how it is described to ``check acl``, what it does, and an error that may come first."""
+    """A type of application: its arguments of `check acl`, its workload, and an error that may come first."""
 
     arguments: tuple[str, ...]
     run: Callable[[Settings], None]

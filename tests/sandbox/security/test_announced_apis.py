@@ -1,4 +1,4 @@
-"""Whatever a broker announces it answers: no request that is understood ends the connection."""
+"""A broker responds to every API that it announces."""
 
 from __future__ import annotations
 

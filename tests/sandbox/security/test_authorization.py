@@ -1,4 +1,4 @@
-"""The sandbox's authorizer beside a real one: the same entries, the same requests, the same answers."""
+"""The sandbox's authorizer gives the same responses as a real one, for the same ACLs and requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real clients on secured listeners: what works, and what eosctl says when it does not."""
+"""Real clients on secured listeners: successes, and eosctl's errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules that ``check acl doctor`` prints are enough for a complete run, and none of them can be left out."""
+"""The ACLs that `check acl doctor` prints are sufficient for a complete run, and all are necessary."""
 
 from __future__ import annotations
 

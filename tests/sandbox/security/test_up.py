@@ -1,4 +1,4 @@
-"""``eosctl sandbox up`` with a secured listener: what it leaves in files, what it says, and what it never says."""
+"""`eosctl sandbox up` with a secured listener: its files, its output, and the absence of secrets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Vault:
 
 @pytest.fixture(scope="module", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Keep sandboxes and profiles of the user out of the tests, for all of this module at once."""
+    """Isolate the tests of this module from the user's sandboxes and profiles."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(home / "state"))

@@ -1,4 +1,4 @@
-"""What a principal may not see never ends in an all-clear, and exactly the rights to see it give a complete run."""
+"""Hidden resources never result in an all-clear, and the required permissions give a complete run."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ PATIENCE_S = 60
 
 
 class WireClient:
-    """One connection; ``None`` instead of an answer says that the broker hung up."""
+    """A connection; `None` instead of a response means that the broker disconnected."""
 
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.split(",")[0].rpartition(":")

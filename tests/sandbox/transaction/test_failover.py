@@ -29,7 +29,7 @@ LIMIT_S = 10
 
 
 class Three:
-    """Three brokers on virtual time, asked through their handlers."""
+    """Three brokers on virtual time, called through their handlers."""
 
     def __init__(self, data_dir: Path, emulation: str, transaction_version: int) -> None:
         self.loop = VirtualLoop()
@@ -44,7 +44,7 @@ class Three:
         self.until(lambda: self.coordinator_id("app") is not None)
 
     def until(self, holds: Callable[[], Any]) -> None:
-        """Let time pass until something holds."""
+        """Let time pass until a condition holds."""
         deadline = self.loop.time() + LIMIT_S
         while not holds():
             assert self.loop.time() < deadline, "it never happened"
@@ -68,7 +68,7 @@ class Three:
         return answers[0]
 
     def coordinator_id(self, name: str) -> int | None:
-        """Return who coordinates a transactional id, None while nobody does."""
+        """Return the coordinator of a transactional id; None without one."""
         anyone = self.core.brokers()[0].node_id
         found = self.ask(anyone, ApiKey.FIND_COORDINATOR, 3, FindCoordinatorRequest(name, 1))
         known = found.error_code == ErrorCode.NONE and found.node_id in self.core.nodes

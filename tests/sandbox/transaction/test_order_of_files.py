@@ -23,7 +23,7 @@ DATA, MARKER = -1, -2
 
 
 class Files:
-    """What reached the logs' files: for each write its partition and what it held, in order."""
+    """The writes to the logs' files: partition and content of each, in order."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.writes: list[tuple[TopicPartition, list[int]]] = []

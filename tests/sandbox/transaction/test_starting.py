@@ -1,4 +1,4 @@
-"""A broker that starts finds its former leaderships in the metadata log; coordinators hear of the last one alone."""
+"""A starting broker replays its former leaderships; coordinators are notified only of the last one."""
 
 from __future__ import annotations
 

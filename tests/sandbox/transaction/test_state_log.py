@@ -1,4 +1,4 @@
-"""The state log: records of real brokers round-trip to the byte; whatever a coordinator knows survives a reload."""
+"""The state log: records of real brokers round-trip exactly, and a coordinator's state survives a reload."""
 
 from __future__ import annotations
 

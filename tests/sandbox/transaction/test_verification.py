@@ -19,7 +19,7 @@ ZERO, ONE, TWO = (TopicPartition("orders", index) for index in range(3))
 
 
 class Leader:
-    """A partition leader that asks for verification."""
+    """A partition leader that requests verification."""
 
     def __init__(self, world: Any) -> None:
         self.world = world

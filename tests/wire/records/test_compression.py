@@ -1,4 +1,4 @@
-"""Codecs: what Kafka's Java client writes is read, what is written Java reads, and output is bounded."""
+"""Codecs: compatible with Kafka's Java client in both directions, with bounded output."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def stream_logs(
         files: The logs.
         selection: Which batches and records are wanted.
         writer: Writes them.
-        damage: Is told what cannot be read.
+        damage: Called for each thing that cannot be read.
         deep: Whether records are written too.
         with_outcomes: Whether each batch says what became of its transaction, which takes a look ahead.
     """
@@ -110,7 +110,7 @@ def stream_rows(
         selection: Which records are wanted.
         row: Decodes a record; None for one that is not wanted.
         writer: Writes the rows.
-        damage: Is told what cannot be read.
+        damage: Called for each thing that cannot be read.
         lines: Writes records whose like was seen before, if every record is wanted and the format is its own.
     """
     text = _row_text(row, writer.row, lines)

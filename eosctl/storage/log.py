@@ -65,7 +65,7 @@ class SegmentedLog:
 
         Args:
             directory: The partition directory, created when the first batch is written.
-            config: To roll and what to index.
+            config: When to roll and what to index.
             descriptors: Open files, shared by many logs.
             segments: Segments found on disk, in offset order.
             log_start_offset: First offset that may be read.

@@ -66,7 +66,7 @@ def open_log(
 
     Args:
         directory: The partition directory.
-        config: To roll and what to index.
+        config: When to roll and what to index.
         descriptors: Open files, shared by many logs.
         clean: Whether the log was closed cleanly. A segment with missing or damaged indexes is recovered in any case.
         log_start_offset: First offset that may be read, from the checkpoint.

@@ -86,7 +86,7 @@ class Instance:
         client: The client.
         plan: What it does.
         now_ms: Dates the records.
-        life: Is told each step, and may end the process there.
+        life: Called at each step; may end the process there.
     """
 
     def __init__(self, client: Client, plan: StreamsPlan, *, now_ms: WallClock, life: Life) -> None:

@@ -121,7 +121,7 @@ class Task:
         rules: What keeps that state right.
         sizes: How much it takes at a time.
         process: What it does with a record.
-        life: Is told each step.
+        life: Called at each step.
     """
 
     def __init__(

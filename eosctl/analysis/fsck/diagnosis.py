@@ -42,7 +42,7 @@ def diagnose_data_dirs(
     of a coordinator.
 
     Args:
-        findings: What was found.
+        findings: The findings.
         partitions: The names of the replicas' directories, once for each replica: `orders-0`.
         cluster_id: The id in `meta.properties`; empty if there is none.
         now_ms: The time of the check, ms since the epoch.

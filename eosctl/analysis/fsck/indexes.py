@@ -14,7 +14,7 @@ from eosctl.wire.records.header import BatchHeader
 
 
 class OffsetIndexCheck:
-    """Follows a segment's batches with its offset index in hand.
+    """Compares a segment's batches with its offset index.
 
     An entry is the last offset of a batch and the batch's position. Brokers before 4.0 make one entry for all batches
     of an append: then it is the last offset of a later one. What matters to a reader holds in both cases: an entry
@@ -22,7 +22,7 @@ class OffsetIndexCheck:
     """
 
     def __init__(self, notes: Notes, index: IndexFile, base_offset: int, log_bytes: int, file: str) -> None:
-        """Look at the entries alone; what is wrong already is not compared with the log."""
+        """Check the entries by themselves; entries found wrong are not compared with the log."""
         self._notes, self._file = notes, file
         self._open: list[tuple[int, OffsetEntry]] = []
         self._due: deque[tuple[int, OffsetEntry]] = deque()
@@ -80,7 +80,7 @@ class OffsetIndexCheck:
             self._tell(number, entry, f"no batch starts at position {entry.position}")
 
     def _settle(self) -> None:
-        """Give up on an entry whose offset no batch up to the next entry ends with."""
+        """Report an entry if no batch before the next entry ends with its offset."""
         for number, entry in self._open:
             self._tell(number, entry, "no batch behind that position ends with the offset")
         self._open.clear()
@@ -102,7 +102,7 @@ class TimeIndexCheck:
     """
 
     def __init__(self, notes: Notes, index: IndexFile, base_offset: int, file: str) -> None:
-        """Look at the entries alone; what is wrong already is not compared with the log."""
+        """Check the entries by themselves; entries found wrong are not compared with the log."""
         self._notes, self._file = notes, file
         self._due: deque[tuple[int, TimeEntry]] = deque()
         self._largest = -1

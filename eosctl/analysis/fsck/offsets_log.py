@@ -1,4 +1,4 @@
-"""What `__consumer_offsets` says of committed offsets, gathered while its partitions are read."""
+"""Committed offsets in `__consumer_offsets`, collected while its partitions are read."""
 
 from __future__ import annotations
 

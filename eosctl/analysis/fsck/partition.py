@@ -1,4 +1,4 @@
-"""One partition directory: its log read once from the first batch to the last, everything else held against it."""
+"""Check one partition directory: read its log once, and compare all other files with it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class PartitionReport(msgspec.Struct, frozen=True):
 
 
 class _Start(NamedTuple):
-    """Where a producer's open transaction began."""
+    """The first offset of a producer's open transaction."""
 
     file: str
     position: int
@@ -114,8 +114,8 @@ class PartitionCheck:
         Args:
             directory: The data directory.
             facts: The partition's small files.
-            cleaned_to: Where the cleaner's checkpoint says that it will go on; None when it does not name the log.
-            log_start_offset: Where the log starts by the checkpoint; None when there is no such checkpoint.
+            cleaned_to: The log's offset in the cleaner's checkpoint; None when it has none.
+            log_start_offset: The log start offset in the checkpoint; None when it has none.
             entries: Takes the records of a partition of a coordinator's topic.
         """
         self._facts, self._directory, self._entries = facts, directory, entries

@@ -49,7 +49,7 @@ class LogPrint:
             self._lengthen(self._shift + 1)
 
     def first_difference(self, other: LogPrint, start: int, end: int) -> tuple[int, int] | None:
-        """Return the first and last offset of the first stretch that is not the same, None when all are.
+        """Return the first and last offset of the first range that differs, None when none does.
 
         Args:
             other: Another replica.
@@ -126,7 +126,7 @@ def compare_replicas(partition: TopicPartition, replicas: Sequence[Replica]) -> 
 
 
 def truncation_offset(follower: Replica, leader: Replica) -> int:
-    """Return where a follower would cut its log to follow a leader (KIP-101, KIP-279).
+    """Return the offset to which a follower would truncate its log to follow a leader (KIP-101, KIP-279).
 
     It asks for the end of its last epoch; as long as the leader does not know that epoch, it goes on with the largest
     one that both may have.

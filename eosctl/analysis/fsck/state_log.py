@@ -1,4 +1,4 @@
-"""What the transaction state log says of each transactional id, gathered while its partitions are read."""
+"""The state of each transactional id in `__transaction_state`, collected while its partitions are read."""
 
 from __future__ import annotations
 

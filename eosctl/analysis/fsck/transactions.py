@@ -21,7 +21,7 @@ def judge_transactions(
     """Yield a finding for each open transaction, and for each id whose end was decided and not completed.
 
     Args:
-        open_txns: The transactions that are open in the partitions at hand.
+        open_txns: The transactions that are open in the partitions read.
         states: The transaction state log.
         end_offsets: The partitions that were read, to know which could hold a marker.
         readable: Those of them without damage.
@@ -129,7 +129,7 @@ def _not_completed(
     end_offsets: Mapping[TopicPartition, int],
     directory: str,
 ) -> FsckFinding:
-    """Tell of an id in Prepare*: harmless when every marker is written, for then only the last record is missing."""
+    """Return the finding of an id in Prepare*, harmless when all markers are written: only Complete* is missing."""
     waiting = sorted(
         partition
         for partition in state.partitions

@@ -1,4 +1,4 @@
-"""Confirm findings in the files of a running broker by a second reading.
+"""Confirm findings in the files of a running broker by reading them again.
 
 Files are read one after the other while the broker writes to them. A batch can be half appended, a transaction can
 begin after the coordinator's log was read, and a compacted segment can replace a segment. The second reading differs in

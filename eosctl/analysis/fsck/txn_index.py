@@ -30,7 +30,7 @@ class SeenAbort(NamedTuple):
 def check_txn_index(
     notes: Notes, data: bytes | None, aborts: list[SeenAbort], marker_offsets: set[int], file: str
 ) -> None:
-    """Compare a segment's transaction index with what its log says.
+    """Compare a segment's transaction index with its log.
 
     Args:
         notes: Takes the findings.

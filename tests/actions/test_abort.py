@@ -89,7 +89,7 @@ def test_what_is_not_there_is_not_called_solved(partition, what):
     assert "No transaction is open" not in str(error.value)
 
 
-def test_a_silent_leader_does_not_mean_that_nothing_is_open():
+def test_a_silent_leader_does_not_mean_no_transaction():
     gap = EvidenceGap(EvidenceKind.PRODUCERS, "broker 2", GapReason.TIMED_OUT, detail="b2 did not answer in time.")
     silent = replace(snapshot(), gaps=(gap,))
     with pytest.raises(EosctlError, match="is not known: its leader did not answer") as error:

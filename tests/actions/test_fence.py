@@ -28,7 +28,7 @@ def test_what_is_decided_is_not_touched(state):
         plan_fence(cluster(transaction(state)), "app")
 
 
-def test_an_id_that_nobody_knows_is_refused_and_a_silent_coordinator_is_named():
+def test_an_unknown_id_and_a_silent_coordinator_are_refused():
     with pytest.raises(UsageError, match="Unknown transactional id"):
         plan_fence(cluster(), "app")
     silent = cluster(gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 1", "COORDINATOR_LOAD_IN_PROGRESS"),))

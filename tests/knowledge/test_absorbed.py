@@ -74,7 +74,7 @@ def _range(text: str) -> VersionRange:
     return VersionRange(int(first), int(last or first))
 
 
-def test_a_setting_that_an_older_branch_got_later_is_absent_in_between() -> None:
+def test_a_setting_backported_later_is_absent_in_between() -> None:
     setting = load_tables()["topic"].parameters["max.decompressed.message.bytes"]
     assert setting.at((4, 1)) is None
     assert setting.at((4, 2)) is not None  # a patch of 4.2 brought it

@@ -30,7 +30,7 @@ def test_information_is_one_line_each_and_full_in_wide() -> None:
     assert len(re.findall(r"^\d\. INFO  ", shown("-o", "wide"), re.MULTILINE)) == len(section)
 
 
-def test_passed_checks_and_those_that_do_not_apply_are_one_line_each() -> None:
+def test_passed_and_inapplicable_checks_take_one_line_each() -> None:
     text = shown()
     assert len(re.findall(r"^PASSED  \d+ checks, listed by -o wide$", text, re.MULTILINE)) == 1
     (inapplicable,) = re.findall(r"^  (\d+) checks not applicable: (.*)$", text, re.MULTILINE)

@@ -117,7 +117,7 @@ def app(kafka: SandboxThread, *arguments: str) -> Done:
     return eosctl("verify", "app", "-b", kafka.bootstrap, "--read", "t-in", "--write", "t-out", *arguments)
 
 
-def test_without_consent_the_plan_is_shown_and_nothing_is_written(kafka: SandboxThread) -> None:
+def test_without_consent_only_the_plan_is_shown(kafka: SandboxThread) -> None:
     done = app(kafka, "--inputs", "77")
     assert (done.code, done.out) == (0, "")
     assert "plan: write 77 inputs to t-in" in done.err

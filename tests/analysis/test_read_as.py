@@ -55,7 +55,7 @@ def test_each_file_that_kafka_ships_is_named() -> None:
 @pytest.mark.parametrize("name", TAKEN_FOR)
 def test_what_kafka_ships_is_read_as_what_it_is(name: str) -> None:
     found = sentences(name, (SHIPPED / name).read_text("utf-8"))
-    assert found == [f"{taken}, Kafka 4.3 (assumed)" for taken in TAKEN_FOR[name]]
+    assert found == [f"{taken}, Kafka 4.4 (assumed)" for taken in TAKEN_FOR[name]]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_keys_that_one_component_alone_reads_decide(text: str, taken: list[str])
 @pytest.mark.parametrize("name", ["topic.properties", "producer.properties", "server.properties", "worker.properties"])
 def test_the_name_of_the_file_does_not_outweigh_such_a_key(name: str) -> None:
     found = sentences(name, "application.id=a\nacks=all\nnum.partitions=1\n")
-    assert found == ["Kafka Streams application (application.id), Kafka 4.3 (assumed)"]
+    assert found == ["Kafka Streams application (application.id), Kafka 4.4 (assumed)"]
 
 
 def test_a_release_is_assumed_only_if_nothing_names_it() -> None:
@@ -114,7 +114,7 @@ def test_equal_parts_of_one_file_are_counted() -> None:
     text = "topics:\n" + "".join(
         f"  t{number}: {{partitions: 1, replication: 3, config: {{retention.ms: 1}}}}\n" for number in range(3)
     )
-    assert sentences("topics.yaml", text) == ["topic (partitions), Kafka 4.3 (assumed), 3 times"]
+    assert sentences("topics.yaml", text) == ["topic (partitions), Kafka 4.4 (assumed), 3 times"]
 
 
 def test_a_role_that_the_user_gives_is_named_so() -> None:
@@ -122,7 +122,7 @@ def test_a_role_that_the_user_gives_is_named_so() -> None:
 
     parts = tuple(read_components("strange.conf", "acks=all\n", Role.PRODUCER))
     assert [sentence(one) for one in read_as(Deployment(parts, load_tables()))] == [
-        "producer (--role), Kafka 4.3 (assumed)"
+        "producer (--role), Kafka 4.4 (assumed)"
     ]
 
 

@@ -214,7 +214,7 @@ def test_a_known_bug_applies_to_brokers_that_start_later(tmp_path: Path, name: s
     def seen_of(scene: Scene, broker_id: int) -> tuple[object, ...]:
         broker = scene.simulation.core.broker(broker_id)
         return (
-            type(broker.groups.materialise).__name__,
+            type(broker.groups.materialize).__name__,
             broker.transactions.markers.skips_leaderless_partitions,
             broker.groups.offsets.refused_commit_drops_pending,
             broker.followers.trusts_high_watermark,

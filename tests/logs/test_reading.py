@@ -202,7 +202,7 @@ def test_every_category_explains_itself() -> None:
             ),
             "OFFSET_OUT_OF_RANGE",
         ),
-        ("Cannot allocate any more producer epochs for producerId 4001", "TXN_METADATA_ERROR"),
+        ("Cannot allocate any more producer epochs for producerId 4001", "PRODUCER_EPOCHS_EXHAUSTED"),
         (
             "Attempted to load transaction metadata from __transaction_state-3, but found no log",
             "TXN_METADATA_ERROR",

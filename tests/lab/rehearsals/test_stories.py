@@ -44,8 +44,8 @@ def test_what_is_no_rehearsal_is_refused_with_the_place(text: str, told: str) ->
 @pytest.mark.parametrize(
     ("step", "told"),
     [
-        ({"do": "fly"}, "There is no step 'fly'"),
-        ({}, "There is no step ''"),
+        ({"do": "fly"}, "Unknown step 'fly'"),
+        ({}, "Unknown step ''"),
         ({"do": "kill_broker"}, "broker"),
         ({"do": "kill_broker", "broker": "two"}, "int"),
         ({"do": "kill_broker", "broker": 1, "hard": True}, "hard"),

@@ -13,6 +13,8 @@ BROKER_MAX_TIMEOUT_MS: Final = 900_000
 SHARE_SETTINGS: Final = ("share.acknowledgement.mode", "share.acquire.mode")
 """What only share consumers have: a KafkaConsumer with one of them does not start (ConsumerConfig, 4.1 and later)."""
 SHARE_SETTINGS_SINCE: Final = (4, 1)
+_CHECKPOINT_INTERVAL: Final = "execution.checkpointing.interval"
+_CHECKPOINT_TIMEOUT: Final = "execution.checkpointing.timeout"
 
 
 def java_producers(deployment: Deployment) -> tuple[Component, ...]:
@@ -110,3 +112,35 @@ def minutes(milliseconds: int) -> str:
         if milliseconds >= size and milliseconds % size == 0:
             return f"{milliseconds:,} ms ({milliseconds // size} {unit})"
     return f"{milliseconds:,} ms"
+
+
+def checkpointing(deployment: Deployment, job: Component) -> tuple[Value, Value]:
+    """Return interval and timeout of a job's checkpoints: its own, else those of the cluster that is given with it."""
+    around = job if job.has(_CHECKPOINT_INTERVAL) else cluster_of(deployment, job)
+    own = job if around is None else around
+    return own.value(_CHECKPOINT_INTERVAL), job.value(_CHECKPOINT_TIMEOUT) if job.has(
+        _CHECKPOINT_TIMEOUT
+    ) else own.value(_CHECKPOINT_TIMEOUT)
+
+
+def cluster_of(deployment: Deployment, job: Component) -> Component | None:
+    """Return the configuration of the Flink cluster that a job runs in: the nearest by folder.
+
+    It names checkpoints, and neither sink nor source. None is returned where none is given.
+    """
+    clusters = [one for one in deployment.of(Role.FLINK) if one.has(_CHECKPOINT_INTERVAL) and not _is_table(one)]
+    return max(clusters, key=lambda one: _shared(one.place.file, job.place.file), default=None)
+
+
+def _is_table(flink: Component) -> bool:
+    return any(name.startswith(("sink.", "scan.", "properties.")) or name == "connector" for name in flink.given)
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many folders two paths have in common."""
+    count = 0
+    for left, right in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -108,7 +108,7 @@ def test_an_unknown_api_versions_version_is_answered_in_v0(harness: Harness) -> 
     pending = client.send_as(ApiKey.API_VERSIONS, 0, 99, b"\0", body)
     harness.advance(1)
     assert pending.response.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert [(api.api_key, api.max_version) for api in pending.response.api_keys] == [(ApiKey.API_VERSIONS, 4)]
+    assert [(api.api_key, api.max_version) for api in pending.response.api_keys] == [(ApiKey.API_VERSIONS, 5)]
     assert client.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()).error_code == 0
 
 

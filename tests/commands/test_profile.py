@@ -76,8 +76,8 @@ def test_json_follows_its_schema() -> None:
         (("add", "p"), "bootstrap.servers"),
         (("add", "a b", "-b", "h:1"), "no name"),
         (("add", "p", "-b", "h:1", "-X", "x"), "KEY=VALUE"),
-        (("show", "p"), "no profile"),
-        (("remove", "p"), "no profile"),
+        (("show", "p"), "Unknown profile"),
+        (("remove", "p"), "Unknown profile"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], told: str, own_home: Path) -> None:

@@ -88,7 +88,7 @@ KAFKA_17507 = Switched(
     "kafka-17507",
     TrialPlan((), "3.9", bugs=(("kafka-17507", True), ("zombie-txn-offset-commit", False))),
     frozenset({"lost-offset", "aborted-offset", "unstable-offset"}),
-    18,
+    41,
 )
 SWITCHED = [
     KAFKA_17507,

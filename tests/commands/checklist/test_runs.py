@@ -185,7 +185,7 @@ def test_json_follows_its_schemas(own: Path, healthy: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("nothing",), "no checklist"),
+        (("nothing",), "Unknown checklist"),
         (("eos-go-live", "--answer", "kill-test=maybe: x"), "no answer"),
         (("eos-go-live", "--answer", "kill-test=yes"), "no answer"),
         (("eos-go-live", "--answer", "brokers=yes: x"), "names no manual item"),

@@ -67,7 +67,7 @@ KNOWN = [
         small(Workload.CHAIN, duration_ms=10_000, rate=100, hops=1, partition_count=4),
         ("late-offset-commit",),
         frozenset({"lost-offset", "duplicate", "offset-regression"}),
-        2,
+        1,
     ),
 ]
 

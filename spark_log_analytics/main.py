@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from eosctl.logs.files.urls import local_path
 from eosctl.logs.pattern_string import layout_of_pattern
 from eosctl.logs.scan import SPLIT_BYTES
 from eosctl.logs.topics.address import TopicError
@@ -66,10 +66,15 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("There is nothing to read.\n")
         return 2
     try:
-        # An old verdict beside new events, or beside none, would be half a result.
-        (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
+        # An old verdict with new events, or without any, would be half a result. In another file system, the verdict
+        # is the table alone.
+        folder = local_path(options.out)
+        if folder is not None:
+            options.out = str(folder)
+            (folder / INCIDENTS).unlink(missing_ok=True)
         done = _scan_and_save(reading, period, options)
-        write_json(Path(options.out) / INCIDENTS, [_plain(one) for one in done.incidents])
+        if folder is not None:
+            write_json(folder / INCIDENTS, [_plain(one) for one in done.incidents])
     except SinkError as error:
         sys.stderr.write(f"The job failed, and its result is not complete: {error}\n")
         return 1

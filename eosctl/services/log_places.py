@@ -34,10 +34,30 @@ def existing(paths: Sequence[Path]) -> Sequence[Path]:
             "This command reads files.",
             "Topics are read by logs scan, report, watch and submit.",
         )
-    missing = [path for path in paths if not path.exists() and str(path) != "-"]
+    found = [path if path.exists() or str(path) == "-" else on_this_machine(path) for path in paths]
+    missing = [path for path in found if not path.exists() and str(path) != "-"]
     if missing:
         raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
-    return paths
+    return found
+
+
+def on_this_machine(address: str | Path) -> Path:
+    """Return the path of logs that were named as a path or as a `file:` URL.
+
+    Raises:
+        UsageError: They are in another file system.
+    """
+    from eosctl.logs.files.urls import local_path, scheme_of
+
+    path = local_path(address)
+    if path is None:
+        scheme = scheme_of(address)
+        raise UsageError(
+            f"Logs of {scheme}: cannot be read.",
+            "eosctl and the tasks of its Spark jobs open files by their path.",
+            "Mount the storage, or copy the logs to a directory that every executor has.",
+        )
+    return path
 
 
 def connection_of(
@@ -131,7 +151,7 @@ def handed_over(
             "Name a file of librdkafka's settings that is there: kafka://HOST:PORT/TOPIC?config=FILE.",
         )
     with tempfile.TemporaryDirectory(prefix="eosctl-topics-") as folder:
-        told = list(paths)
+        told = [path if is_topic_url(path) else str(on_this_machine(path)) for path in paths]
         for place, path in enumerate(paths):
             if is_far or not is_topic_url(path):
                 continue

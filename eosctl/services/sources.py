@@ -77,7 +77,7 @@ def read_sources(snapshot: ClusterSnapshot, sources: Sources, callbacks: Callbac
         from eosctl.collect.logged_incidents import with_logs
         from eosctl.services.log_findings import collect_log_findings
 
-        findings = collect_log_findings(sources.logs, find_zone(sources.zone), progress=callbacks.progress)
+        findings = collect_log_findings(existing(sources.logs), find_zone(sources.zone), progress=callbacks.progress)
         log_reading = catalogued_text(findings)
         snapshot = with_logs(snapshot, findings)
     if sources.metrics:

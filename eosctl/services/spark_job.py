@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eosctl.errors import EosctlError, UsageError
+from eosctl.logs.files.urls import local_path
 from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
@@ -151,7 +152,8 @@ def _spark_submit() -> Path:
 
 
 def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> tuple[int, Path | None]:
-    result = Path(job.submission.out) / job.result
+    folder = local_path(job.submission.out)
+    result = None if folder is None else folder / job.result
     before = _written_ns(result)
     if not job.submission.packages:
         status = subprocess.run(command, env=environment, check=False).returncode
@@ -236,7 +238,9 @@ def _with_environment(submission: Submission, folder: Path) -> Submission:
     return submission._replace(archives=[f"{build_environment(folder / ENVIRONMENT_FILE)}#{NAME}"])
 
 
-def _written_ns(file: Path) -> int:
+def _written_ns(file: Path | None) -> int:
+    if file is None:
+        return 0
     try:
         return file.stat().st_mtime_ns
     except OSError:

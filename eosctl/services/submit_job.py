@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, UsageError
+from eosctl.logs.files.urls import local_path, scheme_of
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.log_format import find_zone, layouts_of
-from eosctl.services.log_places import handed_over
+from eosctl.services.log_places import handed_over, on_this_machine
 from eosctl.services.mine_data import check_business_key
 from eosctl.services.spark_job import (
     DEFAULT_MASTER,
@@ -142,11 +143,19 @@ def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobRe
 
 def submit_data(request: DataJobRequest, callbacks: Callbacks = SILENT) -> JobResult:
     """Run the reading of Kafka's files as a job on a Spark cluster; raises as `submit_scan`."""
+    out = local_path(request.out)
+    if out is None:
+        raise UsageError(
+            f"The result cannot be written to {scheme_of(request.out)}:",
+            "The driver writes its summary as a file.",
+            "Name a directory: --out DIR.",
+        )
+    paths = [str(on_this_machine(path)) for path in request.paths]
     settings = settings_of(request.master, request.deploy_mode, list(request.settings))
     check_business_key(request.business_key)
     options = [part for name in request.topics for part in ("--topic", name)]
     options += [] if request.business_key is None else ["--business-key", request.business_key]
-    job = data_job(request.paths, request.out, request.master, request.deploy_mode, settings, options)
+    job = data_job(paths, str(out), request.master, request.deploy_mode, settings, options)
     return _run(job, callbacks, dry_run=request.dry_run)
 
 

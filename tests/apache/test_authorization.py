@@ -105,7 +105,7 @@ NOT_COMPARED = (
 
 
 def test_the_smallest_requests_are_answered_alike(guarded: Guarded) -> None:
-    with SandboxThread(fast=False, config={**SETTINGS, "super.users": "User:ANONYMOUS"}) as sandbox:
+    with SandboxThread(fast=False, emulate="4.3", config={**SETTINGS, "super.users": "User:ANONYMOUS"}) as sandbox:
         answers = [_minimal_answers(bootstrap) for bootstrap in (guarded.open_to_all, sandbox.bootstrap)]
     real, ours = answers
     assert ours == real

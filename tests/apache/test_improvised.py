@@ -15,10 +15,12 @@ from scripts.transcript_runner.scenario import TARGETS, Target
 
 #: ``make prove conversations`` holds many more.
 COUNT = int(os.environ.get("EOSCTL_CONVERSATIONS", "12"))
+#: 4.4 is not among them: it counts the epochs of consumer groups differently, and the sandbox does not model that.
 RELEASES = {"3.9": "3.9.2", "4.3": "4.3.1"}
+COMPARED = [target for target in TARGETS if target.release in RELEASES]
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=[target.name for target in TARGETS])
+@pytest.mark.parametrize("target", COMPARED, ids=[target.name for target in COMPARED])
 def test_a_real_broker_answers_as_the_sandbox(
     target: Target, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
 ) -> None:

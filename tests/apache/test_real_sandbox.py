@@ -44,7 +44,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 def sandbox(run: Run) -> dict[str, Any]:
     started = run("sandbox", "up", "--engine", "apache", "--brokers", "1", *NAME, "--ephemeral", "-o", "json")
     (item,) = json.loads(started.stdout)["items"]
-    assert item["kafka"] == "4.3.1"
+    assert item["kafka"] == "4.4.0"
     return dict(item)
 
 
@@ -81,7 +81,7 @@ def test_what_a_killed_process_leaves_behind_is_ended(run: Run, sandbox: dict[st
     run("sandbox", "up", "--engine", "apache", *options)
     items = json.loads(run("sandbox", "status", "-o", "json").stdout)["items"]
     left = next(item for item in items if item["name"] == "left")
-    assert {item["kafka"] for item in items} == {"3.9.2", "4.3.1"}, "releases run side by side"
+    assert {item["kafka"] for item in items} == {"3.9.2", "4.4.0"}, "releases run side by side"
     (record,) = Path(left["data_dir"]).glob("node-*/node.pid")
     broker = ProcessIdentity(*map(int, record.read_text().split()))
     os.kill(left["pid"], signal.SIGKILL)

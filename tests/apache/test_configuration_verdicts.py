@@ -12,7 +12,7 @@ import yaml
 
 from eosctl.checks.judge import judge
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
-from eosctl.model.deployment import Deployment, Role
+from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.sources import Releases
@@ -103,7 +103,9 @@ def start_of(name: str, case: dict[str, Any], release: tuple[int, int]) -> Start
     settings = {
         key: leaf.text or "" for key, leaf in flatten(parse_documents(file, text)[0]) if "serializer" not in key
     }
-    if part is None or not part.given.keys() & settings.keys():  # a framework's names, which no client knows
+    if part is None or part.client is not Client.JAVA:
+        return None
+    if not part.given.keys() & settings.keys():  # a framework's names, which no client knows
         return None
     found = [finding for result in judge(Deployment(tuple(parts), load_tables())) for finding in result.findings]
     return Start(name, part.role, settings, any("does not start" in finding.impact for finding in found))

@@ -2,11 +2,10 @@
 
     python -m benchmarks.failover [--engine sandbox] [--engine fast] [--engine apache] [--rounds 5]
 
-Three brokers, three replicas, default timings (`fast`: a sandbox with `--fast`). A producer commits transactions of one
-record, one after the other, and its coordinator's broker is killed, or told to shut down; what counts is the longest
-time between two commits, as its application sees it. All nodes are up and in sync again before the next round. Two
-producers: confluent-kafka's, which asks for a coordinator again when its own timers say so, and one that is made anew
-at once whatever goes wrong: it waits for the cluster alone.
+Each cluster has three brokers, three replicas, and default timings (`fast`: a sandbox with `--fast`). A producer commits
+transactions of one record. Its coordinator's broker is killed or shut down, and the longest time between two commits is
+measured. All nodes are up and in sync before the next round. Two producers are measured: confluent-kafka's, which looks
+for a coordinator by its own timers, and one that is recreated after every error and so waits only for the cluster.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     python -m benchmarks.vetted_profiles
     python -m benchmarks.vetted_profiles streams-eos-v2-low-latency
 
-Real Kafka 4.3.1, three brokers with the settings of `broker-eos-production`, topics of one partition. Each client runs
-with its profile, the reader with `consumer-read-committed`: for ten seconds 50 records of 25 bytes a second, whose
-delays are told (the first second left out), then ten seconds of as many records as go. Producers commit after ten
-records. Spring and Flink run in processes of their own, and are given 50,000 records at most; Flink, which commits once
-a minute, has a minute of each.
+Real Kafka 4.3.1 runs three brokers with the settings of `broker-eos-production` and topics of one partition. Each client
+runs with its profile, the reader with `consumer-read-committed`. For ten seconds, 50 records of 25 bytes a second are
+sent and their delays measured, without the first second. For another ten seconds, the client sends as fast as it can.
+Producers commit after ten records. Spring and Flink run in their own processes with at most 50,000 records; Flink commits
+once a minute, so each of its phases takes a minute.
 """
 
 from __future__ import annotations

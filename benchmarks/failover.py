@@ -2,10 +2,11 @@
 
     python -m benchmarks.failover [--engine sandbox] [--engine fast] [--engine apache] [--rounds 5]
 
-Each cluster has three brokers, three replicas, and default timings (`fast`: a sandbox with `--fast`). A producer commits
-transactions of one record. Its coordinator's broker is killed or shut down, and the longest time between two commits is
-measured. All nodes are up and in sync before the next round. Two producers are measured: confluent-kafka's, which looks
-for a coordinator by its own timers, and one that is recreated after every error and so waits only for the cluster.
+Each cluster has three brokers, three replicas, and default timings (`fast`: a sandbox with `--fast`). A producer
+commits transactions of one record. Its coordinator's broker is killed or shut down, and the longest time between
+two commits is measured. All nodes are up and in sync before the next round. Two producers are measured:
+confluent-kafka's, which looks for a coordinator by its own timers, and one that is recreated after every error and
+so waits only for the cluster.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python -m benchmarks.log_engines [MEGABYTES]
 
-The scan of the whole catalogue decides for every line whether it starts a record, and whether its record may match a
-category. `eosctl` decides once for each kind of line (`eosctl.logs.records.kinds`). The other engines apply the same
-expressions to every line, or to lines that differ in more than digits. polars is not part of eosctl; its rows show
-whether it would pay (`pip install polars`). Each engine uses one thread. Figures are GB per second of processor time, the
-best of three rounds after a warm-up. All results are compared.
+The scan of the whole catalogue decides for every line whether it starts a record, and whether its record may match
+a category. `eosctl` decides once for each kind of line (`eosctl.logs.records.kinds`). The other engines apply the
+same expressions to every line, or to lines that differ in more than digits. polars is not part of eosctl; its rows
+show whether it would pay (`pip install polars`). Each engine uses one thread. Figures are GB per second of
+processor time, the best of three rounds after a warm-up. All results are compared.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
     python -m benchmarks.log_scan [MEGABYTES [spark]]
 
-The file is an application's log in logback's layout; every 400th record carries a stack trace. All rows count exceptions
-by minute, class, and root class, except `wc` and `grep`, which are the floor, and `whole catalogue`, which does more.
-`spark` adds the same scan on two local cores, with a pipeline of Spark's own functions for comparison. Figures are MB/s
-by wall time and by processor time, the best of three rounds. Results that should agree are compared.
+The file is an application's log in logback's layout; every 400th record carries a stack trace. All rows count
+exceptions by minute, class, and root class, except `wc` and `grep`, which are the floor, and `whole catalogue`,
+which does more. `spark` adds the same scan on two local cores, with a pipeline of Spark's own functions for
+comparison. Figures are MB/s by wall time and by processor time, the best of three rounds. Results that should agree
+are compared.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
     python -m benchmarks.log_spark delay
     python -m benchmarks.log_spark size 0.25 1 4
 
-`pairs` joins 1,000,000 initializations of transactional ids with 200,000 refusals, spread over an hour and 2,000 ids, on
-two local cores. `delay` appends a record to a log that is read as a stream and measures the time until its row arrives;
-`watch` does the same with `eosctl logs watch`. `size` reads files of that many GB, made of repeated 250 MB. Processor
-time is the sum of Spark's JVM and its Python workers.
+`pairs` joins 1,000,000 initializations of transactional ids with 200,000 refusals, spread over an hour and 2,000
+ids, on two local cores. `delay` appends a record to a log that is read as a stream and measures the time until its
+row arrives; `watch` does the same with `eosctl logs watch`. `size` reads files of that many GB, made of repeated
+250 MB. Processor time is the sum of Spark's JVM and its Python workers.
 """
 
 from __future__ import annotations

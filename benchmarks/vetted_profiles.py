@@ -3,11 +3,11 @@
     python -m benchmarks.vetted_profiles
     python -m benchmarks.vetted_profiles streams-eos-v2-low-latency
 
-Real Kafka 4.3.1 runs three brokers with the settings of `broker-eos-production` and topics of one partition. Each client
-runs with its profile, the reader with `consumer-read-committed`. For ten seconds, 50 records of 25 bytes a second are
-sent and their delays measured, without the first second. For another ten seconds, the client sends as fast as it can.
-Producers commit after ten records. Spring and Flink run in their own processes with at most 50,000 records; Flink commits
-once a minute, so each of its phases takes a minute.
+Real Kafka 4.3.1 runs three brokers with the settings of `broker-eos-production` and topics of one partition. Each
+client runs with its profile, the reader with `consumer-read-committed`. For ten seconds, 50 records of 25 bytes a
+second are sent and their delays measured, without the first second. For another ten seconds, the client sends as
+fast as it can. Producers commit after ten records. Spring and Flink run in their own processes with at most 50,000
+records; Flink commits once a minute, so each of its phases takes a minute.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str], listing: str) -> Us
     if len(names) <= _NAMES_SHOWN:
         why = f"Known: {', '.join(names)}." if names else "None exists."
     else:
-        why = f"{len(names)} names are known."
+        why = f"{len(names)} are available."
     meant = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
     return UsageError(f"Unknown {kind} {name!r}.", why, f"{meant}{listing}.")
 

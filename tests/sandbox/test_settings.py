@@ -94,7 +94,7 @@ def test_internal_topics_fit_the_cluster(brokers: int, replication: str, min_isr
         ("listener.name.internal.sasl.enabled.mechanisms", "--sasl"),
         ("node.id", "numbers its nodes"),
         ("transaction.max.timout.ms", "'transaction.max.timeout.ms'"),
-        ("inter.broker.protocol.version", "names are known"),
+        ("inter.broker.protocol.version", "are available"),
     ],
 )
 def test_a_setting_that_would_have_no_effect_is_refused(name: str, words: str) -> None:

@@ -76,7 +76,7 @@ def _written(
 
 
 def _is_own(value: Value, name: str) -> bool:
-    """Tell whether a setting was written for this component, and did not merely reach it."""
+    """Return whether a setting was written for this component, and did not merely reach it."""
     return value.key == name or value.key.endswith(f".{name}") or "." not in value.key
 
 

@@ -100,7 +100,7 @@ def _plain(value: Any, kind: Any, info: Any) -> Any:
 
 
 def _is_plain_path(text: str, info: Any) -> bool:
-    """Tell whether a path passes what its parameter asks of it."""
+    """Return whether a path passes what its parameter asks of it."""
     if info.path_type is not None or info.resolve_path or info.allow_dash:
         return False
     try:

@@ -70,7 +70,7 @@ def client_of(names: Mapping[str, str], hints: Iterable[str]) -> Client:
 
 
 def _are_keywords(names: Mapping[str, str]) -> bool:
-    """Tell whether names of more than one word are written as Python writes keyword arguments."""
+    """Return whether names of more than one word are written as Python writes keyword arguments."""
     keys = [key.rpartition(".")[2] for name, key in names.items() if "." in name or "_" in name]
     return bool(keys) and all("_" in key and key == key.lower() for key in keys)
 

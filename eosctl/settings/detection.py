@@ -57,7 +57,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
 
 
 def _is_of_one_cluster(document: Node, file: str) -> bool:
-    """Tell whether brokers in a file stand for clusters as a whole: a provider's resources, and values of charts.
+    """Return whether brokers in a file stand for clusters as a whole: a provider's resources, and values of charts.
 
     Services of Compose and containers of Kubernetes are brokers one by one.
     """

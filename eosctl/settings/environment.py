@@ -206,7 +206,7 @@ def _is_application(names: Iterable[str]) -> bool:
 
 
 def _is_brokers(names: Iterable[str], image: str) -> bool:
-    """Tell whether brokers alone have some of the settings, or the image is that of a broker."""
+    """Return whether brokers alone have some of the settings, or the image is that of a broker."""
     tables = load_tables()
     clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}
     return (
@@ -216,7 +216,7 @@ def _is_brokers(names: Iterable[str], image: str) -> bool:
 
 
 def _is_worker(names: Iterable[str]) -> bool:
-    """Tell whether a worker of Connect has one of the settings, for itself or for its clients."""
+    """Return whether a worker of Connect has one of the settings, for itself or for its clients."""
     tables = load_tables()
     clients = {name for role in (Role.PRODUCER, Role.CONSUMER) for name in tables[role.value].parameters}
     worker = tables[Role.CONNECT_WORKER.value].parameters
@@ -224,7 +224,7 @@ def _is_worker(names: Iterable[str]) -> bool:
 
 
 def _is_clients(names: Iterable[str]) -> bool:
-    """Tell whether ``KAFKA_`` variables are those of an application: clients know some of them, brokers none alone."""
+    """Return whether ``KAFKA_`` variables are those of an application: clients know some of them, brokers none alone."""
     tables = load_tables()
     brokers = tables["broker"].parameters.keys()
     clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}

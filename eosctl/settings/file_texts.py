@@ -70,7 +70,7 @@ def read_text(path: Path) -> str:
 
 
 def holds_kafka(path: Path) -> bool:
-    """Tell whether a file that is no text, or cannot be read, may be about Kafka."""
+    """Return whether a file that is no text, or cannot be read, may be about Kafka."""
     try:
         return b"kafka" in path.read_bytes().replace(b"\0", b"").lower()
     except OSError:
@@ -78,12 +78,12 @@ def holds_kafka(path: Path) -> bool:
 
 
 def is_template(text: str) -> bool:
-    """Tell whether a file is one that Helm or Jinja make a configuration of first."""
+    """Return whether a file is one that Helm or Jinja make a configuration of first."""
     return "{{" in text or "{%" in text
 
 
 def mentions_kafka(name: str, text: str) -> bool:
-    """Tell whether a file is about Kafka, comments aside.
+    """Return whether a file is about Kafka, comments aside.
 
     >>> mentions_kafka("a.yaml", "# kafka\\nx: 1"), mentions_kafka("a.yaml", "brokers: kafka:9092")
     (False, True)

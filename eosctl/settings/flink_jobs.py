@@ -79,7 +79,7 @@ def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
 
 
 def _speaks_of_kafka(node: Branch, path: tuple[str, ...]) -> bool:
-    """Tell whether a mapping is about Kafka: other systems have delivery guarantees, too."""
+    """Return whether a mapping is about Kafka: other systems have delivery guarantees, too."""
     words = " ".join((*path, *(f"{key} {leaf.text}" for key, leaf in flatten(node)))).lower()
     return "kafka" in words or bool(_settings(node))
 

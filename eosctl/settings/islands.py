@@ -146,7 +146,7 @@ def _as_a_whole(
 
 
 def _speaks_of_kafka(file: str, hints: tuple[str, ...], leaves: list[tuple[str, Leaf]]) -> bool:
-    """Tell whether the words around a mapping, or its other keys, are about Kafka; properties are Kafka's own."""
+    """Return whether the words around a mapping, or its other keys, are about Kafka; properties are Kafka's own."""
     if file.lower().endswith((".properties", ".sql")):
         return True
     words = " ".join((file, *hints, *(name for name, _ in leaves))).lower()

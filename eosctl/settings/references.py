@@ -20,7 +20,7 @@ _REFERENCE: Final = re.compile(r"\$\{(?:(?P<provider>[A-Za-z_][\w-]*):)?(?P<rest
 
 
 def has_reference(text: str) -> bool:
-    """Tell whether a value refers to something outside of it."""
+    """Return whether a value refers to something outside of it."""
     return _REFERENCE.search(text) is not None
 
 

@@ -41,7 +41,7 @@ def known_names() -> frozenset[str]:
 
 
 def is_setting(key: str) -> bool:
-    """Tell whether a key is a setting of Kafka, with or without the prefix of a library."""
+    """Return whether a key is a setting of Kafka, with or without the prefix of a library."""
     if key in known_names() or FLINK.match(key) or "->" in key or key.startswith("properties."):
         return True
     match = NAMED.match(key) or PREFIXED.match(key) or CHANNEL.match(key)

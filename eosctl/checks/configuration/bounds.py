@@ -102,7 +102,7 @@ def _not_chosen(word: str, bounds: str, is_list: bool) -> str:
 
 
 def _is_version_of(word: str, choices: list[str]) -> bool:
-    """Tell whether a version is one of those listed, with or without its last step, or a patch release of it.
+    """Return whether a version is one of those listed, with or without its last step, or a patch release of it.
 
     As ``MetadataVersion.fromVersionString`` does: parts behind the minor number do not count, but for ``-IV``.
     """

@@ -24,20 +24,20 @@ def folder_of(component: Component) -> str:
 
 
 def is_only_broker(deployment: Deployment, broker: Component) -> bool:
-    """Tell whether the platform starts this broker alone; False where nothing shows how many there are."""
+    """Return whether the platform starts this broker alone; False where nothing shows how many there are."""
     own = [other for other in deployment.of(Role.BROKER) if is_broker(other) and _are_together(other, broker)]
     counts = [other.instances.number if other.instances is not None else None for other in own]
     return counts == [1] and own[0] is broker and _is_complete(broker)
 
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
-    """Tell whether every broker in the folder of a worker's file is a cluster of its own."""
+    """Return whether every broker in the folder of a worker's file is a cluster of its own."""
     near = [one for one in deployment.of(Role.BROKER) if is_broker(one) and _scope_of(one) == _scope_of(client)]
     return bool(near) and all(is_only_broker(deployment, broker) for broker in near)
 
 
 def _are_together(one: Component, other: Component) -> bool:
-    """Tell whether two brokers join one cluster; each folder may have a cluster of the same addresses."""
+    """Return whether two brokers join one cluster; each folder may have a cluster of the same addresses."""
     return cluster_of(one) == cluster_of(other) and folder_of(one) == folder_of(other)
 
 
@@ -46,13 +46,13 @@ def _scope_of(component: Component) -> str:
 
 
 def is_broker(server: Component) -> bool:
-    """Tell whether a server holds topics; a controller alone does not."""
+    """Return whether a server holds topics; a controller alone does not."""
     roles = server.word("process.roles") if server.has("process.roles") else None
     return roles is None or "broker" in {role.strip() for role in roles.split(",")}
 
 
 def _is_complete(broker: Component) -> bool:
-    """Tell whether a broker's settings show the whole cluster: it is its only controller, or an operator's resource."""
+    """Return whether a broker's settings show the whole cluster: it is its only controller, or an operator's resource."""
     if broker.cluster or broker.has("zookeeper.connect"):
         return True
     roles = broker.word("process.roles") if broker.has("process.roles") else None

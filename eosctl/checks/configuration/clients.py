@@ -29,7 +29,7 @@ def librdkafka_producers(deployment: Deployment) -> tuple[Component, ...]:
 
 
 def is_transactional(producer: Component) -> bool:
-    """Tell whether a producer has a transactional id, its own or one that its framework makes up."""
+    """Return whether a producer has a transactional id, its own or one that its framework makes up."""
     return bool(producer.value("transactional.id").text)
 
 
@@ -39,7 +39,7 @@ def transactional_producers(deployment: Deployment) -> tuple[Component, ...]:
 
 
 def has_transactions(deployment: Deployment) -> bool:
-    """Tell whether any application of the deployment writes in transactions."""
+    """Return whether any application of the deployment writes in transactions."""
     return any(is_transactional(producer) for producer in deployment.of(Role.PRODUCER))
 
 
@@ -75,13 +75,13 @@ def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator
 
 
 def demands_idempotence(producer: Component) -> bool:
-    """Tell whether idempotence is asked for: by itself, or by a transactional id, which does not go without it."""
+    """Return whether idempotence is asked for: by itself, or by a transactional id, which does not go without it."""
     asked = producer.value("enable.idempotence")
     return (asked.source is not ValueSource.DEFAULT and asked.flag is True) or is_transactional(producer)
 
 
 def is_idempotent_by_default(producer: Component) -> bool:
-    """Tell whether only the release's default makes a producer idempotent (3.0 and later)."""
+    """Return whether only the release's default makes a producer idempotent (3.0 and later)."""
     asked = producer.value("enable.idempotence")
     silent = producer.client in TABULATED and asked.source is ValueSource.DEFAULT
     return silent and asked.flag is True and not is_transactional(producer)
@@ -93,7 +93,7 @@ def exactly_once_streams(deployment: Deployment) -> tuple[Component, ...]:
 
 
 def never_asks_for_two_phase_commit(producer: Component) -> bool:
-    """Tell whether a producer accepts transaction.two.phase.commit.enable and never sends it.
+    """Return whether a producer accepts transaction.two.phase.commit.enable and never sends it.
 
     The Java clients 4.1 to 4.4 do: no class of theirs calls ``InitProducerIdRequestData.setEnable2Pc``.
     """

@@ -10,7 +10,7 @@ ONE_PER_NODE: Final = "one per node"
 
 
 def runs_many(component: Component) -> bool:
-    """Tell whether two processes or more run with a configuration."""
+    """Return whether two processes or more run with a configuration."""
     count = component.instances
     return count is not None and (count.text == ONE_PER_NODE or (count.number or 0) > 1)
 

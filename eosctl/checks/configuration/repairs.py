@@ -63,7 +63,7 @@ def plan_repairs(findings: Iterable[Finding]) -> tuple[Repair, ...]:
 
 
 def _is_chosen(finding: Finding) -> bool:
-    """Tell whether a finding is about a choice of at-least-once that somebody made where nothing asks for more."""
+    """Return whether a finding is about a choice of at-least-once that somebody made where nothing asks for more."""
     return finding.check_id in _CHOICES and finding.severity is Severity.INFO
 
 
@@ -93,7 +93,7 @@ def _repair(finding: Finding) -> Repair | None:
 
 
 def _is_long_enough(finding: Finding) -> bool:
-    """Tell whether the timeout, with its prefix, would be one that the commit interval fits into."""
+    """Return whether the timeout, with its prefix, would be one that the commit interval fits into."""
     timeout, interval = (evidence.value for evidence in finding.evidence[:2])
     return int(timeout) >= int(interval)
 

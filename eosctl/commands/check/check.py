@@ -78,5 +78,5 @@ def run_checks(
 
 
 def _is_path(text: str) -> bool:
-    """Tell whether an argument is a file or a folder; names of checks have neither a dot nor a slash."""
+    """Return whether an argument is a file or a folder; names of checks have neither a dot nor a slash."""
     return any(mark in text for mark in "./\\") and Path(text).exists()

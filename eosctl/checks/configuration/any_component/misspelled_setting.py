@@ -65,7 +65,7 @@ RELEVANT: Final = (
 
 
 def _ends_known(name: str, known: frozenset[str]) -> bool:
-    """Tell whether a name is known, or is behind any prefix."""
+    """Return whether a name is known, or is behind any prefix."""
     parts = name.split(".")
     return any(".".join(parts[start:]) in known for start in range(len(parts)))
 

@@ -66,5 +66,5 @@ def removed_setting(case: Case) -> Iterator[Problem]:
 
 
 def is_own(value: Value, name: str) -> bool:
-    """Tell whether it was written for this component, and did not merely reach it."""
+    """Return whether it was written for this component, and did not merely reach it."""
     return value.key == name or value.key.endswith(f".{name}") or "." not in value.key

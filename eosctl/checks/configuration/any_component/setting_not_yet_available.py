@@ -69,7 +69,7 @@ def setting_not_yet_available(case: Case) -> Iterator[Problem]:
 
 
 def _is_known_nearby(deployment: Deployment, component: Component, name: str) -> bool:
-    """Tell whether another part of the application takes the setting in its release."""
+    """Return whether another part of the application takes the setting in its release."""
     return any(
         other.application == component.application
         and name in other.given

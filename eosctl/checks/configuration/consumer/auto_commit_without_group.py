@@ -56,5 +56,5 @@ def auto_commit_without_group(case: Case) -> Iterator[Problem]:
 
 
 def _is_whole(consumer: Component) -> bool:
-    """Tell whether the file holds all that a consumer needs, and not a part that others complete."""
+    """Return whether the file holds all that a consumer needs, and not a part that others complete."""
     return consumer.has("bootstrap.servers") and consumer.has("key.deserializer")

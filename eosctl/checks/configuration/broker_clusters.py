@@ -52,7 +52,7 @@ def is_broker(server: Component) -> bool:
 
 
 def _is_complete(broker: Component) -> bool:
-    """Return whether a broker's settings show the whole cluster: it is its only controller, or an operator's resource."""
+    """Return whether a broker's settings show the whole cluster: the only controller, or an operator's resource."""
     if broker.cluster or broker.has("zookeeper.connect"):
         return True
     roles = broker.word("process.roles") if broker.has("process.roles") else None

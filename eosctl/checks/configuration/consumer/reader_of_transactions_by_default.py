@@ -93,7 +93,7 @@ def topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
 
 
 def are_related(deployment: Deployment, writer: Component, reader: Component) -> bool:
-    """Return whether a reader may read what a writer writes: by a topic in common, else by the folder of their files."""
+    """Return whether a reader may read from a writer: by a common topic, or else by the folder of their files."""
     written, read = topics_of(deployment, writer), topics_of(deployment, reader)
     if written and read:
         return bool(written & read)

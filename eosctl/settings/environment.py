@@ -224,7 +224,7 @@ def _is_worker(names: Iterable[str]) -> bool:
 
 
 def _is_clients(names: Iterable[str]) -> bool:
-    """Return whether `KAFKA_` variables belong to an application: clients know some, and only brokers know none."""
+    """Return whether `KAFKA_` variables belong to an application: some are for clients only, none for brokers."""
     tables = load_tables()
     brokers = tables["broker"].parameters.keys()
     clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}

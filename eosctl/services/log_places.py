@@ -53,7 +53,7 @@ def on_this_machine(address: str | Path) -> Path:
     if path is None:
         scheme = scheme_of(address)
         raise UsageError(
-            f"Logs of {scheme}: cannot be read.",
+            f"Logs at a URL of {scheme} cannot be read.",
             "eosctl and the tasks of its Spark jobs open files by their path.",
             "Mount the storage, or copy the logs to a directory that every executor has.",
         )

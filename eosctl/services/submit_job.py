@@ -146,7 +146,7 @@ def submit_data(request: DataJobRequest, callbacks: Callbacks = SILENT) -> JobRe
     out = local_path(request.out)
     if out is None:
         raise UsageError(
-            f"The result cannot be written to {scheme_of(request.out)}:",
+            f"The result cannot be written to a URL of {scheme_of(request.out)}.",
             "The driver writes its summary as a file.",
             "Name a directory: --out DIR.",
         )

@@ -57,4 +57,4 @@ def test_urls_of_other_file_systems_are_refused_by_name(words: tuple[str, ...]) 
 def test_a_summary_is_not_written_to_another_file_system(tmp_path: Path) -> None:
     done = eosctl("logs", "submit-data", tmp_path, "--out", "s3a://bucket/out", "--dry-run")
     assert done.code == 2
-    assert "cannot be written to s3a:" in done.err
+    assert "cannot be written to a URL of s3a" in done.err

@@ -39,7 +39,7 @@ def test_a_file_without_a_log_record_has_no_grade(
     done = eosctl("doctor", "--logs", path, "-o", output)
     assert done.code == 2
     assert wanted in done.out.replace("\\", "")
-    assert not re.search(r"\b100\b(?!Z)", done.out.replace(str(path), ""))  # milliseconds of a time end with Z
+    assert not re.search(r"\b100\b", done.out.replace(str(path), ""))
     assert eosctl("doctor", "--logs", path, "--require-complete").code == 4
     assert eosctl("doctor", "--logs", path, "--min-score", 1).code == 3
     report = eosctl("logs", "report", path)

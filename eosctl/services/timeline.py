@@ -71,7 +71,8 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     """Return what happened, by actor.
 
     Raises:
-        UsageError: The times or the sources exclude each other, or a path or partition does not exist.
+        UsageError: The times or the sources exclude each other, a path or partition does not exist, or no source names
+            the id or the group.
         EosctlError: The evidence cannot be read.
     """
     focus = Focus(request.transactional_id, request.partition, request.group_id, request.from_ms, request.until_ms)
@@ -103,7 +104,24 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     gaps = found.snapshot.gaps
     notes += [f"{gap.kind.value} of {gap.subject}: {gap.detail or gap.error or gap.reason.value}" for gap in gaps]
     merged = build_timeline(focus, found._replace(verdicts=verdicts), list(dict.fromkeys(notes)))
+    # Within a time range, no event is an answer. Group commits are read from a cluster only.
+    is_whole = focus.from_ms is None and focus.until_ms is None and not gaps
+    reads_groups = not request.data_dirs and request.snapshot_file is None
+    if is_whole and not merged.lanes and (focus.transactional_id or (focus.group_id and reads_groups)):
+        raise _unknown(focus)
     return TimelineFound(merged, bool(gaps))
+
+
+def _unknown(focus: Focus) -> UsageError:
+    if focus.transactional_id:
+        name, listing = f"transactional id {focus.transactional_id!r}", "eosctl txn list"
+    else:
+        name, listing = f"group {focus.group_id!r}", "eosctl group lag"
+    return UsageError(
+        f"Unknown {name}.",
+        "Nothing that was read names it: it never existed, it expired, or this principal may not describe it.",
+        f"List all: {listing}",
+    )
 
 
 def _from_cluster(focus: Focus, connection: Connection, callbacks: Callbacks) -> Sources:

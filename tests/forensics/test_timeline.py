@@ -131,5 +131,15 @@ def test_what_makes_no_sense(cluster: Any) -> None:
         ["--topic-partition", "no-9"],
     ):
         assert eosctl("timeline", *more, "-b", bootstrap).code == 2, more
-    nothing = eosctl("timeline", "--transactional-id", "nobody", "-b", bootstrap)
-    assert (nothing.code, "Nothing is known" in nothing.out) == (0, True)
+    for option, kind in (("--transactional-id", "transactional id"), ("--group", "group")):
+        unknown = eosctl("timeline", option, "nope", "-b", bootstrap)
+        assert (unknown.code, f"Unknown {kind} 'nope'." in unknown.err) == (2, True)
+    within = eosctl("timeline", "--transactional-id", "nope", "--from=-1h", "-b", bootstrap)
+    assert (within.code, "Nothing is known" in within.out) == (0, True)
+
+
+def test_a_group_is_not_unknown_to_a_snapshot_without_group_commits(tmp_path: Path) -> None:
+    file = tmp_path / "snapshot"
+    save_snapshot(ClusterSnapshot(1_000, "cluster"), file)
+    assert eosctl("timeline", "--group", "nope", "--snapshot", file).code == 0
+    assert eosctl("timeline", "--transactional-id", "nope", "--snapshot", file).code == 2

@@ -153,7 +153,7 @@ LAYOUTS: Final = (
 )
 """Most telling first: where two explain a line, the earlier one does."""
 
-_GUESTS: Final = ("rdkafka", "jvm-uncaught")
+_EMBEDDED: Final = ("rdkafka", "jvm-uncaught")
 """Layouts that may join any file at any time: a library's and the JVM's own words on standard error."""
 
 GENERAL: Final = ("dated", "levelled", "undated")
@@ -176,7 +176,7 @@ class Verdict(NamedTuple):
     """What detection found.
 
     Attributes:
-        layouts: The layouts, those of ``_GUESTS`` always among them.
+        layouts: The layouts, those of ``_EMBEDDED`` always among them.
         line_count: Lines of the sample that should be headers.
         unmatched_count: Those among them that no chosen layout explains.
     """
@@ -188,13 +188,13 @@ class Verdict(NamedTuple):
     @property
     def name(self) -> str:
         """The names of the layouts that the sample shows."""
-        shown = [layout.name for layout in self.layouts if layout.name not in _GUESTS]
+        shown = [layout.name for layout in self.layouts if layout.name not in _EMBEDDED]
         return "+".join(shown) or "none"
 
     @property
     def has_headers(self) -> bool:
-        """Whether any layout but the guests' was found; without one every line is a record."""
-        return any(layout.name not in _GUESTS for layout in self.layouts)
+        """Whether any layout was found that is not embedded; without one, every line is a record."""
+        return any(layout.name not in _EMBEDDED for layout in self.layouts)
 
     def header(self) -> re.Pattern[bytes]:
         """Compile the pattern of a header line: one alternative a layout, its groups numbered by the layout."""
@@ -212,8 +212,8 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
     explained = {
         layout: [bool(line_pattern.match(line)) for line in lines] for layout, line_pattern in _compiled(choices)
     }
-    guests = tuple(layout for layout in choices if layout.name in _GUESTS)
-    remaining = [not any(explained[guest][number] for guest in guests) for number in range(len(lines))]
+    embedded = tuple(layout for layout in choices if layout.name in _EMBEDDED)
+    remaining = [not any(explained[layout][number] for layout in embedded) for number in range(len(lines))]
     chosen: list[Layout] = []
     for tier in (_specific(choices), _general(choices)):
         while any(remaining):
@@ -224,7 +224,7 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
             chosen.append(best)
             remaining = [is_open and not hit for is_open, hit in zip(remaining, explained[best], strict=True)]
     chosen.sort(key=choices.index)
-    ordered = tuple(guest for guest in guests if guest not in chosen) + tuple(chosen)
+    ordered = tuple(layout for layout in embedded if layout not in chosen) + tuple(chosen)
     return Verdict(ordered, len(lines), sum(remaining))
 
 
@@ -277,7 +277,7 @@ def _compiled(layouts: Sequence[Layout]) -> Iterator[tuple[Layout, re.Pattern[by
 
 
 def _specific(layouts: Sequence[Layout]) -> tuple[Layout, ...]:
-    return tuple(layout for layout in layouts if layout.name not in (*_GUESTS, *GENERAL))
+    return tuple(layout for layout in layouts if layout.name not in (*_EMBEDDED, *GENERAL))
 
 
 def _general(layouts: Sequence[Layout]) -> tuple[Layout, ...]:

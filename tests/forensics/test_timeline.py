@@ -138,7 +138,7 @@ def test_what_makes_no_sense(cluster: Any) -> None:
     assert (within.code, "Nothing is known" in within.out) == (0, True)
 
 
-def test_a_group_is_not_unknown_to_a_snapshot_without_group_commits(tmp_path: Path) -> None:
+def test_a_snapshot_without_group_commits_refuses_no_group(tmp_path: Path) -> None:
     file = tmp_path / "snapshot"
     save_snapshot(ClusterSnapshot(1_000, "cluster"), file)
     assert eosctl("timeline", "--group", "nope", "--snapshot", file).code == 0

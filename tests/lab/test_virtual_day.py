@@ -96,6 +96,7 @@ def test_a_long_running_cluster_does_not_grow(tmp_path: Path) -> None:
     first = Held(*map(max, zip(*looks[:2], strict=True)))
     last = Held(*map(max, zip(*looks[-2:], strict=True)))
     assert last.blocks - first.blocks < BLOCKS_OF_WAVES + BLOCKS_AN_HOUR * (HOURS - WARM_UP_HOURS), looks
-    assert last.descriptors <= first.descriptors, looks
+    # A leak of one descriptor for each topic that comes and goes would be 13 in the half hour between the two.
+    assert last.descriptors <= first.descriptors + 5, looks
     assert last.files <= first.files + 10, looks
     assert last.disk <= first.disk * 1.2 + 100_000, looks

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
 from eosctl.logs.incidents.clocks import on_one_clock
-from eosctl.logs.incidents.guests import part_guests, part_servers
 from eosctl.logs.incidents.index import EventIndex, Writer, within
 from eosctl.logs.incidents.inits import Inits, InitsOfLogs
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.names import complete_names
-from eosctl.logs.incidents.voices import Voices
+from eosctl.logs.incidents.shared_logs import separate_clients, separate_servers
+from eosctl.logs.incidents.writers import Writers
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
@@ -44,7 +44,7 @@ class LogStory:
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
         named = tuple(complete_names(tuple(_timed(events, sources))))
-        known = tuple(part_guests(tuple(part_servers(named, sources))))
+        known = tuple(separate_clients(tuple(separate_servers(named, sources))))
         self._logs = ProgramLogs(known, sources)
         known, self.sources = on_one_clock(known, sources, self._logs)
         self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_order))
@@ -59,7 +59,7 @@ class LogStory:
             for log, mentions in self._mentions.items()
             if len({one.fields["transactional_id"] for one in mentions}) > 1
         }
-        self._voices = Voices(self.log_of, self.log_with)
+        self._writers = Writers(self.log_of, self.log_with)
         self._of_categories: dict[tuple[str, tuple[str, ...]], list[LogEvent]] = {}
         self._starts: dict[str, int] = {}
         self._first_named: dict[str, dict[str, int]] = {}
@@ -195,7 +195,7 @@ class LogStory:
         last = mentions[max(before - 1, 0)]
         if before and last.category == event.category and time_of(event) - time_of(last) <= SAME_MOMENT_MS:
             return last.fields["transactional_id"]
-        if only := self._voices.only(event, "transactional_id"):
+        if only := self._writers.only(event, "transactional_id"):
             return only
         # A program may have producers without an id, too: one that is named later need not be theirs.
         return "" if not before and self._inits.has_plain_before(event) else last.fields["transactional_id"]
@@ -225,7 +225,7 @@ class LogStory:
         A coordinator makes the ids of dynamic members from their client ids.
         """
         if self._holds_several(event):
-            return self._voices.only(event, "group")
+            return self._writers.only(event, "group")
         log = self.log_of(event)
         if log not in self._groups:
             self._groups[log] = self._find_group(event)
@@ -254,7 +254,7 @@ class LogStory:
     def value_in_log(self, event: LogEvent, name: str) -> str:
         """Return the value of a field when all events of an event's log, or of its client or thread, agree on it."""
         values = self.values_in_log(event, name)
-        return next(iter(values)) if len(values) == 1 else self._voices.only(event, name)
+        return next(iter(values)) if len(values) == 1 else self._writers.only(event, name)
 
     def values_in_log(self, event: LogEvent, name: str) -> frozenset[str]:
         """Return the values of a field in the events of an event's log."""

@@ -1,4 +1,4 @@
-"""Who speaks in a log that several programs write without a label: clients, threads and loggers tell them apart."""
+"""Find the writers of a log that several programs share without a label: clients, threads, and loggers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from eosctl.model.log_event import LogEvent
 _CLIENTS: Final = ("client_id", "rdkafka_client", "stream_client", "stream_thread")
 
 
-class Voices:
-    """What each client, thread and logger of a log names; gathered when it is first asked for."""
+class Writers:
+    """The values that each client, thread, and logger of a log names; collected at the first query."""
 
     def __init__(self, log_of: Callable[[LogEvent], str], log_with: Callable[[LogEvent], Iterable[LogEvent]]) -> None:
         self._log_of = log_of
@@ -26,17 +26,17 @@ class Voices:
             named = self._named[key] = defaultdict(set)
             for one in self._log_with(event):
                 if value := one.fields.get(name):
-                    for voice in _voices(one):
-                        named[voice].add(value)
-        for voice in _voices(event):
-            values = self._named[key].get(voice, ())
+                    for writer in _writers_of(one):
+                        named[writer].add(value)
+        for writer in _writers_of(event):
+            values = self._named[key].get(writer, ())
             if len(values) == 1:
                 return next(iter(values))
         return ""
 
 
-def _voices(event: LogEvent) -> Iterator[tuple[str, str]]:
-    """Yield who speaks, the surest first."""
+def _writers_of(event: LogEvent) -> Iterator[tuple[str, str]]:
+    """Yield the writers that an event names, the most certain first."""
     for name in _CLIENTS:
         if client := event.fields.get(name):
             yield "client", client

@@ -1,4 +1,4 @@
-"""Servers that share a name, and applications that write into a broker's log: embedded brokers, joined files."""
+"""Separate the programs of logs that share a name or a file: several servers, or a broker with its clients."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ _OF_STREAMS: Final = frozenset(
         *("TASK_MIGRATED", "TASK_CORRUPTED", "STATE_DIR_ERROR", "STATE_STORE_CORRUPT"),
     }
 )
-"""Categories of records that Streams alone prints, whatever the layout makes of its loggers."""
+"""Categories of records that only Streams prints, with any layout."""
 
 
-def part_guests(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
-    """Yield events with the clients in servers' logs under a name of their own.
+def separate_clients(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
+    """Yield events with the clients of a server's log under a name of their own.
 
-    Where a transactional client or Streams writes into such a log, whatever loggers are not Kafka's are its
-    application's.
+    If a transactional client or Streams writes to such a log, loggers other than Kafka's belong to its application.
     """
     servers = {event.application for event in events if is_of_server(event)}
     mixed = {event.application for event in events if event.application in servers and _is_of_client(event)}
     for event in events:
-        is_guest = event.application in mixed and (_is_of_client(event) or _is_of_application(event))
-        yield event._replace(application=f"{event.application} (clients)") if is_guest else event
+        is_clients = event.application in mixed and (_is_of_client(event) or _is_of_application(event))
+        yield event._replace(application=f"{event.application} (clients)") if is_clients else event
 
 
-def part_servers(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events whose servers are told apart: nodes that share a service's name have those of their machines.
+def separate_servers(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events with a name for each server: nodes that share a service's name get those of their machines.
 
-    Where no machines are named, they have the names of their files.
+    Without names of machines, they get those of their files.
     """
     known = list(events)
     owners = {source.file: source.application for source in sources}

@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
         FAILED: An operation failed, such as a request that no broker answered.
         BAD_INPUT: The command line or an input file is wrong.
         FINDINGS: A finding is at or above ``--fail-on``.
-        INCOMPLETE: Evidence is missing, and ``--require-complete`` was given.
+        INCOMPLETE: Evidence is missing, and ``--require-complete`` was given, or too much of it for a grade.
         INTERRUPTED: The user ended the command (Ctrl-C).
     """
 

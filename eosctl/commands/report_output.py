@@ -48,7 +48,7 @@ def write_diagnosis(
     note_suppressed(report.diagnosis, output)
     if not report.diagnosis.grade.is_given:
         read = f" Logs: {report.log_reading}." if report.log_reading else ""
-        note_missing(output, [f"no check could be evaluated, so there is no grade.{read}"])
+        note_missing(output, [f"{report.diagnosis.grade.cap}, so there is no grade.{read}"])
     if output in (*WITHOUT_ROOM, FindingFormat.JUNIT):
         note_read_as(report.read_as)
     if options.report is not None:

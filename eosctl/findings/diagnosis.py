@@ -65,7 +65,7 @@ class Grade(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         if not self.is_given:
-            return "No grade"
+            return f"No grade ({self.scope} evaluated)" if self.scope else "No grade"
         return f"Grade {self.letter} ({f'{self.scope} evaluated' if self.scope else f'{self.score}/100'})"
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eosctl.errors import ExitCode
-from eosctl.findings.diagnosis import Diagnosis
+from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.model.evidence import GapReason
 from eosctl.model.severity import Severity
 
@@ -27,7 +27,10 @@ class Gate(NamedTuple):
 
 
 def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
-    """Return the exit code of a run whose suppressed findings are already removed."""
+    """Return the exit code of a run whose suppressed findings are already removed.
+
+    A run without a grade, as its checks were skipped, is incomplete whatever the gate demands: it is no all-clear.
+    """
     if gate.exit_zero:
         return ExitCode.DONE
     is_bad = gate.fail_on is not None and any(one.severity.at_least(gate.fail_on) for one in diagnosis.findings)
@@ -35,8 +38,12 @@ def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
         return ExitCode.FINDINGS
     if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
         return ExitCode.INCOMPLETE
-    unread = not diagnosis.grade.is_given and any(gap.reason is GapReason.NOT_RECOGNIZED for gap in diagnosis.gaps)
-    return ExitCode.BAD_INPUT if unread else ExitCode.DONE
+    if diagnosis.grade.is_given:
+        return ExitCode.DONE
+    if any(gap.reason is GapReason.NOT_RECOGNIZED for gap in diagnosis.gaps):
+        return ExitCode.BAD_INPUT
+    skipped = any(result.status is CheckStatus.SKIPPED for result in diagnosis.results)
+    return ExitCode.INCOMPLETE if skipped else ExitCode.DONE
 
 
 def falls_short(diagnosis: Diagnosis, gate: Gate) -> bool:

@@ -22,11 +22,13 @@ def at_most(letter: str) -> tuple[str, str]:
 
 
 def grade(results: Iterable[CheckResult]) -> Grade:
-    """Grade a run; where most checks were skipped, the grade names the number of those evaluated (`Grade.scope`).
+    """Grade a run.
 
     A check counts once however many resources it found, so that a large cluster is not worse than a small one with
-    the same fault. A critical finding allows no better than D, incomplete evidence no better than B, and without a
-    single evaluated check there is no letter and no score. A finding may limit the letter itself (`at_most`).
+    the same fault. A critical finding allows no better than D. A finding may limit the letter itself (`at_most`).
+
+    Skipped checks limit the grade: one allows no better than B, a quarter of all no better than C. Where most were
+    skipped, a good letter would claim too much: there is none, and the grade names the number of evaluated checks.
     """
     results = tuple(results)
     return replace(_graded(results), scope=_scope(results))
@@ -55,14 +57,26 @@ def _graded(results: Sequence[CheckResult]) -> Grade:
     limit, title = max(_limits(results), default=("A", ""))
     if letter < limit:
         return Grade(limit, score, deductions, f"{title[:1].lower()}{title[1:]}: no better than {limit}")
+    evaluated, skipped = _counts(results)
+    if skipped > evaluated and letter < "C":
+        return Grade(NO_LETTER, score, deductions, f"{evaluated} of {evaluated + skipped} checks could be evaluated")
+    if skipped * 4 >= evaluated + skipped and letter < "C":
+        return Grade(
+            "C", score, deductions, f"{skipped} of {evaluated + skipped} checks were skipped: no better than C"
+        )
     if letter == "A" and any(result.incomplete or result.status is CheckStatus.SKIPPED for result in results):
         return Grade("B", score, deductions, "incomplete evidence allows no better than B")
     return Grade(letter, score, deductions)
 
 
-def _scope(results: Sequence[CheckResult]) -> str:
+def _counts(results: Sequence[CheckResult]) -> tuple[int, int]:
+    """Return the number of evaluated checks, and of skipped ones."""
     evaluated = sum(result.status in (CheckStatus.PASSED, CheckStatus.FAILED) for result in results)
-    skipped = sum(result.status is CheckStatus.SKIPPED for result in results)
+    return evaluated, sum(result.status is CheckStatus.SKIPPED for result in results)
+
+
+def _scope(results: Sequence[CheckResult]) -> str:
+    evaluated, skipped = _counts(results)
     return f"{evaluated} of {evaluated + skipped} checks" if skipped > evaluated else ""
 
 

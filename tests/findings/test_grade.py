@@ -9,8 +9,10 @@ from eosctl.checks.declaration import Case
 from eosctl.checks.manual import ManualError, parse_manual
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
-from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.errors import ExitCode
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
+from eosctl.findings.gate import Gate, judge_gate
 from eosctl.findings.grade import POINTS, at_most, grade
 from eosctl.findings.summary import summarise
 from eosctl.model.severity import Severity
@@ -56,15 +58,35 @@ def test_a_critical_finding_allows_no_better_than_d() -> None:
 
 
 def test_incomplete_evidence_allows_no_better_than_b() -> None:
-    result = grade([PASSED, SKIPPED])
+    result = grade([PASSED, PASSED, PASSED, PASSED, SKIPPED])
     assert (result.letter, result.score, "incomplete" in result.cap) == ("B", 100, True)
 
 
-def test_the_grade_of_a_mostly_skipped_run_names_the_number() -> None:
+def test_a_quarter_of_skipped_checks_allows_no_better_than_c() -> None:
+    result = grade([PASSED, PASSED, PASSED, SKIPPED])
+    assert (str(result), result.cap) == ("Grade C (100/100)", "1 of 4 checks were skipped: no better than C")
+
+
+def test_a_mostly_skipped_run_without_findings_has_no_grade() -> None:
     few = grade([PASSED, SKIPPED, SKIPPED])
-    assert str(few) == "Grade B (1 of 3 checks evaluated)"
-    assert str(grade([PASSED, SKIPPED])) == "Grade B (100/100)"
-    assert str(grade([SKIPPED])) == "No grade"
+    assert (str(few), few.cap) == ("No grade (1 of 3 checks evaluated)", "1 of 3 checks could be evaluated")
+    assert str(grade([SKIPPED])) == "No grade (0 of 1 checks evaluated)"
+    assert str(grade([failed(Severity.CRITICAL), SKIPPED, SKIPPED])) == "Grade D (1 of 3 checks evaluated)"
+
+
+@pytest.mark.parametrize(
+    ("results", "code"),
+    [
+        ((PASSED,), ExitCode.DONE),
+        ((PASSED, SKIPPED), ExitCode.DONE),
+        ((PASSED, SKIPPED, SKIPPED), ExitCode.INCOMPLETE),
+        ((failed(Severity.CRITICAL), SKIPPED, SKIPPED), ExitCode.FINDINGS),
+    ],
+)
+def test_a_run_without_a_grade_is_incomplete(results: tuple[CheckResult, ...], code: ExitCode) -> None:
+    diagnosis = Diagnosis("cluster", 0, results, grade(results))
+    assert judge_gate(diagnosis, Gate()) is code
+    assert judge_gate(diagnosis, Gate(exit_zero=True)) is ExitCode.DONE
 
 
 def test_a_finding_may_limit_the_letter_and_costs_nothing() -> None:

@@ -68,7 +68,7 @@ def doctor(
 
     Exit codes: 0 no finding at or above --fail-on, 1 the cluster could not be read, 2 bad input or no check was
     evaluated, 3 findings at or above --fail-on or a score below --min-score, 4 incomplete evidence with
-    --require-complete.
+    --require-complete, or too little evidence for a grade.
 
     Examples:
         eosctl doctor -b kafka-1:9092 --command-config client.properties

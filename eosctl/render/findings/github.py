@@ -49,7 +49,7 @@ def _result(report: FindingReport) -> str:
     title, score = f"eosctl {report.command}", ""
     if report.is_graded:
         title = f"eosctl grade {grade.letter}" if grade.is_given else "eosctl: no grade"
-        score = f"{grade.scope or f'{grade.score} of 100'}. " if grade.is_given else ""
+        score = f"{grade.scope or f'{grade.score} of 100'}. " if grade.is_given else f"{grade.cap}. "
     text = f"{score}{report.diagnosis.summary[0]} {unseen} could not be evaluated."
     return f"::notice title={annotation_property(title)}::{annotation_text(text)}"
 

@@ -20,7 +20,7 @@ _ANY_TIMED: Final = frozenset({"json", "dated"})
 def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent]) -> tuple[FileCoverage, ...]:
     """Return how much of each file was recognized.
 
-    Less than half of the lines is little. A line without a known layout counts when the catalogue knows its words.
+    Less than half of the lines is little. A line without a known layout counts when the catalog knows its words.
 
     Args:
         sources: The summaries of the files.

@@ -18,7 +18,7 @@ from eosctl.services.log_places import files_and_topics, reading_topics
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 
 if TYPE_CHECKING:
-    from eosctl.logs.classifier.catalogue import Weight
+    from eosctl.logs.classifier.catalog import Weight
 
 
 class FollowRequest(msgspec.Struct, frozen=True):
@@ -68,12 +68,12 @@ def follow_logs(
         UsageError: A file, the zone, or a category does not exist.
         EosctlError: Topics cannot be read.
     """
-    from eosctl.logs.classifier.catalogue import Weight, load_catalogue
+    from eosctl.logs.classifier.catalog import Weight, load_catalog
     from eosctl.logs.classifier.classify import Classifier
     from eosctl.logs.tail import Position, TailLossError, find_ends, plan_tail, read_tail
     from eosctl.logs.topics.follow import following
 
-    weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
+    weights = {one.id: one.weight for one in load_catalog().categories} | {UNCLASSIFIED: Weight.ACT}
     wanted = check_categories(request.categories)
     if any(str(path) == "-" for path in request.paths):
         raise UsageError(

@@ -10,8 +10,8 @@ from eosctl.model.log_event import UNCLASSIFIED
 
 
 def log_categories() -> tuple[LogCategory, ...]:
-    """Return all categories of the catalogue."""
-    from eosctl.logs.classifier.catalogue import load_catalogue
+    """Return all categories of the catalog."""
+    from eosctl.logs.classifier.catalog import load_catalog
 
     return tuple(
         LogCategory(
@@ -24,7 +24,7 @@ def log_categories() -> tuple[LogCategory, ...]:
             loggers_not=one.loggers_not,
             unless=one.unless,
         )
-        for one in load_catalogue().categories
+        for one in load_catalog().categories
     )
 
 

@@ -61,12 +61,12 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
 
 
 def _advice() -> dict[str, Advice]:
-    """Return the categories that call for action, as the catalogue describes them."""
-    from eosctl.logs.classifier.catalogue import Weight, load_catalogue
+    """Return the categories that call for action, as the catalog describes them."""
+    from eosctl.logs.classifier.catalog import Weight, load_catalog
 
     severities = {Weight.CRITICAL: Severity.CRITICAL, Weight.ACT: Severity.WARNING}
     return {
         one.id: Advice(severities[one.weight], one.meaning, one.next_step)
-        for one in load_catalogue().categories
+        for one in load_catalog().categories
         if one.weight in severities
     }

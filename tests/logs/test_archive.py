@@ -36,7 +36,7 @@ def test_the_archive_reads_records_and_names_a_damaged_field(tmp_path: Path) -> 
 
 def test_the_scan_ships_its_imports_and_data_and_nothing_else() -> None:
     names = set(shipped_files(SHIPPED))
-    assert "eosctl/logs/classifier/catalogue.toml" in names
+    assert "eosctl/logs/classifier/catalog.toml" in names
     assert "eosctl/logs/topics/consumer.py" in names, "imports in functions count"
     assert "eosctl/logs/__init__.py" in names
     assert not [name for name in names if name.startswith(("eosctl/findings", "eosctl/storage", "eosctl/commands"))]

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.classifier.classify import own_classifier
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.records.record import Record
@@ -26,8 +26,8 @@ def category(message: str, level: str = "ERROR") -> str | None:
     return None if found is None else found.category
 
 
-def test_every_listed_error_has_a_category_of_the_catalogue() -> None:
-    known = {one.id for one in load_catalogue().categories}
+def test_every_listed_error_has_a_category_of_the_catalog() -> None:
+    known = {one.id for one in load_catalog().categories}
     assert MEANINGS.keys() <= known
     assert {name for name in LISTED if not name.startswith("_")} <= set(KAFKA.values())
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.cli import main
-from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.digest.bursts import find_bursts
 from eosctl.logs.digest.clocks import compare_clocks
 from eosctl.logs.digest.pauses import weigh_pauses
@@ -34,8 +34,8 @@ def event(
     )
 
 
-def test_every_category_that_is_named_is_in_the_catalogue() -> None:
-    assert {category.id for category in load_catalogue().categories} >= CAUSES | FAILURES
+def test_every_category_that_is_named_is_in_the_catalog() -> None:
+    assert {category.id for category in load_catalog().categories} >= CAUSES | FAILURES
 
 
 def test_messages_that_differ_in_values_are_one_template() -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.records.literals import required_literal
 
 PATTERNS = sorted(
-    {pattern for category in load_catalogue().categories for pattern in (*category.patterns, *category.fields)}
-    | set(load_catalogue().common_fields)
+    {pattern for category in load_catalog().categories for pattern in (*category.patterns, *category.fields)}
+    | set(load_catalog().common_fields)
 )
 
 
@@ -37,7 +37,7 @@ def test_the_longest_text_that_must_be_there(pattern: str, literal: str) -> None
 
 @settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(st.data())
-def test_every_match_of_the_catalogue_holds_it(data: st.DataObject) -> None:
+def test_every_match_of_the_catalog_holds_it(data: st.DataObject) -> None:
     pattern = data.draw(st.sampled_from(PATTERNS))
     text = data.draw(st.from_regex(re.compile(pattern, re.ASCII | re.MULTILINE)))
     assert required_literal(pattern) in text

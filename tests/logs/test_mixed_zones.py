@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.logs.incidents.story import LogStory
+from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.scan import scan_paths
 
 STARTED = "{} INFO [MainThread] pump: starting, transactional.id=pay-1\n"
@@ -26,19 +26,19 @@ def local(at: datetime, hours: float) -> str:
 def test_one_neighbour_to_the_second_tells_the_zone(hours: float, tmp_path: Path) -> None:
     (tmp_path / "pump.log").write_text(FAILED + STOPPED.format(local(AT + timedelta(milliseconds=40), hours)))
     scan = scan_paths([tmp_path])
-    assert [event.time_ms for event in LogStory(scan.events, scan.sources).events] == [AT_MS, AT_MS + 40]
+    assert [event.time_ms for event in LogTimeline(scan.events, scan.sources).events] == [AT_MS, AT_MS + 40]
 
 
 @pytest.mark.parametrize("hours", [1, 2, 5.5])
 def test_time_that_goes_backwards_tells_the_zone(hours: float, tmp_path: Path) -> None:
     (tmp_path / "pump.log").write_text(STARTED.format(local(AT - timedelta(seconds=20), hours)) + FAILED)
     scan = scan_paths([tmp_path])
-    story = LogStory(scan.events, scan.sources)
-    assert [event.time_ms for event in story.events] == [AT_MS - 20_000, AT_MS]
-    assert [(source.first_ms, source.last_ms) for source in story.sources] == [(AT_MS - 20_000, AT_MS)]
+    timeline = LogTimeline(scan.events, scan.sources)
+    assert [event.time_ms for event in timeline.events] == [AT_MS - 20_000, AT_MS]
+    assert [(source.first_ms, source.last_ms) for source in timeline.sources] == [(AT_MS - 20_000, AT_MS)]
 
 
 def test_a_quarter_of_an_hour_may_be_a_time_out(tmp_path: Path) -> None:
     (tmp_path / "pump.log").write_text(FAILED + STOPPED.format(local(AT, 0.25)))
     scan = scan_paths([tmp_path])
-    assert LogStory(scan.events, scan.sources).events[-1].time_ms == AT_MS + 900_000
+    assert LogTimeline(scan.events, scan.sources).events[-1].time_ms == AT_MS + 900_000

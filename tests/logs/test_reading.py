@@ -1,4 +1,4 @@
-"""Times, throwables, and the catalogue."""
+"""Times, throwables, and the catalog."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.classifier.throwable import parse_throwable
 from eosctl.logs.layouts import detect_layouts
@@ -111,8 +111,8 @@ def test_a_python_traceback_has_a_class() -> None:
 
 def test_no_field_is_looked_for_without_a_limit() -> None:
     """A line of 256 KB that begins a name a thousand times would otherwise take minutes."""
-    catalogue = load_catalogue()
-    fields = [field for category in catalogue.categories for field in category.fields] + [*catalogue.common_fields]
+    catalog = load_catalog()
+    fields = [field for category in catalog.categories for field in category.fields] + [*catalog.common_fields]
     endless = re.compile(r"(?P<what>(?<!\\)\.|\[\^(?:\\.|[^\]\\])*\])[+*]\??(?P<behind>.*)")
     for field in fields:
         for found in endless.finditer(field):
@@ -121,12 +121,12 @@ def test_no_field_is_looked_for_without_a_limit() -> None:
 
 def test_patterns_treat_all_digits_alike() -> None:
     # The classifier remembers verdicts by texts whose digits are blurred.
-    for category in load_catalogue().categories:
+    for category in load_catalog().categories:
         for pattern in category.patterns:
             bare = re.sub(r"\{[\d,]+\}", "", pattern)
             assert not re.search(r"(?<!\\)\d", bare.replace(r"\d", "")) or "Log4j" in bare or "log4j" in bare, pattern
         assert all(map(is_blind, (*category.fields, *category.unless))), category.id
-    assert all(map(is_blind, load_catalogue().common_fields))
+    assert all(map(is_blind, load_catalog().common_fields))
 
 
 def test_a_secret_does_not_depend_on_its_digits() -> None:
@@ -156,7 +156,7 @@ def test_a_cached_template_applies_to_texts_with_other_digits(folder: str) -> No
 
 
 def test_every_category_explains_itself() -> None:
-    for category in load_catalogue().categories:
+    for category in load_catalog().categories:
         assert category.meaning.endswith("."), category.id
         assert category.patterns, category.id
 
@@ -280,7 +280,7 @@ def test_every_category_explains_itself() -> None:
         ),
     ],
 )
-def test_lines_of_the_catalogue(message: str, category: str) -> None:
+def test_lines_of_the_catalog(message: str, category: str) -> None:
     found = Classifier().classify(Record(0, 0, "", "INFO", "", "a.B", "", message, ""))
     assert found is not None
     assert found.category == category

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.layouts import LAYOUTS, Verdict, compile_header, detect_layouts, header_expressions
 from eosctl.logs.records import kinds, sieve
@@ -137,4 +137,4 @@ def test_what_a_category_needs_passes_also_when_json_escapes_it() -> None:
 
 
 def test_every_category_has_an_anchor() -> None:
-    assert len(meaning_anchors()) > len(load_catalogue().categories)
+    assert len(meaning_anchors()) > len(load_catalog().categories)

@@ -64,7 +64,7 @@ def test_a_table_of_messages_is_read(tmp_path: Path) -> None:
     assert "disk gone" in records.records[0].text
 
 
-def test_records_that_the_catalogue_knows_count_alone_in_data(tmp_path: Path) -> None:
+def test_records_that_the_catalog_knows_count_alone_in_data(tmp_path: Path) -> None:
     failed = (
         '{"timestamp":1763632800100,"name":"producer_send_error","exception":"class '
         'org.apache.kafka.common.errors.ProducerFencedException","message":"There is a newer producer"}\n'

@@ -7,7 +7,7 @@ from string import Formatter
 
 import pytest
 
-from eosctl.logs.classifier.catalogue import Weight, acting_categories, load_catalogue, load_incidents
+from eosctl.logs.classifier.catalog import Weight, acting_categories, load_catalog, load_incidents
 from eosctl.logs.incidents.unexplained import ECHOES
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import UnexplainedRecords
@@ -120,13 +120,13 @@ def test_a_line_without_a_time_is_of_the_time_of_its_file(line: str, kind: str, 
 
 
 def test_echoes_are_categories_that_call_for_action() -> None:
-    serious = {one.id for one in load_catalogue().categories if one.weight in (Weight.ACT, Weight.CRITICAL)}
+    serious = {one.id for one in load_catalog().categories if one.weight in (Weight.ACT, Weight.CRITICAL)}
     assert serious | load_incidents().keys() > ECHOES
 
 
 def test_incidents_and_actionable_categories_match() -> None:
     known = load_incidents()
-    categories = {one.id for one in load_catalogue().categories}
+    categories = {one.id for one in load_catalog().categories}
     assert known.keys() <= categories
     # Detectors judge these, in company or alone.
     judged = {
@@ -137,7 +137,7 @@ def test_incidents_and_actionable_categories_match() -> None:
     assert acting_categories() - known.keys() == judged
 
 
-def test_catalogued_incident_texts_name_only_subject_fields() -> None:
+def test_cataloged_incident_texts_name_only_subject_fields() -> None:
     names = {"who", "topic-partition", "group", "topic", "producerId", "log.dir", "connector.task"}
     for one in load_incidents().values():
         for text in (one.what, one.next_step):

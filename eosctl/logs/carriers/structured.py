@@ -54,7 +54,7 @@ _IDENTITIES: Final = {
     "producerid": "producer_id",
     "producerepoch": "producer epoch",
 }
-"""Names of what a record is about, as programs spell them without signs and case, and as the catalogue knows them."""
+"""Names of what a record is about, as programs spell them without signs and case, and as the catalog knows them."""
 _CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
 """Objects that hold the record, or what belongs to it, one level below."""
 _SIGNS: Final = re.compile(r"[ ._-]|^kafka")

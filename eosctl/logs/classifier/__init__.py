@@ -1,1 +1,1 @@
-"""From a record to its category and fields, by the catalogue."""
+"""From a record to its category and fields, by the catalog."""

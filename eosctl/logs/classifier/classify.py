@@ -1,7 +1,7 @@
 """From a record to its category and fields.
 
 Kafka's logs repeat themselves: the same sentence with other numbers, thousands of times. Verdicts are remembered by the
-text with its digits blurred, which is why no pattern of the catalogue may tell one digit from another. Every character
+text with its digits blurred, which is why no pattern of the catalog may tell one digit from another. Every character
 keeps its place in the blur, so what is remembered of a field is where it stands.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from eosctl.logs.classifier.catalogue import Catalogue, Category, load_catalogue
+from eosctl.logs.classifier.catalog import Catalog, Category, load_catalog
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.classifier.mentions import counts_nothing, is_report
 from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
@@ -70,12 +70,12 @@ class _Verdict(NamedTuple):
 
 
 class Classifier:
-    """Names records by a catalogue; keeps a bounded memory of verdicts, so that repeated texts cost one reading-up."""
+    """Names records by a catalog; keeps a bounded memory of verdicts, so that repeated texts cost one reading-up."""
 
-    def __init__(self, catalogue: Catalogue | None = None) -> None:
-        self._catalogue = catalogue or load_catalogue()
-        self._rules = tuple(_Rule(category) for category in self._catalogue.categories)
-        self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalogue.common_fields)
+    def __init__(self, catalog: Catalog | None = None) -> None:
+        self._catalog = catalog or load_catalog()
+        self._rules = tuple(_Rule(category) for category in self._catalog.categories)
+        self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalog.common_fields)
         self._verdicts: dict[str, _Verdict] = {}
         self.forms = Forms()
         """What the scanner need not read nor understand anew."""
@@ -169,7 +169,7 @@ class Classifier:
 
 @cache
 def own_classifier() -> Classifier:
-    """Return the one of this process: on Spark a worker serves many tasks, and to compile the catalogue takes long."""
+    """Return the one of this process: on Spark a worker serves many tasks, and to compile the catalog takes long."""
     return Classifier()
 
 

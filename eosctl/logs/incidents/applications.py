@@ -10,7 +10,7 @@ from typing import Final
 
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.names import PROCESS, application_of_id
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -38,38 +38,40 @@ _THREAD: Final = re.compile(r"-StreamThread-\d+$")
 _CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 
 
-def find_slow_processing(story: LogStory) -> Iterator[Incident]:
+def find_slow_processing(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the members that left their group because they did not poll in time, and the Streams tasks that moved."""
-    owned = [(_group_of(story, event), event) for event in story.of("POLL_TIMEOUT")]
+    owned = [(_group_of(timeline, event), event) for event in timeline.of("POLL_TIMEOUT")]
     for group, timeouts in by_key((group, event) for group, event in owned if group).items():
         for episode in episodes(timeouts, AROUND_MS):
-            yield _slow(story, episode, group)
+            yield _slow(timeline, episode, group)
     # What an application tells beside its own clients' words, as Streams' threads do, is the same again.
     named = {event.application for group, event in owned if group}
     alone = ((event.application, event) for _, event in owned if event.application not in named)
     for timeouts in by_key(alone).values():
         for episode in episodes(timeouts, AROUND_MS):
-            yield _slow(story, episode, "")
-    yield from _dropped_out(story)
+            yield _slow(timeline, episode, "")
+    yield from _dropped_out(timeline)
 
 
-def _dropped_out(story: LogStory) -> Iterator[Incident]:
+def _dropped_out(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the members that learn that they are out of their groups, where their logs begin behind the reason."""
-    names = StreamsNames(story)
-    learned = [event for event in story.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
+    names = StreamsNames(timeline)
+    learned = [event for event in timeline.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
     learned += [
         event
-        for event in story.client_events("TASK_MIGRATED")
+        for event in timeline.client_events("TASK_MIGRATED")
         if "dropped out of the" in event.message and not _is_fenced(event)
     ]
-    for events in by_key((story.log_of(event), event) for event in sorted(learned, key=time_of)).values():
+    for events in by_key((timeline.log_of(event), event) for event in sorted(learned, key=time_of)).values():
         for episode in episodes(events, AROUND_MS):
             first = episode[0]
-            around = story.log_between(first, time_of(first) - RESTART_WITHIN_MS, time_of(first) + AROUND_MS, _REASONS)
+            around = timeline.log_between(
+                first, time_of(first) - RESTART_WITHIN_MS, time_of(first) + AROUND_MS, _REASONS
+            )
             if around:
                 continue
             streams = first.category == "TASK_MIGRATED"
-            group = story.value_in_log(first, "group") or (names.of(episode) if streams else "")
+            group = timeline.value_in_log(first, "group") or (names.of(episode) if streams else "")
             yield incident(
                 "task_migrated" if streams else "poll_interval_exceeded",
                 "slow-processing",
@@ -87,25 +89,25 @@ def _is_fenced(event: LogEvent) -> bool:
     return event.exception is not None and event.exception.root_class.rpartition(".")[2] in _FENCED
 
 
-def _group_of(story: LogStory, event: LogEvent) -> str:
+def _group_of(timeline: LogTimeline, event: LogEvent) -> str:
     """Return the group of a member that did not poll; librdkafka prints none, but brokers name its client's."""
-    if named := event.fields.get("group") or story.value_in_log(event, "group"):
+    if named := event.fields.get("group") or timeline.value_in_log(event, "group"):
         return named
     client = event.fields.get("rdkafka_client", "").rpartition("#")[0]
-    told = story.with_value("member_client", client, "REBALANCE_TRIGGER", having="group") if client else ()
+    told = timeline.with_value("member_client", client, "REBALANCE_TRIGGER", having="group") if client else ()
     near = within(told, time_of(event) - AROUND_MS, time_of(event) + AROUND_MS)
     return next((other.fields["group"] for other in near), "")
 
 
-def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
+def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Incident:
     start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
-    told = story.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
+    told = timeline.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
     near = within(told, start - 1_000, end)
-    around = [event for event in near if _concerns(story, event, group, episode[0].application)]
+    around = [event for event in near if _concerns(timeline, event, group, episode[0].application)]
     streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
-    timed_out = next((event for event in episode if event.application not in story.servers()), episode[0])
-    named = "" if streams else story.value_in_log(timed_out, "transactional_id")
-    allowed = story.value_in_log(timed_out, "max_poll_interval_ms")
+    timed_out = next((event for event in episode if event.application not in timeline.servers()), episode[0])
+    named = "" if streams else timeline.value_in_log(timed_out, "transactional_id")
+    allowed = timeline.value_in_log(timed_out, "max_poll_interval_ms")
     return incident(
         "task_migrated" if streams else "poll_interval_exceeded",
         "slow-processing",
@@ -119,15 +121,15 @@ def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
         + (f" ({allowed})" if allowed else "")
         + (" and lost its tasks to another member." if streams else " and left the group; its offsets were refused."),
         "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
-        confidence=0.95 if timed_out.application not in story.servers() else 0.75,
+        confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
     )
 
 
-def find_failed_streams(story: LogStory) -> Iterator[Incident]:
+def find_failed_streams(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
-    names = StreamsNames(story)
-    failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
-    for events in by_key(_parted(story, failures)).values():
+    names = StreamsNames(timeline)
+    failures = timeline.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
+    for events in by_key(_parted(timeline, failures)).values():
         for episode in episodes(events, FAILURE_SPREAD_MS):
             application = names.of(episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
@@ -138,13 +140,13 @@ def find_failed_streams(story: LogStory) -> Iterator[Incident]:
                 yield _uncaught(application, episode)
 
 
-def _parted(story: LogStory, events: Sequence[LogEvent]) -> Iterator[tuple[str, LogEvent]]:
+def _parted(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator[tuple[str, LogEvent]]:
     """Yield events with their log, and the application where it speaks; who names none goes with the one before."""
     last: dict[str, str] = {}
     for event in events:
-        log = story.log_of(event)
+        log = timeline.log_of(event)
         if log not in last:
-            last[log] = next(filter(None, map(_speaker, story.log_with(event))), "")
+            last[log] = next(filter(None, map(_speaker, timeline.log_with(event))), "")
         last[log] = _speaker(event) or last[log]
         yield f"{log}\0{last[log]}", event
 
@@ -192,16 +194,18 @@ def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
     )
 
 
-def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
+def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield applications that ended without a word and were started again."""
-    starts = [event for event in story.client_events("CLIENT_START") if event.fields.get("transactional_id")]
-    names = StreamsNames(story)
-    wiped = [event for event in story.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
-    for events in by_key((story.log_of(event), event) for event in wiped).values():
+    starts = [event for event in timeline.client_events("CLIENT_START") if event.fields.get("transactional_id")]
+    names = StreamsNames(timeline)
+    wiped = [event for event in timeline.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
+    for events in by_key((timeline.log_of(event), event) for event in wiped).values():
         for episode in episodes(events, AROUND_MS):
             application = names.of(episode)
             end_ms = time_of(episode[-1]) + AROUND_MS
-            echoes = story.log_between(episode[0], time_of(episode[0]), end_ms, ("TASK_CORRUPTED", "STATE_RESTORE_END"))
+            echoes = timeline.log_between(
+                episode[0], time_of(episode[0]), end_ms, ("TASK_CORRUPTED", "STATE_RESTORE_END")
+            )
             tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
             yield incident(
                 "task_corrupted",
@@ -214,7 +218,7 @@ def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
                 severity=Severity.WARNING,
                 confidence=0.9,
             )
-    restarts = sorted(_silent_restarts(story, starts), key=lambda pair: time_of(pair[1]))
+    restarts = sorted(_silent_restarts(timeline, starts), key=lambda pair: time_of(pair[1]))
     for name, pairs in _by_instance(restarts).items():
         is_streams = name != pairs[0][0].fields["transactional_id"]
         # The threads of a Streams instance start together, each with a transactional id of its own.
@@ -229,14 +233,14 @@ def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
                 "Nothing was lost. Look at who killed it if nobody meant to.",
                 severity=Severity.INFO,
                 confidence=0.8,
-                t_start_ms=_last_sign(story, before, after),
+                t_start_ms=_last_sign(timeline, before, after),
                 t_end_ms=time_of(after),
             )
 
 
-def _silent_restarts(story: LogStory, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
+def _silent_restarts(timeline: LogTimeline, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
     """Yield each start of a transactional id with the start before it that never said it ended."""
-    ends = _Ends(story)
+    ends = _Ends(timeline)
     for events in by_key((event.fields["transactional_id"], event) for event in starts).values():
         for before, after in pairwise(events):
             if time_of(after) - time_of(before) <= RESTART_WITHIN_MS and not ends.between(before, after):
@@ -267,41 +271,41 @@ def _instance(event: LogEvent) -> str:
 class _Ends:
     """How the sessions of clients end, by the words of their logs."""
 
-    def __init__(self, story: LogStory) -> None:
-        self._story = story
+    def __init__(self, timeline: LogTimeline) -> None:
+        self._timeline = timeline
         self._last_fenced: dict[str, dict[str, int]] = {}
 
     def between(self, before: LogEvent, after: LogEvent) -> bool:
         """Whether a session says that it ends, or lives on beside the next one."""
         name = before.fields["transactional_id"]
-        told = self._story.log_between(before, time_of(before), time_of(after), _STOPS)
+        told = self._timeline.log_between(before, time_of(before), time_of(after), _STOPS)
         if any(event.fields.get("transactional_id", name) == name for event in told):
             return True
-        if self._story.log_of(before) != self._story.log_of(after):
-            return time_of(self._story.log_with(before)[-1]) > time_of(after)
+        if self._timeline.log_of(before) != self._timeline.log_of(after):
+            return time_of(self._timeline.log_with(before)[-1]) > time_of(after)
         # Two that share a log, of which the later one fences the other.
         return self._fenced_ms(before, name) > time_of(after)
 
     def _fenced_ms(self, event: LogEvent, name: str) -> float:
         """Return when the log of an event last tells that an id was fenced."""
-        log = self._story.log_of(event)
+        log = self._timeline.log_of(event)
         if log not in self._last_fenced:
-            fenced = self._story.log_between(event, -inf, inf, ("PRODUCER_FENCED",))
-            self._last_fenced[log] = {self._story.transactional_id(one): time_of(one) for one in fenced}
+            fenced = self._timeline.log_between(event, -inf, inf, ("PRODUCER_FENCED",))
+            self._last_fenced[log] = {self._timeline.transactional_id(one): time_of(one) for one in fenced}
         return self._last_fenced[log].get(name, -inf)
 
 
-def _last_sign(story: LogStory, before: LogEvent, after: LogEvent) -> int:
-    last = last_before(story.log_with(before), time_of(after))
+def _last_sign(timeline: LogTimeline, before: LogEvent, after: LogEvent) -> int:
+    last = last_before(timeline.log_with(before), time_of(after))
     return time_of(last or before)
 
 
-def _concerns(story: LogStory, event: LogEvent, group: str, application: str) -> bool:
+def _concerns(timeline: LogTimeline, event: LogEvent, group: str, application: str) -> bool:
     if not group:
         return event.application == application
     if named := event.fields.get("group"):
         return named == group
-    return event.application not in story.servers() and group in story.values_in_log(event, "group")
+    return event.application not in timeline.servers() and group in timeline.values_in_log(event, "group")
 
 
 def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
@@ -311,19 +315,19 @@ def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
 class StreamsNames:
     """The Streams applications that logs are of, by the names of their clients and threads."""
 
-    def __init__(self, story: LogStory) -> None:
-        self._story = story
+    def __init__(self, timeline: LogTimeline) -> None:
+        self._timeline = timeline
         self._firsts: dict[str, str] = {}
         self._clients: dict[str, list[tuple[str, str]]] = {}
 
     def of(self, episode: Sequence[LogEvent]) -> str:
         """Return the application that events of one log are of; the program's name where nothing says it."""
         first = episode[0]
-        if named := self._story.value_in_log(first, "application_id"):
+        if named := self._timeline.value_in_log(first, "application_id"):
             return named
-        log = self._story.log_of(first)
+        log = self._timeline.log_of(first)
         if log not in self._firsts:
-            self._firsts[log] = next(filter(None, map(_identity, self._story.log_with(first))), "")
+            self._firsts[log] = next(filter(None, map(_identity, self._timeline.log_with(first))), "")
         identity = next(filter(None, map(_identity, episode)), self._firsts[log])
         if not identity:
             return first.application
@@ -331,12 +335,13 @@ class StreamsNames:
 
     def _named_by(self, event: LogEvent, identity: str) -> str:
         """Return the application whose settings give a Streams client its name, which need not be the application's."""
-        log = self._story.log_of(event)
+        log = self._timeline.log_of(event)
         if log not in self._clients:
-            told = (
-                (one.fields.get("client_id"), one.fields.get("application_id")) for one in self._story.log_with(event)
+            names = (
+                (one.fields.get("client_id"), one.fields.get("application_id"))
+                for one in self._timeline.log_with(event)
             )
-            self._clients[log] = list(dict.fromkeys((client, owner) for client, owner in told if client and owner))
+            self._clients[log] = list(dict.fromkeys((client, owner) for client, owner in names if client and owner))
         return next((owner for client, owner in self._clients[log] if identity.startswith(f"{client}-")), "")
 
 

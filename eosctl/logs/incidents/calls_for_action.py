@@ -26,7 +26,7 @@ _NAMED: Final = ("transactional_id", "producer_id", "group", "partition", "coord
 
 
 class Advice(NamedTuple):
-    """What the catalogue says of a category: how much it matters, what it means, and what to do."""
+    """What the catalog says of a category: how much it matters, what it means, and what to do."""
 
     severity: Severity
     meaning: str

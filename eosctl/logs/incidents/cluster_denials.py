@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.topic_denials import Observers
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -18,13 +18,13 @@ _IDEMPOTENT: Final = frozenset({"IDEMPOTENTWRITE", "IDEMPOTENT_WRITE"})
 _OF_BROKERS: Final = frozenset({"CLUSTERACTION", "CLUSTER_ACTION"})
 
 
-def find_cluster_denials(story: LogStory) -> Iterator[Incident]:
+def find_cluster_denials(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield denied operations on the cluster, one incident for each principal and operation.
 
     Clients print neither: their records join the only denial of their time.
     """
-    observers = Observers(story)
-    events = [event for event in story.of("AUTHZ_CLUSTER") if not observers.has(event)]
+    observers = Observers(timeline)
+    events = [event for event in timeline.of("AUTHZ_CLUSTER") if not observers.has(event)]
     named = [event for event in events if event.fields.get("operation")]
     told: dict[str, list[LogEvent]] = {}
     alone: list[LogEvent] = []
@@ -36,20 +36,20 @@ def find_cluster_denials(story: LogStory) -> Iterator[Incident]:
         last = bisect_right(named, time_of(event) + NEAR_MS, key=time_of)
         near = {_key(one) for one in named[first:last]}
         (told.setdefault(near.pop(), []) if len(near) == 1 else alone).append(event)
-    for denials in (*told.values(), *by_key((story.log_of(event), event) for event in alone).values()):
+    for denials in (*told.values(), *by_key((timeline.log_of(event), event) for event in alone).values()):
         for episode in episodes(denials, EPISODE_MS):
-            yield _denied(story, episode)
+            yield _denied(timeline, episode)
 
 
 def _key(event: LogEvent) -> str:
     return "\0".join((event.fields.get("principal", ""), event.fields["operation"].upper()))
 
 
-def _denied(story: LogStory, episode: Sequence[LogEvent]) -> Incident:
+def _denied(timeline: LogTimeline, episode: Sequence[LogEvent]) -> Incident:
     head = next((event for event in episode if event.fields.get("operation")), episode[0])
     principal, operation = head.fields.get("principal", ""), head.fields.get("operation", "")
     request = head.fields.get("request", "")
-    client = next((event for event in episode if event.application not in story.servers()), None)
+    client = next((event for event in episode if event.application not in timeline.servers()), None)
     if not operation:
         cause, confidence = "missing-idempotent-write-acl", 0.6
         what = (

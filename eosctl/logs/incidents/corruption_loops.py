@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.logs.incidents.applications import StreamsNames
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 
 GAP_MS: Final = 900_000
@@ -16,10 +16,12 @@ SAME_MOMENT_MS: Final = 5_000
 """Several records tell of one corruption."""
 
 
-def find_corruption_loops(story: LogStory) -> Iterator[Incident]:
+def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the times in which the tasks of an application were corrupted at least three times, with the interval."""
-    names = StreamsNames(story)
-    for events in by_key((story.log_of(event), event) for event in story.client_events("TASK_CORRUPTED")).values():
+    names = StreamsNames(timeline)
+    for events in by_key(
+        (timeline.log_of(event), event) for event in timeline.client_events("TASK_CORRUPTED")
+    ).values():
         for episode in episodes(events, GAP_MS):
             moments = [part[0] for part in episodes(episode, SAME_MOMENT_MS)]
             if len(moments) < LOOP_COUNT:

@@ -9,7 +9,7 @@ from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS, Quorum, successor_of
 from eosctl.logs.incidents.servers import Outage, first_of_each, names_node
 from eosctl.logs.incidents.shortages import SHORTAGE_GAP_MS
-from eosctl.logs.incidents.story import LogStory, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.text import count_text
@@ -17,14 +17,14 @@ from eosctl.text import count_text
 _TOPIC: Final = "__transaction_state-"
 
 
-def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
+def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
     """Yield the crashes of servers with what moved because of them."""
-    quorum, coordinators = Quorum(story), _Coordinators(story)
+    quorum, coordinators = Quorum(timeline), _Coordinators(timeline)
     for outage in outages:
         if outage.planned:
             continue
         was_controller = quorum.was_led_by(outage.node, outage.down_ms)
-        successor = successor_of(story, outage.node, outage.down_ms)
+        successor = successor_of(timeline, outage.node, outage.down_ms)
         if was_controller and successor is not None:
             yield incident(
                 "controller_failover",
@@ -39,9 +39,9 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
         if not outage.is_broker:
             continue
         moved = coordinators.moves(outage)
-        affected = _affected(story, outage)
-        felt = {story.transactional_id(event) for event in affected}
-        has_failed_over = bool(moved) or not all(_is_elsewhere(story, outage, one) for one in felt)
+        affected = _affected(timeline, outage)
+        felt = {timeline.transactional_id(event) for event in affected}
+        has_failed_over = bool(moved) or not all(_is_elsewhere(timeline, outage, one) for one in felt)
         if was_controller and successor is not None and not has_failed_over:
             continue
         homes = coordinators.partitions
@@ -51,7 +51,7 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
             "coordinator_failover" if has_failed_over else "broker_crash",
             "broker-crash",
             {"broker": outage.node, "transactional.ids": ids, "topic-partitions": tuple(sorted(partitions))},
-            [*outage.events, *first_of_each(story, [*moved.values()]), *first_of_each(story, affected)],
+            [*outage.events, *first_of_each(timeline, [*moved.values()]), *first_of_each(timeline, affected)],
             f"Broker {outage.node} died without having been asked to stop; "
             f"{count_text(len(moved), 'partition')} of __transaction_state got another coordinator.",
             "Find out why the process died. Producers go on by themselves once the new coordinators have loaded.",
@@ -70,20 +70,20 @@ class _Coordinators:
         partitions: The partition of each transactional id, as coordinators tell it.
     """
 
-    def __init__(self, story: LogStory) -> None:
+    def __init__(self, timeline: LogTimeline) -> None:
         elections: dict[tuple[str, str | None], LogEvent] = {}
-        for event in story.of("COORDINATOR_LOAD"):
+        for event in timeline.of("COORDINATOR_LOAD"):
             if "txn coordinator" in event.message:
                 elections.setdefault(_election(event), event)
         self._moves = [event for (_, epoch), event in elections.items() if epoch != "0"]
         self.partitions: Mapping[str, str] = {
             event.fields["transactional_id"]: event.fields["coordinator_partition"]
-            for event in story.of("INIT_PRODUCER_ID")
+            for event in timeline.of("INIT_PRODUCER_ID")
             if event.fields.get("transactional_id") and event.fields.get("coordinator_partition")
         }
         self._nameless: dict[str, set[str]] = {}
         for one, partition in self.partitions.items():
-            if one not in story.ids_of_clients:
+            if one not in timeline.ids_of_clients:
                 self._nameless.setdefault(partition, set()).add(one)
 
     def moves(self, outage: Outage) -> dict[str, LogEvent]:
@@ -103,20 +103,20 @@ def _election(event: LogEvent) -> tuple[str, str | None]:
     return event.fields.get("coordinator_partition", ""), event.fields.get("coordinator_epoch")
 
 
-def _affected(story: LogStory, outage: Outage) -> list[LogEvent]:
+def _affected(timeline: LogTimeline, outage: Outage) -> list[LogEvent]:
     """Return what transactional clients printed about the node while it was away; not those that started later."""
     until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
-    told = story.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
+    told = timeline.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
     return [
         event
         for event in within(told, outage.down_ms - 1000, until)
         if names_node(event.message, outage.node)
-        and story.transactional_id(event)
-        and story.log_start_ms(event) <= (outage.up_ms or until)
+        and timeline.transactional_id(event)
+        and timeline.log_start_ms(event) <= (outage.up_ms or until)
     ]
 
 
-def _is_elsewhere(story: LogStory, outage: Outage, transactional_id: str) -> bool:
+def _is_elsewhere(timeline: LogTimeline, outage: Outage, transactional_id: str) -> bool:
     """Whether an id was last initialised by another broker than the one that was lost."""
-    last = last_before(story.server_events_about(transactional_id, "INIT_PRODUCER_ID"), outage.down_ms)
+    last = last_before(timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID"), outage.down_ms)
     return last is not None and last.fields.get("broker", "") not in ("", outage.node)

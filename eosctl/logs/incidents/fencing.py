@@ -16,7 +16,7 @@ from typing import Final
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
 from eosctl.logs.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
 from eosctl.model.incident import Incident
@@ -37,16 +37,16 @@ _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_
 """What a client notices first that stood still: others have given it up."""
 
 
-def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
+def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
-    refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(story, event)]
-    owners = Owners(story)
+    refusals = [event for event in timeline.client_events(*REFUSALS) if _is_refusal(timeline, event)]
+    owners = Owners(timeline)
     keyed = by_key((owners.transactional_id(event), event) for event in refusals)
     alarmed = [event for event in keyed.pop("", ()) if event.level not in _CALM]
-    nameless = by_key((story.log_of(event), event) for event in alarmed)
+    nameless = by_key((timeline.log_of(event), event) for event in alarmed)
     for transactional_id, events in keyed.items():
         for burst in episodes(events, BURST_MS):
-            yield from _judge(story, transactional_id, burst)
+            yield from _judge(timeline, transactional_id, burst)
     named_ms = sorted(time_of(event) for events in keyed.values() for event in events)
     for events in nameless.values():
         for burst in episodes(events, BURST_MS):
@@ -54,13 +54,13 @@ def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
             if bisect_left(named_ms, time_of(burst[0]) - BURST_MS) == bisect_right(
                 named_ms, time_of(burst[0]) + BURST_MS
             ):
-                yield from _guess(story, "", burst)
-    yield from _late_ends(story, keyed)
+                yield from _guess(timeline, "", burst)
+    yield from _late_ends(timeline, keyed)
 
 
-def _late_ends(story: LogStory, told: Container[str]) -> Iterator[Incident]:
+def _late_ends(timeline: LogTimeline, told: Container[str]) -> Iterator[Incident]:
     """Yield what coordinators alone tell: commits of clients whose transactions they, or other clients, had ended."""
-    events = story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    events = timeline.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
     for transactional_id, own in by_key((event.fields.get("transactional_id", ""), event) for event in events).items():
         if transactional_id in told:
             continue
@@ -73,7 +73,7 @@ def _late_ends(story: LogStory, told: Container[str]) -> Iterator[Incident]:
                 continue
             last_ms = time_of(late)
             if ended.category == "TXN_TIMEOUT_ABORT":
-                yield _timed_out(story, transactional_id, [ended, late], time_of(ended))
+                yield _timed_out(timeline, transactional_id, [ended, late], time_of(ended))
             else:
                 yield _displaced_at(transactional_id, ended, late)
 
@@ -91,101 +91,106 @@ def _displaced_at(transactional_id: str, init: LogEvent, late: LogEvent) -> Inci
     )
 
 
-def _is_refusal(story: LogStory, event: LogEvent) -> bool:
+def _is_refusal(timeline: LogTimeline, event: LogEvent) -> bool:
     """Whether an event says that the producer may not go on: librdkafka's fatal errors only when they mean fencing."""
     if event.category == "CLIENT_FATAL":
         return "fenced" in event.message
     if event.category in ("INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"):
         # A client library's own state machine; what speaks the protocol itself is another detector's.
-        return not speaks_protocol(story, event)
+        return not speaks_protocol(timeline, event)
     return True
 
 
-def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
     first = burst[0]
     until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
-    about = story.server_events_about(transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    about = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
     server = within(about, since, until)
-    slack_ms = CLOCK_SLACK_MS if story.own_inits(first).events else UNKNOWN_CLOCK_MS
+    slack_ms = CLOCK_SLACK_MS if timeline.own_inits(first).events else UNKNOWN_CLOCK_MS
     before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
     rollback = next((event for event in reversed(before) if event.category == "TXN_TIMEOUT_ABORT"), None)
-    foreign = _last_foreign_init(story, transactional_id, first, before)
+    foreign = _last_foreign_init(timeline, transactional_id, first, before)
     if rollback is not None and not (foreign and time_of(foreign) < time_of(rollback)):
         late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
-        yield _timed_out(story, transactional_id, [rollback, *late, *burst], time_of(rollback))
+        yield _timed_out(timeline, transactional_id, [rollback, *late, *burst], time_of(rollback))
     elif foreign:
         yield _replaced(
-            story, transactional_id, [*story.own_inits(first).until(time_of(burst[-1])), foreign, *burst], foreign
+            timeline, transactional_id, [*timeline.own_inits(first).until(time_of(burst[-1])), foreign, *burst], foreign
         )
     elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
-        yield _timed_out(story, transactional_id, [*late, *burst], time_of(first))
-    elif second := _second_start(story, transactional_id, first):
-        yield _replaced(story, transactional_id, [*before[-1:], second, *burst], second)
-    elif before and story.own_inits(first).events:
+        yield _timed_out(timeline, transactional_id, [*late, *burst], time_of(first))
+    elif second := _second_start(timeline, transactional_id, first):
+        yield _replaced(timeline, transactional_id, [*before[-1:], second, *burst], second)
+    elif before and timeline.own_inits(first).events:
         if first.category != "TASK_MIGRATED":
-            yield _unexplained(story, transactional_id, burst)
+            yield _unexplained(timeline, transactional_id, burst)
     else:
-        yield from _guess(story, transactional_id, burst)
+        yield from _guess(timeline, transactional_id, burst)
 
 
-def _second_start(story: LogStory, transactional_id: str, victim: LogEvent) -> LogEvent | None:
+def _second_start(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> LogEvent | None:
     """Return the later of two starts before a refusal: two programs that write into one log, unless one had ended.
 
     Streams starts the producers of its threads anew with the same ids.
     """
     if is_of_streams(transactional_id):
         return None
-    lives = story.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
+    lives = timeline.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
     near = within(lives, time_of(victim) - LOOK_BACK_MS, time_of(victim))
-    told = [event for event in near if story.log_of(event) == story.log_of(victim)]
+    told = [event for event in near if timeline.log_of(event) == timeline.log_of(victim)]
     starts = [event for event in told if event.category == "CLIENT_START"]
     alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in told if event not in starts)
     return starts[-1] if alive else None
 
 
-def _guess(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
     """Yield the likelier of the two causes where the coordinator's log of this client's life is missing."""
     first = burst[0]
     if is_of_streams(transactional_id):
         # Nobody else can have an id with the random name of a process in it.
         if first.category != "TASK_MIGRATED":
-            yield _stood_still(story, transactional_id, burst)
+            yield _stood_still(timeline, transactional_id, burst)
     elif first.category != "TASK_MIGRATED":
-        around = story.log_between(first, time_of(first) - WOKE_MS, time_of(first))
+        around = timeline.log_between(first, time_of(first) - WOKE_MS, time_of(first))
         stalled = [event for event in around if _STALLED.search(event.message)]
         # A newer producer takes the epoch; where only the transaction is over, its time was.
         if stalled or any(event.category == "INVALID_TXN_STATE" for event in burst):
-            yield _stood_still(story, transactional_id, [*stalled, *burst])
-        elif _had_trouble(story, first, time_of(first), UNANSWERED):
-            yield _unexplained(story, transactional_id, burst)
+            yield _stood_still(timeline, transactional_id, [*stalled, *burst])
+        elif _had_trouble(timeline, first, time_of(first), UNANSWERED):
+            yield _unexplained(timeline, transactional_id, burst)
         else:
-            yield _displaced(story, transactional_id, burst)
+            yield _displaced(timeline, transactional_id, burst)
 
 
 def _last_foreign_init(
-    story: LogStory, transactional_id: str, victim: LogEvent, server: Sequence[LogEvent]
+    timeline: LogTimeline, transactional_id: str, victim: LogEvent, server: Sequence[LogEvent]
 ) -> LogEvent | None:
     """Return the last initialisation of the id that was not one of the victim's own."""
-    own = story.own_inits(victim).identities
+    own = timeline.own_inits(victim).identities
     inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
     if own:
         foreign = [event for event in inits if identity_of(event) not in own]
-    elif inits and time_of(inits[-1]) < story.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
+    elif inits and time_of(inits[-1]) < timeline.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
         # A log that begins later: after its own initialisation, another one or a rollback must have fenced it.
         foreign = inits[-1:] if server[-1] is inits[-1] else []
     else:
         # A library that does not print its id: the initialisation nearest to where its log names the id is its own.
-        started = story.named_ms(victim, transactional_id)
+        started = timeline.named_ms(victim, transactional_id)
         nearest = min(inits, key=lambda event: abs(time_of(event) - started), default=victim)
         foreign = [event for event in inits if time_of(event) > time_of(nearest)]
-        if not foreign and inits and server[-1] == nearest and _had_it_before(story, transactional_id, nearest, victim):
+        if (
+            not foreign
+            and inits
+            and server[-1] == nearest
+            and _had_it_before(timeline, transactional_id, nearest, victim)
+        ):
             # Somebody fenced it, and this is the last to take the id: its own is an earlier one, of a cut log.
             foreign = [nearest]
     if foreign or inits:
         return foreign[-1] if foreign else None
-    told = story.client_events_about(transactional_id, "INIT_PRODUCER_ID")
-    others = (event for event in reversed(told) if story.log_of(event) != story.log_of(victim))
+    told = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
+    others = (event for event in reversed(told) if timeline.log_of(event) != timeline.log_of(victim))
     return next(
         (
             event
@@ -196,19 +201,19 @@ def _last_foreign_init(
     )
 
 
-def _had_it_before(story: LogStory, transactional_id: str, last: LogEvent, victim: LogEvent) -> bool:
+def _had_it_before(timeline: LogTimeline, transactional_id: str, last: LogEvent, victim: LogEvent) -> bool:
     """Whether an id was initialised before the last time, and its client would have printed its own last one."""
-    known = story.server_events_about(transactional_id, "INIT_PRODUCER_ID")
-    return story.is_of_library(victim) and time_of(known[0]) < time_of(last)
+    known = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID")
+    return timeline.is_of_library(victim) and time_of(known[0]) < time_of(last)
 
 
-def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
+def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
     victim = events[-1]
     epoch = foreign.fields.get("producer_epoch", "?")
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
-        _subject(story, transactional_id, victim),
+        _subject(timeline, transactional_id, victim),
         events,
         f"{transactional_id} was initialised again (epoch {epoch}) while {victim.application} was still using it; "
         f"{victim.application} was fenced.",
@@ -218,33 +223,33 @@ def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent]
     )
 
 
-def _had_trouble(story: LogStory, client: LogEvent, until_ms: int, categories: tuple[str, ...]) -> bool:
+def _had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[str, ...]) -> bool:
     """Whether a client says before a moment that it waits for brokers; one that stood still has nothing to say."""
-    return bool(story.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
+    return bool(timeline.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
 
 
-def _timed_out(story: LogStory, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
+def _timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
     victim = events[-1]
-    who = "its client" if victim.application in story.servers() else victim.application
+    who = "its client" if victim.application in timeline.servers() else victim.application
     waited_s = (time_of(victim) - rollback_ms) / 1000
-    had_trouble = _had_trouble(story, victim, rollback_ms, TROUBLE)
+    had_trouble = _had_trouble(timeline, victim, rollback_ms, TROUBLE)
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
-        _subject(story, transactional_id, victim),
+        _subject(timeline, transactional_id, victim),
         events,
         f"The coordinator rolled back the open transaction of {transactional_id} for its age; {who} came back "
         f"{waited_s:.0f} s later and was refused. Nobody else had taken the id.",
         "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
-        confidence=0.65 if had_trouble or not story.is_of_library(victim) else 0.9,
+        confidence=0.65 if had_trouble or not timeline.is_of_library(victim) else 0.9,
     )
 
 
-def _stood_still(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+def _stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
-        _subject(story, transactional_id, events[-1]),
+        _subject(timeline, transactional_id, events[-1]),
         events,
         f"{transactional_id or events[-1].application} was refused when it came back: most likely its transaction had "
         "been rolled back for its age, of which no coordinator's log here tells.",
@@ -253,11 +258,11 @@ def _stood_still(story: LogStory, transactional_id: str, events: Sequence[LogEve
     )
 
 
-def _displaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+def _displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
-        _subject(story, transactional_id, events[0]),
+        _subject(timeline, transactional_id, events[0]),
         events,
         f"{transactional_id or events[0].application} was fenced: most likely another instance took its id. A rollback "
         "for its age would look the same to it, and no coordinator's log here tells.",
@@ -266,11 +271,11 @@ def _displaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent
     )
 
 
-def _unexplained(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+def _unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     return incident(
         "producer_fenced",
         "unexplained",
-        _subject(story, transactional_id, events[0]),
+        _subject(timeline, transactional_id, events[0]),
         events,
         f"{transactional_id} was refused; no log here shows a second initialisation or a rollback.",
         "Add the transaction coordinator's server.log of this time.",
@@ -279,11 +284,11 @@ def _unexplained(story: LogStory, transactional_id: str, events: Sequence[LogEve
     )
 
 
-def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
-    if victim.application in story.servers():
+def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+    if victim.application in timeline.servers():
         return {"transactional.id": transactional_id}
-    group = story.group_of(victim)
-    producer_id = next((event.fields.get("producer_id", "") for event in story.own_inits(victim).events), "")
+    group = timeline.group_of(victim)
+    producer_id = next((event.fields.get("producer_id", "") for event in timeline.own_inits(victim).events), "")
     return {
         "transactional.id": transactional_id,
         "group": group,

@@ -27,7 +27,7 @@ class Writer(Enum):
 
 
 class EventIndex:
-    """The events of a story, each look-up in the order of time; gathered once for each kind of look-up.
+    """The events of a timeline, each look-up in the order of time; gathered once for each kind of look-up.
 
     Args:
         events: Events with times, in order.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-from eosctl.logs.classifier.catalogue import acting_categories, load_incidents
+from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
-from eosctl.logs.incidents.catalogued import find_catalogued
+from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
@@ -19,7 +19,7 @@ from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, f
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
 from eosctl.logs.incidents.shortages import find_shortages, not_made
-from eosctl.logs.incidents.story import LogStory
+from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
 from eosctl.logs.incidents.writes import (
@@ -36,39 +36,41 @@ _BY_PRODUCER: Final = frozenset(
 )
 
 
-class Judgement(NamedTuple):
+class Judgment(NamedTuple):
     """What logs show: incidents, earliest first, and records that call for action and that no incident explains."""
 
     incidents: tuple[Incident, ...]
     unexplained: tuple[LogEvent, ...]
 
 
-def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> Judgement:
+def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> Judgment:
     """Find what went wrong in a set of logs.
 
     Args:
         events: The events of a scan, in any order; those without a time are evidence of no incident.
         sources: The summaries of the same files.
     """
-    story = LogStory(events, sources)
+    timeline = LogTimeline(events, sources)
     known, acting = load_incidents(), acting_categories()
-    found = [_doubted(one, story.guessed_ids) for one in _all(story)]
+    found = [_doubted(one, timeline.guessed_ids) for one in _all(timeline)]
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
-    left = tuple(find_unexplained(story, events, found, acting | known.keys()))
-    catalogued = [(_doubted(one, story.guessed_ids), records) for one, records in find_catalogued(story, left, known)]
-    told = {(one.file, one.offset) for _, records in catalogued for one in records}
+    left = tuple(find_unexplained(timeline, events, found, acting | known.keys()))
+    cataloged = [
+        (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
+    ]
+    told = {(one.file, one.offset) for _, records in cataloged for one in records}
     incidents = sorted(
-        (*_merged(kept), *(one for one, _ in catalogued)), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
+        (*_merged(kept), *(one for one, _ in cataloged)), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
     )
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, told)}
-    # The story completes names; the time stays the one that the record carries.
+    # The timeline completes names; the time stays the one that the record carries.
     read = {place: event for event in events if (place := (event.file, event.offset)) in open_ones}
     unexplained = tuple(
         one._replace(time_ms=read[place].time_ms, time_assumed=read[place].time_assumed)
         for place, one in open_ones.items()
     )
-    return Judgement(tuple(incidents), unexplained)
+    return Judgment(tuple(incidents), unexplained)
 
 
 def _is_open(event: LogEvent, acting: Set[str], told: Set[tuple[str, int]]) -> bool:
@@ -118,28 +120,28 @@ def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
             )
 
 
-def _all(story: LogStory) -> Iterator[Incident]:
-    outages = find_outages(story)
-    shortages = tuple(find_shortages(story, outages))
+def _all(timeline: LogTimeline) -> Iterator[Incident]:
+    outages = find_outages(timeline)
+    shortages = tuple(find_shortages(timeline, outages))
     yield from find_planned_restarts(not_made(outages, shortages))
     yield from shortages
-    yield from find_crashes(story, outages)
-    fenced = tuple(find_fenced_producers(story))
+    yield from find_crashes(timeline, outages)
+    fenced = tuple(find_fenced_producers(timeline))
     yield from fenced
-    yield from find_rollbacks(story, fenced)
-    yield from find_denials(story)
-    yield from find_cluster_denials(story)
-    yield from find_topic_denials(story)
-    yield from find_hidden_resources(story)
-    yield from find_settings(story)
-    yield from find_large_records(story)
-    yield from find_failed_log_dirs(story)
-    yield from find_hanging_transactions(story)
-    yield from find_refused_writes(story)
-    yield from find_refused_markers(story)
-    yield from find_zombie_writers(story)
-    yield from find_sequence_gaps(story)
-    yield from find_slow_processing(story)
-    yield from find_failed_streams(story)
-    yield from find_corruption_loops(story)
-    yield from find_unclean_stops(story)
+    yield from find_rollbacks(timeline, fenced)
+    yield from find_denials(timeline)
+    yield from find_cluster_denials(timeline)
+    yield from find_topic_denials(timeline)
+    yield from find_hidden_resources(timeline)
+    yield from find_settings(timeline)
+    yield from find_large_records(timeline)
+    yield from find_failed_log_dirs(timeline)
+    yield from find_hanging_transactions(timeline)
+    yield from find_refused_writes(timeline)
+    yield from find_refused_markers(timeline)
+    yield from find_zombie_writers(timeline)
+    yield from find_sequence_gaps(timeline)
+    yield from find_slow_processing(timeline)
+    yield from find_failed_streams(timeline)
+    yield from find_corruption_loops(timeline)
+    yield from find_unclean_stops(timeline)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.logs.incidents.index import within
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -16,10 +16,10 @@ NEAR_MS: Final = 5_000
 """How far a partition's refusal and its coordinator's word of it are apart."""
 
 
-def find_refused_markers(story: LogStory) -> Iterator[Incident]:
+def find_refused_markers(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the markers that coordinators gave up, one incident for each transaction and partition."""
-    refusals = by_key((_write(one), one) for one in story.server_events("INVALID_PRODUCER_EPOCH"))
-    for markers in by_key((_transaction(one), one) for one in story.of("TXN_MARKER_REFUSED")).values():
+    refusals = by_key((_write(one), one) for one in timeline.server_events("INVALID_PRODUCER_EPOCH"))
+    for markers in by_key((_transaction(one), one) for one in timeline.of("TXN_MARKER_REFUSED")).values():
         for episode in episodes(markers, EPISODE_MS):
             head = episode[0].fields
             transactional_id, partition = head.get("transactional_id", ""), head.get("partition", "")
@@ -50,8 +50,8 @@ def find_refused_markers(story: LogStory) -> Iterator[Incident]:
 class RefusedMarkers:
     """Tells which refusals of an epoch are about markers that coordinators gave up: no client wrote those."""
 
-    def __init__(self, story: LogStory) -> None:
-        self._markers = by_key((_write(one), one) for one in story.of("TXN_MARKER_REFUSED"))
+    def __init__(self, timeline: LogTimeline) -> None:
+        self._markers = by_key((_write(one), one) for one in timeline.of("TXN_MARKER_REFUSED"))
 
     def have(self, refusal: LogEvent) -> bool:
         """Whether a partition's refusal is about such a marker."""

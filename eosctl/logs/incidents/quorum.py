@@ -8,7 +8,7 @@ from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.index import within
-from eosctl.logs.incidents.story import LogStory, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.log_event import LogEvent
 
 FAILOVER_MS: Final = 60_000
@@ -37,21 +37,21 @@ def fetched_from(event: LogEvent) -> str:
 class Quorum:
     """Who led the metadata quorum when, as far as anybody says."""
 
-    def __init__(self, story: LogStory) -> None:
-        self._story = story
-        self._told = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER")
+    def __init__(self, timeline: LogTimeline) -> None:
+        self._timeline = timeline
+        self._told = timeline.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER")
         self._newest = tuple(accumulate(self._told, _newer))
 
     def was_led_by(self, node: str, down_ms: int) -> bool:
         """Whether the last that anybody said of the quorum before a node's crash is that it leads it."""
-        lost = within(self._story.of("CONTROLLER_LOST"), down_ms - 500, down_ms + FAILOVER_MS)
+        lost = within(self._timeline.of("CONTROLLER_LOST"), down_ms - 500, down_ms + FAILOVER_MS)
         if lost:
             return lost[0].fields.get("former_leader") == node
         count = len(within(self._told, -inf, down_ms + 500))
         if count:
             return leader_named(self._newest[count - 1]) == node
         # Logs that begin in the middle of its term.
-        near = within(self._story.of("NETWORK_DISCONNECT"), down_ms - _NOTICED_MS, down_ms + _NOTICED_MS)
+        near = within(self._timeline.of("NETWORK_DISCONNECT"), down_ms - _NOTICED_MS, down_ms + _NOTICED_MS)
         return any(fetched_from(event) == node for event in near)
 
 
@@ -63,20 +63,20 @@ def _term(event: LogEvent) -> tuple[int, int]:
     return int(event.fields.get("controller_epoch", -1)), time_of(event)
 
 
-def successor_of(story: LogStory, node: str, down_ms: int) -> LogEvent | None:
+def successor_of(timeline: LogTimeline, node: str, down_ms: int) -> LogEvent | None:
     """Return what the first other node said that became the active controller after a crash."""
-    soon = within(story.of("CONTROLLER_ACTIVE"), down_ms - 500, down_ms + FAILOVER_MS)
+    soon = within(timeline.of("CONTROLLER_ACTIVE"), down_ms - 500, down_ms + FAILOVER_MS)
     return next((event for event in soon if event.fields.get("controller") != node), None)
 
 
-def lost_leaders(story: LogStory) -> dict[str, LogEvent]:
+def lost_leaders(timeline: LogTimeline) -> dict[str, LogEvent]:
     """Return the leaders of which others tell that their connections broke before another one took over.
 
     One that stands down in order has told its followers, who fetch from it no more when it ends.
     """
     lost: dict[str, LogEvent] = {}
-    for event in story.of("NETWORK_DISCONNECT"):
+    for event in timeline.of("NETWORK_DISCONNECT"):
         leader = fetched_from(event)
-        if leader and leader not in lost and successor_of(story, leader, time_of(event)) is not None:
+        if leader and leader not in lost and successor_of(timeline, leader, time_of(event)) is not None:
             lost[leader] = event
     return lost

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Final
 
 from eosctl.logs.incidents.index import within
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.topic_denials import Observers
 from eosctl.logs.incidents.unnamed import Owners
 from eosctl.model.incident import Incident
@@ -36,9 +36,9 @@ _NO_NAME = "rdkafka"
 """What librdkafka calls a client without a client.id."""
 
 
-def find_denials(story: LogStory) -> Iterator[Incident]:
+def find_denials(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield what was denied for want of a right, one incident for each thing that was asked for."""
-    observers = Observers(story)
+    observers = Observers(timeline)
     for category, kind, root_cause, name, field in (
         (
             "AUTHZ_TXN_ID",
@@ -49,9 +49,11 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
         ),
         ("AUTHZ_GROUP", "group_authorization", "missing-group-acl", "group", "group"),
     ):
-        owners = Owners(story)
-        events = [event for event in story.of(category) if not observers.has(event)]
-        for (asked, _), denials in _by_name(story, ((_asked(story, owners, event, field), event) for event in events)):
+        owners = Owners(timeline)
+        events = [event for event in timeline.of(category) if not observers.has(event)]
+        for (asked, _), denials in _by_name(
+            timeline, ((_asked(timeline, owners, event, field), event) for event in events)
+        ):
             for episode in episodes(denials, EPISODE_MS):
                 principal = next((event.fields["principal"] for event in episode if event.fields.get("principal")), "")
                 operation = next((event.fields["operation"] for event in episode if event.fields.get("operation")), "")
@@ -68,19 +70,19 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
                 )
 
 
-def _asked(story: LogStory, owners: Owners, event: LogEvent, field: str) -> str:
+def _asked(timeline: LogTimeline, owners: Owners, event: LogEvent, field: str) -> str:
     if field == "transactional_id":
         return owners.transactional_id(event)
-    return event.fields.get(field) or story.value_in_log(event, field) or owners.denied(event, field)
+    return event.fields.get(field) or timeline.value_in_log(event, field) or owners.denied(event, field)
 
 
 def _by_name(
-    story: LogStory, named: Iterable[tuple[str, LogEvent]]
+    timeline: LogTimeline, named: Iterable[tuple[str, LogEvent]]
 ) -> Iterable[tuple[tuple[str, str], list[LogEvent]]]:
     """Group events by the name that was refused, those of clients that tell none by their logs."""
     groups: dict[tuple[str, str], list[LogEvent]] = {}
     for name, event in named:
-        groups.setdefault((name, "" if name else story.log_of(event)), []).append(event)
+        groups.setdefault((name, "" if name else timeline.log_of(event)), []).append(event)
     return groups.items()
 
 
@@ -90,13 +92,13 @@ def _client_of(event: LogEvent) -> dict[str, str]:
     return {"application": event.application, "client.id": "" if client == _NO_NAME else client}
 
 
-def find_settings(story: LogStory) -> Iterator[Incident]:
+def find_settings(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield settings that a client or broker refuses at the start."""
-    for events in by_key((story.log_of(event), event) for event in story.of("INVALID_STREAMS_CONFIG")).values():
+    for events in by_key((timeline.log_of(event), event) for event in timeline.of("INVALID_STREAMS_CONFIG")).values():
         first = events[0]
-        settings = story.log_between(first, time_of(first) - START_MS, time_of(first))
+        settings = timeline.log_between(first, time_of(first) - START_MS, time_of(first))
         told = [event.fields["application_id"] for event in settings if event.fields.get("application_id")]
-        owner = story.value_in_log(first, "application_id") or (told[-1] if told else first.application)
+        owner = timeline.value_in_log(first, "application_id") or (told[-1] if told else first.application)
         timeout, interval = (first.fields.get(name, "?") for name in ("transaction_timeout_ms", "commit_interval_ms"))
         yield incident(
             "invalid_streams_config",
@@ -108,8 +110,10 @@ def find_settings(story: LogStory) -> Iterator[Incident]:
             "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above it.",
             confidence=0.95,
         )
-    refused = story.of("INVALID_TXN_TIMEOUT")
-    for (transactional_id, _), events in _by_name(story, ((story.transactional_id(event), event) for event in refused)):
+    refused = timeline.of("INVALID_TXN_TIMEOUT")
+    for (transactional_id, _), events in _by_name(
+        timeline, ((timeline.transactional_id(event), event) for event in refused)
+    ):
         for episode in episodes(events, EPISODE_MS):
             yield incident(
                 "invalid_transaction_timeout",
@@ -123,12 +127,14 @@ def find_settings(story: LogStory) -> Iterator[Incident]:
             )
 
 
-def find_large_records(story: LogStory) -> Iterator[Incident]:
+def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield records that were too large for the client's or for the broker's limit."""
-    events = story.client_events("RECORD_TOO_LARGE")
-    for (_, _, root_cause), group in _by_limit(story, events).items():
+    events = timeline.client_events("RECORD_TOO_LARGE")
+    for (_, _, root_cause), group in _by_limit(timeline, events).items():
         for episode in episodes(group, EPISODE_MS):
-            named = next((story.transactional_id(event) for event in episode if story.transactional_id(event)), "")
+            named = next(
+                (timeline.transactional_id(event) for event in episode if timeline.transactional_id(event)), ""
+            )
             size = next((event.fields["record_bytes"] for event in episode if event.fields.get("record_bytes")), "")
             limit = (
                 "max.request.size of the client"
@@ -151,14 +157,14 @@ def find_large_records(story: LogStory) -> Iterator[Incident]:
             )
 
 
-def _by_limit(story: LogStory, events: Iterable[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
+def _by_limit(timeline: LogTimeline, events: Iterable[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
     """Group events by their log, the limit, and the transactional id: whoever names none goes with the one before."""
     groups: dict[tuple[str, str, str], list[LogEvent]] = {}
     latest: dict[str, str] = {}
     named: dict[tuple[str, str], str] = {}
     for event in events:
         # librdkafka names the broker's error for its own limit, too; only producing is refused on the spot.
-        log = story.log_of(event)
+        log = timeline.log_of(event)
         own = bool(event.fields.get("limit_setting") or event.fields.get("refused_by_client"))
         by_broker = bool(event.fields.get("refused_by_broker"))
         told = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
@@ -168,21 +174,21 @@ def _by_limit(story: LogStory, events: Iterable[LogEvent]) -> dict[tuple[str, st
         if not own and not by_broker and latest.get(log) == "record-above-client-limit":
             root = latest[log]
         latest[log] = root
-        owner = event.fields.get("transactional_id") or named.get((log, root)) or story.transactional_id(event)
+        owner = event.fields.get("transactional_id") or named.get((log, root)) or timeline.transactional_id(event)
         named[log, root] = owner
         groups.setdefault((log, owner, root), []).append(event)
     return groups
 
 
-def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
+def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the log directories that a broker lost."""
-    own = [event for event in story.server_events("DISK_ERROR") if event.fields.get("log_dir") and _own_words(event)]
+    own = [event for event in timeline.server_events("DISK_ERROR") if event.fields.get("log_dir") and _own_words(event)]
     for application, events in by_key((event.application, event) for event in own).items():
         for episode in episodes(events, EPISODE_MS):
-            node = story.node_of(application)
+            node = timeline.node_of(application)
             path = next((event.fields["log_dir"] for event in episode if "replicas in dir" in event.message), "")
             path = path or episode[0].fields["log_dir"]
-            told = story.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
+            told = timeline.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
             echoes = within(told, time_of(episode[0]), time_of(episode[-1]) + 30_000)
             broker = f"Broker {node}" if node else "A broker"
             reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}

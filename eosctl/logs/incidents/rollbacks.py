@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -14,22 +14,22 @@ _DOUBT: Final = 0.5
 """The rollback is certain, what kept the client from ending its transaction is not."""
 
 
-def find_rollbacks(story: LogStory, told: Sequence[Incident]) -> Iterator[Incident]:
+def find_rollbacks(timeline: LogTimeline, told: Sequence[Incident]) -> Iterator[Incident]:
     """Yield the rollbacks that no other incident rests on.
 
     Args:
-        story: The logs.
+        timeline: The logs.
         told: The incidents of clients that were refused after a rollback.
     """
     known = {(place.file, place.offset) for one in told for place in one.evidence}
-    rollbacks = [one for one in story.of("TXN_TIMEOUT_ABORT") if (one.file, one.offset) not in known]
+    rollbacks = [one for one in timeline.of("TXN_TIMEOUT_ABORT") if (one.file, one.offset) not in known]
     for transactional_id, events in by_key((one.fields.get("transactional_id", ""), one) for one in rollbacks).items():
         for burst in episodes(events, _BURST_MS):
-            yield _rolled_back(story, transactional_id, burst)
+            yield _rolled_back(timeline, transactional_id, burst)
 
 
-def _rolled_back(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Incident:
-    has_client = transactional_id in story.ids_of_clients
+def _rolled_back(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Incident:
+    has_client = transactional_id in timeline.ids_of_clients
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from eosctl.logs.incidents.index import Intervals, last_before, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS, leader_named, lost_leaders
-from eosctl.logs.incidents.story import LogStory, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -45,15 +45,15 @@ class Outage(NamedTuple):
     events: tuple[LogEvent, ...]
 
 
-def find_outages(story: LogStory) -> tuple[Outage, ...]:
+def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
     """Find every stop and start of a server."""
-    found = [outage for application in sorted(story.servers()) for outage in _restarts(story, application)]
-    lasts = _last_signs(story)
+    found = [outage for application in sorted(timeline.servers()) for outage in _restarts(timeline, application)]
+    lasts = _last_signs(timeline)
     away: dict[str, list[Outage]] = {}
     for outage in found:
         away.setdefault(outage.node, []).append(outage)
     known = {node: Intervals((*_noticed_within(one), one) for one in outages) for node, outages in away.items()}
-    for fenced in story.of("BROKER_FENCED"):
+    for fenced in timeline.of("BROKER_FENCED"):
         node = fenced.fields.get("fenced_broker", "")
         is_known = node in known and known[node].has(time_of(fenced), time_of(fenced))
         if node and not is_known and lasts.get(node, -inf) <= time_of(fenced):
@@ -61,9 +61,9 @@ def find_outages(story: LogStory) -> tuple[Outage, ...]:
             lost = Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,))
             known[node] = Intervals([(*_noticed_within(lost), lost)])
             found.append(lost)
-    found += _stopped_elsewhere(story, found)
-    found += _silent_controllers(story, found)
-    found += _unheard_controllers(story, found)
+    found += _stopped_elsewhere(timeline, found)
+    found += _silent_controllers(timeline, found)
+    found += _unheard_controllers(timeline, found)
     return tuple(sorted(found, key=lambda outage: outage.down_ms))
 
 
@@ -71,12 +71,12 @@ def _noticed_within(outage: Outage) -> tuple[float, float]:
     return outage.down_ms - FAILOVER_MS, inf if outage.up_ms is None else outage.up_ms + FAILOVER_MS
 
 
-def _last_signs(story: LogStory) -> dict[str, int]:
+def _last_signs(timeline: LogTimeline) -> dict[str, int]:
     """Return the time of the last event of each node whose own log is here."""
     lasts: dict[str, int] = {}
-    for application in story.servers():
-        if events := story.of_application(application):
-            node = story.node_of(application)
+    for application in timeline.servers():
+        if events := timeline.of_application(application):
+            node = timeline.node_of(application)
             lasts[node] = max(lasts.get(node, 0), time_of(events[-1]))
     return lasts
 
@@ -111,31 +111,33 @@ def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
         )
 
 
-def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
-    events = story.of_application(application)
+def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
+    events = timeline.of_application(application)
     roles = _roles(events)
     is_broker = "Broker" in roles or not roles
     orders_of_all = [event for event in events if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED")]
-    node = story.node_of(application)
+    node = timeline.node_of(application)
     alive_ms = 0
     for group in _starts(events):
         start = time_of(group[0])
         # What came before the start before is that one's.
         since, alive_ms = max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
         orders = within(orders_of_all, since, start - 1)
-        fenced = within(story.with_value("fenced_broker", node, "BROKER_FENCED"), since, start)
+        fenced = within(timeline.with_value("fenced_broker", node, "BROKER_FENCED"), since, start)
         # The new process may have written before it names itself; what came before the fencing is the old one's.
-        last = story.last_sign_before(application, min([start - JVM_START_MS, *(time_of(event) for event in fenced)]))
-        up = _serving_again(story, application, node, start)
+        last = timeline.last_sign_before(
+            application, min([start - JVM_START_MS, *(time_of(event) for event in fenced)])
+        )
+        up = _serving_again(timeline, application, node, start)
         if orders:
             evidence = (*orders, *group)
             yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
-        elif last is None and (lost := _cut_off(story, node, start)):
+        elif last is None and (lost := _cut_off(timeline, node, start)):
             # A quiet server, or files that begin with its start: then only others saw it go.
             yield Outage(application, node, is_broker, False, time_of(lost), up, (lost, *fenced, *group))
-        elif fenced or (last is not None and _noticed(story, node, last, start)):
+        elif fenced or (last is not None and _noticed(timeline, node, last, start)):
             # Kafka's files end abruptly: its clients know the moment better than its own last line does.
-            missed = _first_missed(story, node, last or time_of(fenced[0]), start)
+            missed = _first_missed(timeline, node, last or time_of(fenced[0]), start)
             down = missed if missed is not None else last if last is not None else time_of(fenced[0])
             yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
 
@@ -167,20 +169,20 @@ def _is_same_start(group: Sequence[LogEvent], event: LogEvent) -> bool:
     return not said or time_of(event) - time_of(said[0]) < SHORTEST_LIFE_MS
 
 
-def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+def _silent_controllers(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
     """Yield active controllers that fell silent for good, and were replaced without standing down."""
-    applications = {node: application for application in story.servers() if (node := story.node_of(application))}
-    leaders = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER", "CONTROLLER_LOST")
+    applications = {node: application for application in timeline.servers() if (node := timeline.node_of(application))}
+    leaders = timeline.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER", "CONTROLLER_LOST")
     downs: dict[str, int] = {}
     for outage in known:
         downs[outage.node] = min(downs.get(outage.node, outage.down_ms), outage.down_ms)
-    for taken in story.of("CONTROLLER_ACTIVE"):
+    for taken in timeline.of("CONTROLLER_ACTIVE"):
         before = last_before(leaders, time_of(taken))
         leader = leader_named(before) if before else ""
         application = applications.get(leader, "")
         if not application or leader == taken.fields.get("controller"):
             continue
-        events = story.of_application(application)
+        events = timeline.of_application(application)
         last = time_of(events[-1])
         ended = any(
             event.category in ("BROKER_SIGNAL", "BROKER_STOPPED", "CONTROLLER_RESIGNED") for event in events[-20:]
@@ -191,18 +193,18 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
             yield Outage(application, leader, "Broker" in _roles(events), False, last, None, (taken,))
 
 
-def _unheard_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+def _unheard_controllers(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
     """Yield active controllers that went away, by the logs of others: their own are not here."""
-    nodes = _nodes_heard_of(story, known)
-    for leader, cut in lost_leaders(story).items():
+    nodes = _nodes_heard_of(timeline, known)
+    for leader, cut in lost_leaders(timeline).items():
         if leader not in nodes:
             yield Outage(f"controller-{leader}", leader, False, False, time_of(cut), None, (cut,))
 
 
-def _stopped_elsewhere(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+def _stopped_elsewhere(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
     """Yield brokers that asked their controller to let them go; their own logs are not here."""
-    nodes = _nodes_heard_of(story, known)
-    told = story.of("BROKER_UNFENCED")
+    nodes = _nodes_heard_of(timeline, known)
+    told = timeline.of("BROKER_UNFENCED")
     asked_ms: dict[str, int] = {}
     for order in told:
         node = order.fields.get("fenced_broker", "")
@@ -211,47 +213,47 @@ def _stopped_elsewhere(story: LogStory, known: Sequence[Outage]) -> Iterator[Out
         is_new = time_of(order) - asked_ms.get(node, -SHORTEST_LIFE_MS) >= SHORTEST_LIFE_MS
         asked_ms[node] = time_of(order)
         if is_new:
-            later = within(story.with_value("fenced_broker", node, "BROKER_UNFENCED"), time_of(order) + 1, inf)
+            later = within(timeline.with_value("fenced_broker", node, "BROKER_UNFENCED"), time_of(order) + 1, inf)
             back = (time_of(event) for event in later if "to unfence" in event.message)
             yield Outage(f"broker-{node}", node, True, True, time_of(order), next(back, None), (order,))
 
 
-def _nodes_heard_of(story: LogStory, known: Sequence[Outage]) -> set[str]:
+def _nodes_heard_of(timeline: LogTimeline, known: Sequence[Outage]) -> set[str]:
     """Return the nodes whose own logs are here, or of which an outage is known."""
-    return {story.node_of(application) for application in story.servers()} | {outage.node for outage in known}
+    return {timeline.node_of(application) for application in timeline.servers()} | {outage.node for outage in known}
 
 
-def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bool:
+def _noticed(timeline: LogTimeline, node: str, last_sign_ms: int, start_ms: int) -> bool:
     """Whether anybody else saw a node go: a lost connection, or another node that took its place.
 
     A file that was cut out of a longer one can begin with the end of an earlier process; a start after it is no crash.
     """
     until = min(start_ms, last_sign_ms + FAILOVER_MS)
-    lost = within(story.of("NETWORK_DISCONNECT"), last_sign_ms, until)
-    replaced = within(story.of("CONTROLLER_ACTIVE"), last_sign_ms, until)
+    lost = within(timeline.of("NETWORK_DISCONNECT"), last_sign_ms, until)
+    replaced = within(timeline.of("CONTROLLER_ACTIVE"), last_sign_ms, until)
     return any(names_node(event.message, node) for event in lost) or any(
         event.fields.get("controller") != node for event in replaced
     )
 
 
-def _cut_off(story: LogStory, node: str, start_ms: int) -> LogEvent | None:
+def _cut_off(timeline: LogTimeline, node: str, start_ms: int) -> LogEvent | None:
     """Return the first request that a node left unanswered before it started.
 
     Unlike a connection that cannot be made, this shows that it was there.
     """
-    near = within(story.of("NETWORK_DISCONNECT"), start_ms - READY_WITHIN_MS, start_ms - JVM_START_MS - 1)
+    near = within(timeline.of("NETWORK_DISCONNECT"), start_ms - READY_WITHIN_MS, start_ms - JVM_START_MS - 1)
     return next((event for event in near if f"due to node {node} being disconnected" in event.message), None)
 
 
-def _first_missed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> int | None:
+def _first_missed(timeline: LogTimeline, node: str, last_sign_ms: int, start_ms: int) -> int | None:
     """Return when a client first lost its connection to a node after the node's last words."""
-    near = within(story.client_events("NETWORK_DISCONNECT"), last_sign_ms, min(start_ms, last_sign_ms + FAILOVER_MS))
+    near = within(timeline.client_events("NETWORK_DISCONNECT"), last_sign_ms, min(start_ms, last_sign_ms + FAILOVER_MS))
     return next((time_of(event) for event in near if names_node(event.message, node)), None)
 
 
-def _serving_again(story: LogStory, application: str, node: str, start_ms: int) -> int:
+def _serving_again(timeline: LogTimeline, application: str, node: str, start_ms: int) -> int:
     """Return when a node that started was let in again; its start when nobody says."""
-    for event in within(story.of("BROKER_UNFENCED"), start_ms, start_ms + READY_WITHIN_MS):
+    for event in within(timeline.of("BROKER_UNFENCED"), start_ms, start_ms + READY_WITHIN_MS):
         about = event.fields.get("fenced_broker") == node or event.application == application
         if about and "unfence" in event.message:
             return time_of(event)
@@ -266,10 +268,10 @@ def names_node(message: str, node: str) -> bool:
     )
 
 
-def first_of_each(story: LogStory, events: Sequence[LogEvent]) -> list[LogEvent]:
+def first_of_each(timeline: LogTimeline, events: Sequence[LogEvent]) -> list[LogEvent]:
     """Return the first event of each program and transactional id."""
     firsts: dict[tuple[str, str], LogEvent] = {}
     for event in events:
-        named = "" if event.application in story.servers() else story.transactional_id(event)
-        firsts.setdefault((story.log_of(event), named), event)
+        named = "" if event.application in timeline.servers() else timeline.transactional_id(event)
+        firsts.setdefault((timeline.log_of(event), named), event)
     return list(firsts.values())

@@ -9,7 +9,7 @@ from eosctl.logs.incidents.explained import CERTAIN
 from eosctl.logs.incidents.index import Intervals, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS
 from eosctl.logs.incidents.servers import Outage, first_of_each
-from eosctl.logs.incidents.story import LogStory, episodes, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, episodes, incident, time_of
 from eosctl.logs.incidents.trouble import FELT
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -18,9 +18,9 @@ SHORTAGE_GAP_MS = 30_000
 SHORTAGE_MIN_MS = 3_000
 
 
-def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
+def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
     """Yield the times in which partitions had fewer replicas in sync than they need."""
-    events = story.of("NOT_ENOUGH_REPLICAS")
+    events = timeline.of("NOT_ENOUGH_REPLICAS")
     order = {id(outage): place for place, outage in enumerate(outages)}
     brokers_away = Intervals(
         (outage.down_ms - SHORTAGE_GAP_MS, _back_ms(outage) + FAILOVER_MS, outage)
@@ -38,19 +38,19 @@ def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incid
         # Brokers that are restarted one after the other are not below min.insync.replicas for long; these were.
         causes = crashed or _away_together(away)
         brokers = tuple(sorted({outage.node for outage in causes or away}))
-        shrunk = within(story.of("ISR_SHRINK"), start - SHORTAGE_GAP_MS, end)
+        shrunk = within(timeline.of("ISR_SHRINK"), start - SHORTAGE_GAP_MS, end)
         alone = [event for event in shrunk if "," not in event.fields.get("isr_after", ",")]
         topics = sorted({topic for event in (*episode, *alone) if (topic := _topic(event))})
         felt = [
             event
-            for event in within(story.client_events(*FELT), start, end + SHORTAGE_GAP_MS)
+            for event in within(timeline.client_events(*FELT), start, end + SHORTAGE_GAP_MS)
             if event.exception or event.level in ("WARN", "ERROR")
         ]
         yield incident(
             "not_enough_replicas",
             "brokers-down-below-min-isr",
             {"brokers": brokers, "topics": tuple(topics)},
-            [*episode, *(event for outage in causes for event in outage.events), *first_of_each(story, felt)],
+            [*episode, *(event for outage in causes for event in outage.events), *first_of_each(timeline, felt)],
             f"Partitions of {', '.join(topics) or 'some topics'} had fewer replicas in sync than min.insync.replicas"
             + (f": broker {', '.join(brokers)} was down." if brokers else "."),
             "Bring the brokers back; transactions that waited end by themselves, those that timed out were aborted.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -34,8 +34,8 @@ _INTERNAL: Final = "__"
 class Observers:
     """Which denials keep someone from seeing, and stop no application."""
 
-    def __init__(self, story: LogStory) -> None:
-        denials = story.of(*_DENIALS)
+    def __init__(self, timeline: LogTimeline) -> None:
+        denials = timeline.of(*_DENIALS)
         principals = {event.fields.get("principal", "") for event in denials if _observes(event)}
         stopped = {event.fields.get("principal", "") for event in denials if not _observes(event) and not _looks(event)}
         self._only_observe = principals - stopped - {""}
@@ -47,10 +47,10 @@ class Observers:
         return _looks(event) and event.fields.get("principal", "") in self._only_observe
 
 
-def find_hidden_resources(story: LogStory) -> Iterator[Incident]:
+def find_hidden_resources(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield, as information, what each principal may not see."""
-    observers = Observers(story)
-    hidden = [event for event in story.of(*_DENIALS) if observers.has(event)]
+    observers = Observers(timeline)
+    hidden = [event for event in timeline.of(*_DENIALS) if observers.has(event)]
     for principal, events in by_key((event.fields.get("principal", ""), event) for event in hidden).items():
         resources = tuple(dict.fromkeys(_resource(event) for event in events))
         what = ", ".join(resources[:3]) + (f", and {len(resources) - 3} more" if len(resources) > 3 else "")
@@ -66,10 +66,10 @@ def find_hidden_resources(story: LogStory) -> Iterator[Incident]:
         )
 
 
-def find_topic_denials(story: LogStory) -> Iterator[Incident]:
+def find_topic_denials(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield denied access to topics, one incident for each topic and each kind of access."""
-    observers = Observers(story)
-    denied = [event for event in story.of("AUTHZ_OTHER") if event.fields.get("topic") and not observers.has(event)]
+    observers = Observers(timeline)
+    denied = [event for event in timeline.of("AUTHZ_OTHER") if event.fields.get("topic") and not observers.has(event)]
     for topic, events in by_key((event.fields["topic"], event) for event in denied).items():
         for episode in episodes(events, EPISODE_MS):
             yield _denied(topic, episode)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
-from eosctl.logs.incidents.story import LogStory, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
 
@@ -45,7 +45,7 @@ _CLUSTER: Final[_Key] = ("cluster", "")
 
 
 def find_unexplained(
-    story: LogStory, events: Iterable[LogEvent], incidents: Sequence[Incident], serious: frozenset[str]
+    timeline: LogTimeline, events: Iterable[LogEvent], incidents: Sequence[Incident], serious: frozenset[str]
 ) -> Iterator[LogEvent]:
     """Yield serious records and unknown errors that no incident explains, in the order of the scan.
 
@@ -53,14 +53,14 @@ def find_unexplained(
     its echoes or of a category that it rests on: evidence is a sample. A client that retries has not failed yet.
 
     Args:
-        story: The events in the order of time.
+        timeline: The events in the order of time.
         events: All events of the scan, also those without any time.
         incidents: All incidents, also those that another one explains.
         serious: The categories that call for action.
     """
-    known = {(event.file, event.offset): event for event in story.events}
+    known = {(event.file, event.offset): event for event in timeline.events}
     evidence = {(place.file, place.offset) for one in incidents for place in one.evidence}
-    explained = _Explained(story, incidents, known)
+    explained = _Explained(timeline, incidents, known)
     wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
     retries = _retries(known.get((event.file, event.offset), event) for event in wanted)
     for event in wanted:
@@ -94,9 +94,11 @@ def _refusal(event: LogEvent) -> _Key:
 class _Explained:
     """Which categories incidents explain: of whom, and when."""
 
-    def __init__(self, story: LogStory, incidents: Sequence[Incident], known: dict[tuple[str, int], LogEvent]) -> None:
-        self._story = story
-        self._servers = story.servers()
+    def __init__(
+        self, timeline: LogTimeline, incidents: Sequence[Incident], known: dict[tuple[str, int], LogEvent]
+    ) -> None:
+        self._timeline = timeline
+        self._servers = timeline.servers()
         found: dict[tuple[_Key, str], list[Incident]] = {}
         for one in incidents:
             records = [known[place.file, place.offset] for place in one.evidence if (place.file, place.offset) in known]
@@ -117,7 +119,7 @@ class _Explained:
 
     def _log(self, event: LogEvent) -> _Key:
         """Return the program of an event; a server's log concerns all programs, so it stands for none."""
-        return ("", "") if event.application in self._servers else ("log", self._story.log_of(event))
+        return ("", "") if event.application in self._servers else ("log", self._timeline.log_of(event))
 
 
 def _names_of(one: Incident) -> set[_Key]:

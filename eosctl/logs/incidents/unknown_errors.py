@@ -1,4 +1,4 @@
-"""Error records that the catalogue does not know, grouped by logger and template: their effect was not judged."""
+"""Error records that the catalog does not know, grouped by logger and template: their effect was not judged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.model.verdict import Resource
 TEMPLATES_OF_A_LOGGER: Final = 20
 """Beyond this, all errors of a logger are one group: its messages hold values that the template keeps."""
 QUOTED: Final = 3
-_MEANING: Final = "the log catalogue does not know this error, so its effect on transactions was not judged"
+_MEANING: Final = "the log catalog does not know this error, so its effect on transactions was not judged"
 _NEXT_STEP: Final = "Read the quoted records and the lines around them; find the cause in the program that wrote them."
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence, Set
 from typing import Final
 
-from eosctl.logs.incidents.story import LogStory, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.log_event import LogEvent
 
 UNKNOWN_CLOCK_MS: Final = 5_000
@@ -24,36 +24,38 @@ class Owners:
     other client's log names. Of several it is the only one that coordinators turned against before the event.
     """
 
-    def __init__(self, story: LogStory) -> None:
-        self._story = story
-        self._inits = story.server_events("INIT_PRODUCER_ID")
-        self._turns = story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    def __init__(self, timeline: LogTimeline) -> None:
+        self._timeline = timeline
+        self._inits = timeline.server_events("INIT_PRODUCER_ID")
+        self._turns = timeline.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
         self._denials: dict[str, Sequence[LogEvent]] = {}
         self._by_log: dict[str, set[str]] = {}
 
     def transactional_id(self, event: LogEvent) -> str:
         """Return the id; empty when there is none, or more than one."""
-        story = self._story
-        if (named := story.transactional_id(event)) or event.application in story.servers():
+        timeline = self._timeline
+        if (named := timeline.transactional_id(event)) or event.application in timeline.servers():
             return named
         if event.category == "AUTHZ_TXN_ID":
             return self.denied(event, "transactional_id")
-        log = story.log_of(event)
+        log = timeline.log_of(event)
         if log not in self._by_log:
-            self._by_log[log] = _ids_between(self._inits, story.log_start_ms(event), STARTED_MS) - story.ids_of_clients
+            self._by_log[log] = (
+                _ids_between(self._inits, timeline.log_start_ms(event), STARTED_MS) - timeline.ids_of_clients
+            )
         started = self._by_log[log]
         return _only(started) or _only(self._turned_against(event, started))
 
     def denied(self, event: LogEvent, field: str) -> str:
         """Return the only name that servers denied in the same way at the time of an event; else an empty string."""
         if event.category not in self._denials:
-            self._denials[event.category] = self._story.server_events(event.category)
+            self._denials[event.category] = self._timeline.server_events(event.category)
         return _only(_between(self._denials[event.category], field, time_of(event), UNKNOWN_CLOCK_MS))
 
     def _turned_against(self, event: LogEvent, started: Set[str]) -> set[str]:
         """Return which of some ids, or of all where there are none, were taken or rolled back before an event."""
-        begin_ms = max(self._story.log_start_ms(event) + STARTED_MS if started else 0, time_of(event) - TURNED_MS)
-        turned = _ids_between(self._turns, begin_ms, time_of(event) - begin_ms) - self._story.ids_of_clients
+        begin_ms = max(self._timeline.log_start_ms(event) + STARTED_MS if started else 0, time_of(event) - TURNED_MS)
+        turned = _ids_between(self._turns, begin_ms, time_of(event) - begin_ms) - self._timeline.ids_of_clients
         return turned & started if started else turned
 
 

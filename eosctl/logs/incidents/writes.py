@@ -9,7 +9,7 @@ from typing import Final
 
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.markers import RefusedMarkers
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -29,28 +29,28 @@ RETRIED_MS = 2_000
 """How far a broker's refusal and the client's word of it are apart."""
 
 
-def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
+def find_hanging_transactions(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the partitions on which a read_committed reader stood still while the log grew.
 
     Brokers print nothing about an append after the end of its transaction; a reader's own words and the list of open
     transactions are all there is. A transaction that its time-out ended explains a pause and is no hang.
     """
     for partition, events in by_key(
-        (event.fields.get("partition", ""), event) for event in story.of("READER_STUCK")
+        (event.fields.get("partition", ""), event) for event in timeline.of("READER_STUCK")
     ).items():
         for episode in _stands(events):
             last = episode[-1]
             if int(last.fields.get("stuck_s", STUCK_MIN_S)) < STUCK_MIN_S or not _grew(episode):
                 continue
             offset = last.fields.get("last_stable_offset", "")
-            held = story.with_value("start_offset", offset, "OPEN_TRANSACTION")
-            ended = _ended_by_timeout(story, episode)
+            held = timeline.with_value("start_offset", offset, "OPEN_TRANSACTION")
+            ended = _ended_by_timeout(timeline, episode)
             if ended and not held:
                 continue
             producer = held[0].fields if held else {}
-            inits = _named_producers(story, producer.get("producer_id", ""), time_of(episode[0]))
+            inits = _named_producers(timeline, producer.get("producer_id", ""), time_of(episode[0]))
             owner = inits[-1].fields["transactional_id"] if inits else ""
-            owner = owner or story.owners_of_producers.get(producer.get("producer_id", ""), "")
+            owner = owner or timeline.owners_of_producers.get(producer.get("producer_id", ""), "")
             yield incident(
                 "hanging_transaction",
                 "late-append-after-end-of-transaction",
@@ -90,24 +90,24 @@ def _grew(episode: Sequence[LogEvent]) -> bool:
     return not marks[-1] or int(marks[-1]) > int(stable[-1] or 0)
 
 
-def _ended_by_timeout(story: LogStory, episode: Sequence[LogEvent]) -> bool:
+def _ended_by_timeout(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
     start, end = time_of(episode[0]) - STUCK_GAP_MS, time_of(episode[-1]) + STUCK_GAP_MS
-    rollbacks = within(story.of("TXN_TIMEOUT_ABORT"), start, end)
+    rollbacks = within(timeline.of("TXN_TIMEOUT_ABORT"), start, end)
     return bool(rollbacks) and time_of(episode[-1]) <= time_of(rollbacks[-1]) + STUCK_GAP_MS
 
 
-def find_refused_writes(story: LogStory) -> Iterator[Incident]:
+def find_refused_writes(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the late writes that partition verification kept out, as the client that wrote them tells it."""
-    told = story.client_events("INVALID_TXN_STATE", "TXN_ABORTABLE")
-    refused = [event for event in told if speaks_protocol(story, event) and _is_of_write(event)]
-    for transactional_id, events in by_key((story.transactional_id(event), event) for event in refused).items():
+    told = timeline.client_events("INVALID_TXN_STATE", "TXN_ABORTABLE")
+    refused = [event for event in told if speaks_protocol(timeline, event) and _is_of_write(event)]
+    for transactional_id, events in by_key((timeline.transactional_id(event), event) for event in refused).items():
         for episode in episodes(events, EPISODE_MS):
             yield incident(
                 "late_append_refused",
                 "late-append-after-end-of-transaction",
                 {
                     "transactional.id": transactional_id,
-                    **_producer(story, transactional_id, episode),
+                    **_producer(timeline, transactional_id, episode),
                     "topic-partition": episode[0].fields.get("partition", ""),
                 },
                 episode,
@@ -129,26 +129,26 @@ def _is_of_write(event: LogEvent) -> bool:
     return _WRITE.search(event.message) is not None
 
 
-def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
+def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield writes with an epoch older than the producer's current one."""
-    markers = RefusedMarkers(story)
+    markers = RefusedMarkers(timeline)
     broker = [
         event
-        for event in story.server_events("INVALID_PRODUCER_EPOCH")
+        for event in timeline.server_events("INVALID_PRODUCER_EPOCH")
         if event.fields.get("producer_id") and not markers.have(event)
     ]
-    client = [event for event in story.client_events("INVALID_PRODUCER_EPOCH") if speaks_protocol(story, event)]
-    keyed = [(_owner(story, event), event) for event in broker]
-    keyed += [(story.transactional_id(event), event) for event in client]
+    client = [event for event in timeline.client_events("INVALID_PRODUCER_EPOCH") if speaks_protocol(timeline, event)]
+    keyed = [(_owner(timeline, event), event) for event in broker]
+    keyed += [(timeline.transactional_id(event), event) for event in client]
     for transactional_id, events in by_key(sorted(keyed, key=lambda pair: time_of(pair[1]))).items():
         for episode in episodes(events, EPISODE_MS):
-            producer = _producer(story, transactional_id, episode)
+            producer = _producer(timeline, transactional_id, episode)
             partition = next(filter(None, (event.fields.get("partition") for event in episode)), "")
             subject = {"transactional.id": transactional_id, **producer, "topic-partition": partition}
             if not any(subject.values()):
                 subject = {"application": episode[0].application}
             explanation, next_step, confidence = _epoch_is_over(
-                story, episode, transactional_id or producer.get("producerId", "")
+                timeline, episode, transactional_id or producer.get("producerId", "")
             )
             yield incident(
                 "invalid_producer_epoch",
@@ -161,14 +161,14 @@ def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
             )
 
 
-def _epoch_is_over(story: LogStory, episode: Sequence[LogEvent], producer: str) -> tuple[str, str, float]:
+def _epoch_is_over(timeline: LogTimeline, episode: Sequence[LogEvent], producer: str) -> tuple[str, str, float]:
     """Return what is known of a refused epoch, what to do, and how sure it is."""
     who = f"the producer {producer}" if producer else f"a producer of {episode[0].application}"
-    if any(event.application in story.servers() for event in episode):
+    if any(event.application in timeline.servers() for event in episode):
         return (
             f"A process still writes for {who} with an epoch that is over; the broker refused it.",
             "Find the process with the old epoch and stop it.",
-            0.85 if _has_client(story, episode) else 0.65,
+            0.85 if _has_client(timeline, episode) else 0.65,
         )
     why = (
         f"A broker refused {who} for its epoch: another instance has taken its transactional id, or the coordinator "
@@ -178,12 +178,12 @@ def _epoch_is_over(story: LogStory, episode: Sequence[LogEvent], producer: str) 
     return why, look, 0.5
 
 
-def _producer(story: LogStory, transactional_id: str, episode: Sequence[LogEvent]) -> dict[str, str]:
+def _producer(timeline: LogTimeline, transactional_id: str, episode: Sequence[LogEvent]) -> dict[str, str]:
     """Return the producer that wrote, by the broker's words of it or else by what its client got before."""
-    got = story.client_events_about(
+    got = timeline.client_events_about(
         transactional_id, "TRANSACTIONAL_ID_NAMED", "INIT_PRODUCER_ID", having="producer_id"
     )
-    given = story.server_events_about(transactional_id, "INIT_PRODUCER_ID", having="producer_id")
+    given = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID", having="producer_id")
     before = last_before(got, time_of(episode[0]) + 1)
     for event in (*episode, *([before] if before else ()), *given[:1]):
         if producer_id := event.fields.get("producer_id"):
@@ -193,28 +193,28 @@ def _producer(story: LogStory, transactional_id: str, episode: Sequence[LogEvent
     return {}
 
 
-def _has_client(story: LogStory, episode: Sequence[LogEvent]) -> bool:
+def _has_client(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
     """Whether an application tells of it, and not brokers alone."""
-    return any(event.application not in story.servers() for event in episode)
+    return any(event.application not in timeline.servers() for event in episode)
 
 
-def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
+def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield batches whose sequence was not the next one.
 
     Where only a broker tells of it the client may have sent what was missing again, as after a change of leaders.
     """
-    told = story.of("OUT_OF_ORDER_SEQUENCE")
+    told = timeline.of("OUT_OF_ORDER_SEQUENCE")
     retried = by_key((_partition(event), event) for event in told if _is_retried(event))
-    of_clients = by_key((story.log_of(event), event) for event in told if _is_retried(event))
+    of_clients = by_key((timeline.log_of(event), event) for event in told if _is_retried(event))
     events = [
         event
         for event in told
         if _is_gap(event)
         and not _is_near(event, retried.get(_partition(event), ()))
         # What names no partition is about the same batch when its client sends one again.
-        and (_partition(event) or not _is_near(event, of_clients.get(story.log_of(event), ())))
+        and (_partition(event) or not _is_near(event, of_clients.get(timeline.log_of(event), ())))
     ]
-    keyed = ((_writer(story, event), event) for event in events)
+    keyed = ((_writer(timeline, event), event) for event in events)
     for owner, group in by_key(keyed).items():
         for episode in episodes(group, EPISODE_MS):
             fields = _merged_fields(episode)
@@ -232,7 +232,7 @@ def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
                 "Look at the producer's errors before it; abort the transaction and send again."
                 if owner
                 else "The producer is idempotent only: create a new one, and send again what was not acknowledged.",
-                confidence=0.85 if _has_client(story, episode) else 0.65,
+                confidence=0.85 if _has_client(timeline, episode) else 0.65,
             )
 
 
@@ -247,29 +247,29 @@ def _merged_fields(episode: Sequence[LogEvent]) -> dict[str, str]:
     return fields
 
 
-def _writer(story: LogStory, event: LogEvent) -> str:
+def _writer(timeline: LogTimeline, event: LogEvent) -> str:
     """Return the transactional id of a write; a producer that is known without one has none."""
     producer_id = event.fields.get("producer_id", "")
-    if owner := _owner(story, event):
+    if owner := _owner(timeline, event):
         return owner
-    if event.application in story.servers():
+    if event.application in timeline.servers():
         return event.fields.get("transactional_id", "")
-    is_known = bool(producer_id and story.with_value("producer_id", producer_id, "INIT_PRODUCER_ID"))
-    return "" if is_known else story.transactional_id(event)
+    is_known = bool(producer_id and timeline.with_value("producer_id", producer_id, "INIT_PRODUCER_ID"))
+    return "" if is_known else timeline.transactional_id(event)
 
 
-def _owner(story: LogStory, event: LogEvent) -> str:
-    inits = _named_producers(story, event.fields.get("producer_id", ""), time_of(event))
+def _owner(timeline: LogTimeline, event: LogEvent) -> str:
+    inits = _named_producers(timeline, event.fields.get("producer_id", ""), time_of(event))
     return inits[-1].fields["transactional_id"] if inits else ""
 
 
-def _named_producers(story: LogStory, producer_id: str, moment: int) -> Sequence[LogEvent]:
+def _named_producers(timeline: LogTimeline, producer_id: str, moment: int) -> Sequence[LogEvent]:
     """Return what names the transactional id that has a producer id at a moment: all before it, else the first after.
 
     The logs of several clusters may be at hand, and each cluster gives out the same producer ids.
     """
     for category in ("INIT_PRODUCER_ID", "TRANSACTIONAL_ID_NAMED") if producer_id else ():
-        if told := story.with_value("producer_id", producer_id, category, having="transactional_id"):
+        if told := timeline.with_value("producer_id", producer_id, category, having="transactional_id"):
             return [one for one in told if time_of(one) <= moment + CLOCKS_MS] or told[:1]
     return ()
 

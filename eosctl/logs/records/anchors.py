@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Final
 
-from eosctl.logs.classifier.catalogue import load_catalogue
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.records.literals import required_literal
 
 _LEVEL: Final = (
@@ -36,7 +36,7 @@ _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
 @cache
 def meaning_anchors() -> tuple[str, ...]:
     """Return the expressions of which a line of every record with a meaning matches one."""
-    parts = {_anchor(pattern) for category in load_catalogue().categories for pattern in category.patterns}
+    parts = {_anchor(pattern) for category in load_catalog().categories for pattern in category.patterns}
     return (*sorted(parts), *_SERIOUS, _THROWN, _NAMED)
 
 

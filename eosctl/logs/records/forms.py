@@ -1,7 +1,7 @@
 """Records that differ only in the digits of their header lines are of one form: it is read and understood once.
 
 Of every further record of a form only the digits are read, from where they stood in the first. That holds because no
-layout and no pattern of the catalogue tells one digit from another; records in which a digit may decide (a count of
+layout and no pattern of the catalog tells one digit from another; records in which a digit may decide (a count of
 zero, a level told as a number) have no form.
 """
 

@@ -11,7 +11,7 @@ _WHITESPACE: Final = {"t": "\t", "n": "\n", "r": "\r"}
 def required_literal(pattern: str) -> str:
     """Return the longest text that any match of a pattern contains; empty when none can be told.
 
-    Understands the forms that the catalogue uses; where in doubt it tells less, never more.
+    Understands the forms that the catalog uses; where in doubt it tells less, never more.
     """
     runs: list[str] = []
     run = ""

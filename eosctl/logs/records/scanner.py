@@ -171,7 +171,7 @@ class HeaderReader:
                 _of_json(head, bare) if "json" in groups else _of_entry(read_entry(parse_pairs(groups["pairs"])), bare)
             )
         message, text = unfold(groups.get("message", "").rstrip("\r"), text)
-        # A tool's table names no logger; its layout's name tells the catalogue what the columns are.
+        # A tool's table names no logger; its layout's name tells the catalog what the columns are.
         logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
         thread = groups.get("thread", "").strip()
         if layout.trailing:

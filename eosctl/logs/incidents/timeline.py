@@ -33,7 +33,7 @@ MAX_EVIDENCE_COUNT = 40
 """Evidence lines of one incident; the first of each file are kept."""
 
 
-class LogStory:
+class LogTimeline:
     """The events of a scan in the order of time.
 
     A record without a stamp of its own (standard error, bare formats) has the time of the last one before it in its
@@ -274,15 +274,15 @@ def _is_of_library(event: LogEvent) -> bool:
     return bool(event.fields.keys() & _LIBRARY_FIELDS) or "[thrd:" in event.message
 
 
-def speaks_protocol(story: LogStory, event: LogEvent) -> bool:
+def speaks_protocol(timeline: LogTimeline, event: LogEvent) -> bool:
     """Whether a client tells a broker's answer in its own words, without Java's client or librdkafka in between."""
     if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
         return False
-    return not story.is_of_library(event)
+    return not timeline.is_of_library(event)
 
 
 def time_of(event: LogEvent) -> int:
-    """Return the time of an event of a story, which always has one."""
+    """Return the time of an event of a timeline, which always has one."""
     return event.time_ms or 0
 
 

@@ -1,7 +1,7 @@
-"""Incidents that the catalogue describes: records that call for action by themselves and that no detector explains.
+"""Incidents that the catalog describes: records that call for action by themselves and that no detector explains.
 
 A record is an incident of its category, about the transaction, group, partition, or program that it names. Categories
-that only repeat a failure of another layer (``echo`` in the catalogue) join the incident of the same program and time.
+that only repeat a failure of another layer (``echo`` in the catalog) join the incident of the same program and time.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Final
 
-from eosctl.logs.classifier.catalogue import CataloguedIncident
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, evidence_of, incident, time_of
+from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -40,71 +40,71 @@ _ROLES: Final = ("broker", "controller")
 _OWNERS: Final = ("group", "partition", "coordinator_partition", "topic", "principal", "store", "log_dir")
 
 
-def find_catalogued(
-    story: LogStory, records: Iterable[LogEvent], known: Mapping[str, CataloguedIncident]
+def find_cataloged(
+    timeline: LogTimeline, records: Iterable[LogEvent], known: Mapping[str, CatalogedIncident]
 ) -> Iterator[tuple[Incident, Sequence[LogEvent]]]:
     """Yield an incident for each fault among records, with all records that it stands for.
 
     Args:
-        story: The logs.
+        timeline: The logs.
         records: Records that no other incident explains; those without a time are left out.
         known: The incidents of categories, by category.
     """
     timed = sorted((one for one in records if one.time_ms is not None and one.category in known), key=time_of)
     faults = [
         faults
-        for events in by_key((_owner(story, one), one) for one in timed).values()
+        for events in by_key((_owner(timeline, one), one) for one in timed).values()
         for faults in episodes(events, LASTING_MS if known[events[0].category].lasting_s else EPISODE_MS)
         if _is_fault(faults, known[faults[0].category])
     ]
-    for events in _joined(story, faults, known):
+    for events in _joined(timeline, faults, known):
         head = events[0]
-        yield _incident(story, known[head.category], events), events
+        yield _incident(timeline, known[head.category], events), events
 
 
-def _is_fault(events: Sequence[LogEvent], known: CataloguedIncident) -> bool:
+def _is_fault(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Whether records in the order of time are enough, and last long enough, for an incident."""
     lasted_ms = time_of(events[-1]) - time_of(events[0])
     return len(events) >= known.at_least and lasted_ms >= known.lasting_s * 1000
 
 
-def _owner(story: LogStory, event: LogEvent) -> str:
+def _owner(timeline: LogTimeline, event: LogEvent) -> str:
     """Return what an event is about, apart from its category: a name in it, or the program that wrote it."""
-    return "\0".join((event.category, _name(story, event) or story.log_of(event)))
+    return "\0".join((event.category, _name(timeline, event) or timeline.log_of(event)))
 
 
-def _name(story: LogStory, event: LogEvent) -> str:
-    return transactional_id_of(story, event) or next(filter(None, map(event.fields.get, _OWNERS)), "")
+def _name(timeline: LogTimeline, event: LogEvent) -> str:
+    return transactional_id_of(timeline, event) or next(filter(None, map(event.fields.get, _OWNERS)), "")
 
 
-def transactional_id_of(story: LogStory, event: LogEvent) -> str:
+def transactional_id_of(timeline: LogTimeline, event: LogEvent) -> str:
     """Return the transactional id that an event names, or the only one that its client can mean."""
-    if event.application in story.servers():
+    if event.application in timeline.servers():
         return event.fields.get("transactional_id", "")
-    return story.transactional_id(event)
+    return timeline.transactional_id(event)
 
 
 def _joined(
-    story: LogStory, faults: Iterable[Sequence[LogEvent]], known: Mapping[str, CataloguedIncident]
+    timeline: LogTimeline, faults: Iterable[Sequence[LogEvent]], known: Mapping[str, CatalogedIncident]
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield faults with their echoes: records of the same program and time that only repeat it."""
     of_log: dict[str, _Faults] = defaultdict(_Faults)
-    # Causes first; among echoes, the one that the catalogue rates worst leads. What has no name of its own is last.
+    # Causes first; among echoes, the one that the catalog rates worst leads. What has no name of its own is last.
     ranked = sorted(
         faults,
         key=lambda events: (
             known[events[0].category].is_echo,
             known[events[0].category].severity.rank,
-            not _name(story, events[0]),
+            not _name(timeline, events[0]),
             time_of(events[0]),
         ),
     )
     for events in ranked:
-        is_client = events[0].application not in story.servers()
+        is_client = events[0].application not in timeline.servers()
         is_echo = is_client and known[events[0].category].is_echo
         # A client repeats without a name what its library says with one.
-        is_nameless = is_client and not _name(story, events[0])
-        of_log[story.log_of(events[0])].add(events, is_echo=is_echo, is_nameless=is_nameless)
+        is_nameless = is_client and not _name(timeline, events[0])
+        of_log[timeline.log_of(events[0])].add(events, is_echo=is_echo, is_nameless=is_nameless)
     yield from (events for told in of_log.values() for events in told.all)
 
 
@@ -153,10 +153,10 @@ def _parts(begin: int, end: int) -> range:
     return range(begin // EPISODE_MS, end // EPISODE_MS + 1)
 
 
-def _incident(story: LogStory, known: CataloguedIncident, events: Sequence[LogEvent]) -> Incident:
+def _incident(timeline: LogTimeline, known: CatalogedIncident, events: Sequence[LogEvent]) -> Incident:
     head = events[0]
     own = [one for one in events if one.category == head.category]
-    subject = _subject(story, own)
+    subject = _subject(timeline, own)
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), head.application)
     names = (subject.get(name) for name in ("transactional.id", "group", "connector.task", "application"))
     who = next(filter(None, names), server.capitalize())
@@ -174,21 +174,21 @@ def _incident(story: LogStory, known: CataloguedIncident, events: Sequence[LogEv
     )._replace(evidence=evidence_of([*own, *events]))
 
 
-def _subject(story: LogStory, events: Sequence[LogEvent]) -> dict[str, str]:
+def _subject(timeline: LogTimeline, events: Sequence[LogEvent]) -> dict[str, str]:
     head = events[0]
-    is_client = head.application not in story.servers()
-    subject = {"transactional.id": next(filter(None, (transactional_id_of(story, one) for one in events)), "")}
+    is_client = head.application not in timeline.servers()
+    subject = {"transactional.id": next(filter(None, (transactional_id_of(timeline, one) for one in events)), "")}
     for field, name in _SUBJECT:
         values = {value for one in events if (value := one.fields.get(field))}
         if len(values) == 1 and not subject.get(name):
             subject[name] = values.pop()
     if is_client and not subject.get("group"):
-        subject["group"] = story.value_in_log(head, "group")
+        subject["group"] = timeline.value_in_log(head, "group")
     if is_client:
         subject["application"] = head.application
     else:
         role = "controller" if _is_of_controller(head) else "broker"
-        subject[role] = head.fields.get("broker", "") or story.node_of(head.application)
+        subject[role] = head.fields.get("broker", "") or timeline.node_of(head.application)
     return {name: value for name, value in subject.items() if value}
 
 
@@ -197,6 +197,6 @@ def _is_of_controller(event: LogEvent) -> bool:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Fill a sentence of the catalogue; what nothing is known of is named in general."""
+    """Fill a sentence of the catalog; what nothing is known of is named in general."""
     parts = Formatter().parse(text)
     return "".join(before + (values.get(name, f"the {name}") if name else "") for before, name, _, _ in parts)

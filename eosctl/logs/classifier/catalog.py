@@ -1,4 +1,4 @@
-"""The catalogue: log categories in ``catalogue.toml``, what they are by themselves in ``incidents.toml``, read once."""
+"""The catalog: log categories in ``catalog.toml``, what they are by themselves in ``incidents.toml``, read once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Category(NamedTuple):
     next_step: str
 
 
-class Catalogue(NamedTuple):
+class Catalog(NamedTuple):
     """All categories in the order in which they are tried, and the fields that any record can have."""
 
     categories: tuple[Category, ...]
@@ -58,7 +58,7 @@ class Catalogue(NamedTuple):
         return next((category for category in self.categories if category.id == category_id), None)
 
 
-class CataloguedIncident(NamedTuple):
+class CatalogedIncident(NamedTuple):
     """What records of a category are where no detector finds a cause in other records.
 
     Attributes:
@@ -85,11 +85,11 @@ class CataloguedIncident(NamedTuple):
 
 
 @cache
-def load_incidents() -> Mapping[str, CataloguedIncident]:
+def load_incidents() -> Mapping[str, CatalogedIncident]:
     """Read the incidents of categories, by category."""
     data = tomllib.loads(files("eosctl.logs.classifier").joinpath("incidents.toml").read_text("utf-8"))
     return {
-        category: CataloguedIncident(
+        category: CatalogedIncident(
             kind=entry["kind"],
             cause=entry["cause"],
             severity=Severity(entry["severity"]),
@@ -105,9 +105,9 @@ def load_incidents() -> Mapping[str, CataloguedIncident]:
 
 
 @cache
-def load_catalogue() -> Catalogue:
-    """Read the catalogue that is shipped."""
-    data = tomllib.loads(files("eosctl.logs.classifier").joinpath("catalogue.toml").read_text("utf-8"))
+def load_catalog() -> Catalog:
+    """Read the catalog that is shipped."""
+    data = tomllib.loads(files("eosctl.logs.classifier").joinpath("catalog.toml").read_text("utf-8"))
     categories = tuple(
         Category(
             id=name,
@@ -122,10 +122,10 @@ def load_catalogue() -> Catalogue:
         )
         for name, entry in data["category"].items()
     )
-    return Catalogue(categories, tuple(data["common"]["fields"]))
+    return Catalog(categories, tuple(data["common"]["fields"]))
 
 
 @cache
 def acting_categories() -> frozenset[str]:
     """Return the categories whose records call for action by themselves."""
-    return frozenset(one.id for one in load_catalogue().categories if one.weight in (Weight.ACT, Weight.CRITICAL))
+    return frozenset(one.id for one in load_catalog().categories if one.weight in (Weight.ACT, Weight.CRITICAL))

@@ -153,7 +153,7 @@ def test_what_the_baseline_does_not_have_is_told_as_new(capsys: pytest.CaptureFi
 def test_markdown_for_a_ticket(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "report", ZOMBIE, "-o", "markdown"]) == 0
     out = capsys.readouterr().out
-    assert "was initialised again" in out.splitlines()[0]
+    assert "was initialized again" in out.splitlines()[0]
     assert "| error | 2026-11-21T09:31:20.142Z | producer\\_fenced |" in out
 
 

@@ -1,1 +1,1 @@
-"""What went wrong, judged from log events: one detector a file, and the judge who weighs them against each other."""
+"""Derive incidents from log events: one detector per file, and a judge that removes what another incident explains."""

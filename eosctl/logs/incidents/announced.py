@@ -1,7 +1,7 @@
-"""Programs that tell their transactional id at their start in words of their own.
+"""Find the transactional ids that programs print at startup in their own words.
 
-Servers tell which word is one. Where they do not, it is what stands behind a short form of "transactional id", or
-beside a producer id: a guess, for others call the ids of payments so, too.
+A word that a server names as a transactional id is certain. Otherwise the word after a short form such as "tx id", or
+next to a producer id, is a guess: applications also use these forms for payments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GUESSED: Final = 0.75
 _CHUNK: Final = r"[^\s,;|=<>()\[\]{}\"'`\\]+"
 _WORD: Final = re.compile(_CHUNK)
 _END: Final = ".:!?"
-"""What ends a sentence, and no id."""
+"""Signs that end a sentence but not an id."""
 _SHORT: Final = re.compile(
     rf"\b(?i:txn?[ ._-]?id)\b\\?[\"']?(?: ?[:=]>? ?| -> | (?:(?:is|was|now|set to|named|called) )*)"
     rf"\\?[\"'`<(\[]?(?P<id>{_CHUNK})"
@@ -40,18 +40,18 @@ _OWNS: Final = (
 )
 _SIGN: Final = re.compile(r"[\d_~#@$+]|\w[./:-]\w")
 _MADE: Final = re.compile(r"[\d.,:/-]+|(?:0x)?[0-9a-fA-F-]{16,}")
-"""Numbers, stamps and the ids that programs make up: of a payment, not of a producer."""
+"""Numbers, timestamps, and generated ids: they identify a payment, not a producer."""
 _WORDS: Final = re.compile(r"[A-Za-z]+(?:[./:-][A-Za-z]+)+")
 
 
 def announced_ids(
     sources: Iterable[SourceSummary], log_of_file: Callable[[str], str], ids: Set[str]
 ) -> Mapping[str, str]:
-    """Return the transactional id of each log that begins with the name of just one.
+    """Return the transactional id of each log whose beginning names exactly one.
 
     Args:
         sources: The files.
-        log_of_file: Names the log that a file is a part of.
+        log_of_file: Returns the name of the log that a file belongs to.
         ids: The transactional ids that coordinators know.
     """
     named: dict[str, set[str]] = defaultdict(set)
@@ -62,7 +62,7 @@ def announced_ids(
 
 
 def short_ids(sources: Iterable[SourceSummary], log_of_file: Callable[[str], str]) -> Mapping[str, str]:
-    """Return the id of each log that begins with just one behind ``tx id``, ``txn.id`` or the like."""
+    """Return the id of each log whose beginning has exactly one after ``tx id``, ``txn.id``, or a similar form."""
     named: dict[str, set[str]] = defaultdict(set)
     for source in sources:
         found = (match["id"].strip(_END) for match in _SHORT.finditer(source.beginning))
@@ -71,7 +71,7 @@ def short_ids(sources: Iterable[SourceSummary], log_of_file: Callable[[str], str
 
 
 def owners_of_producers(sources: Iterable[SourceSummary]) -> Mapping[str, str]:
-    """Return the only name that the beginnings of logs put beside each producer id."""
+    """Return the only name that the beginnings of logs give next to each producer id."""
     named: dict[str, set[str]] = defaultdict(set)
     for source in sources:
         for pattern in _OWNS:
@@ -82,7 +82,7 @@ def owners_of_producers(sources: Iterable[SourceSummary]) -> Mapping[str, str]:
 
 
 def guessed_ids(events: Iterable[LogEvent]) -> frozenset[str]:
-    """Return the ids that are nowhere told but as words with hyphens in the prose of applications."""
+    """Return the ids that appear only as hyphenated words in free text of applications."""
     guessed: set[str] = set()
     certain: set[str] = set()
     for event in events:

@@ -1,4 +1,4 @@
-"""What applications do to themselves: slow polls, records they cannot handle, broken stores, sudden ends."""
+"""Detect faults within applications: slow polls, records they cannot handle, corrupt stores, and abrupt exits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REASONS: Final = (
     *("POLL_TIMEOUT", "MEMBER_EVICTED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"),
     *TROUBLE,
 )
-"""What tells why a member is out of its group, or fences it otherwise."""
+"""Categories that explain why a member is out of its group, or that fence it for another reason."""
 
 _FENCED: Final = frozenset(
     {
@@ -44,7 +44,7 @@ def find_slow_processing(timeline: LogTimeline) -> Iterator[Incident]:
     for group, timeouts in by_key((group, event) for group, event in owned if group).items():
         for episode in episodes(timeouts, AROUND_MS):
             yield _slow(timeline, episode, group)
-    # What an application tells beside its own clients' words, as Streams' threads do, is the same again.
+    # An application, such as a Streams thread, repeats what its own client has already logged.
     named = {event.application for group, event in owned if group}
     alone = ((event.application, event) for _, event in owned if event.application not in named)
     for timeouts in by_key(alone).values():
@@ -54,7 +54,7 @@ def find_slow_processing(timeline: LogTimeline) -> Iterator[Incident]:
 
 
 def _dropped_out(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the members that learn that they are out of their groups, where their logs begin behind the reason."""
+    """Yield the members that were removed from their groups for a reason that is older than their logs."""
     names = StreamsNames(timeline)
     learned = [event for event in timeline.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
     learned += [
@@ -77,32 +77,32 @@ def _dropped_out(timeline: LogTimeline) -> Iterator[Incident]:
                 "slow-processing",
                 {"group": group, "application": "" if group else first.application},
                 episode,
-                f"A member of {group or 'its group'} was out of it when it came back, most likely because it had not "
-                "polled within max.poll.interval.ms; its log begins later.",
+                f"A member of {group or 'its group'} was no longer in it when it resumed, most likely because it had "
+                "not polled within max.poll.interval.ms. Its log begins later.",
                 "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
                 confidence=0.5,
             )
 
 
 def _is_fenced(event: LogEvent) -> bool:
-    """Whether the producer of a thread was refused: Streams says that it missed a rebalance for that, too."""
+    """Return whether a thread's producer was fenced: Streams reports this as a missed rebalance, too."""
     return event.exception is not None and event.exception.root_class.rpartition(".")[2] in _FENCED
 
 
 def _group_of(timeline: LogTimeline, event: LogEvent) -> str:
-    """Return the group of a member that did not poll; librdkafka prints none, but brokers name its client's."""
+    """Return the group of a member that did not poll; for librdkafka, which prints none, brokers name it."""
     if named := event.fields.get("group") or timeline.value_in_log(event, "group"):
         return named
     client = event.fields.get("rdkafka_client", "").rpartition("#")[0]
-    told = timeline.with_value("member_client", client, "REBALANCE_TRIGGER", having="group") if client else ()
-    near = within(told, time_of(event) - AROUND_MS, time_of(event) + AROUND_MS)
+    triggers = timeline.with_value("member_client", client, "REBALANCE_TRIGGER", having="group") if client else ()
+    near = within(triggers, time_of(event) - AROUND_MS, time_of(event) + AROUND_MS)
     return next((other.fields["group"] for other in near), "")
 
 
 def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Incident:
     start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
-    told = timeline.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
-    near = within(told, start - 1_000, end)
+    consequences = timeline.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
+    near = within(consequences, start - 1_000, end)
     around = [event for event in near if _concerns(timeline, event, group, episode[0].application)]
     streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
     timed_out = next((event for event in episode if event.application not in timeline.servers()), episode[0])
@@ -126,7 +126,7 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
 
 
 def find_failed_streams(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
+    """Yield the exceptions that reached a Streams application's uncaught exception handler, and corrupt stores."""
     names = StreamsNames(timeline)
     failures = timeline.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
     for events in by_key(_parted(timeline, failures)).values():
@@ -141,7 +141,7 @@ def find_failed_streams(timeline: LogTimeline) -> Iterator[Incident]:
 
 
 def _parted(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator[tuple[str, LogEvent]]:
-    """Yield events with their log, and the application where it speaks; who names none goes with the one before."""
+    """Yield events with their log and application; an event without an application gets the one before it."""
     last: dict[str, str] = {}
     for event in events:
         log = timeline.log_of(event)
@@ -152,7 +152,7 @@ def _parted(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator[tuple
 
 
 def _speaker(event: LogEvent) -> str:
-    """Name the Streams application that an event is of, where it says so itself."""
+    """Return the Streams application that an event names; empty if it names none."""
     names = (event.fields.get("stream_client"), event.fields.get("stream_thread"), event.thread)
     return next((_CLIENT.sub("", name) for name in names if name and _CLIENT.search(name)), "")
 
@@ -166,7 +166,7 @@ def _broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
         {"application.id": application, "store": store},
         episode,
         f"{application} cannot open its store {store or '(unnamed)'}: the local files are damaged.",
-        "Stop the instance, remove the store's directory and start it: it is restored from its changelog.",
+        "Stop the instance, remove the store's directory, and start it again: its changelog restores the store.",
         confidence=0.95,
     )
 
@@ -188,14 +188,14 @@ def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
         episode,
         f"A thread of {application} died"
         + (f" of the record in {where}" if where else " of an exception")
-        + f"{reason}; a thread that replaces it meets the record again.",
+        + f"{reason}. A thread that replaces it receives the record again.",
         "Handle the record in code, or skip it with processing.exception.handler.",
         confidence=0.95 if poison else 0.5,
     )
 
 
 def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield applications that ended without a word and were started again."""
+    """Yield applications that exited without a clean shutdown and were started again."""
     starts = [event for event in timeline.client_events("CLIENT_START") if event.fields.get("transactional_id")]
     names = StreamsNames(timeline)
     wiped = [event for event in timeline.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
@@ -214,23 +214,23 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
                 [*episode, *echoes],
                 f"{application} found local stores without a checkpoint, as after a kill; under exactly-once it wiped "
                 "and restored them.",
-                "Nothing when it happens once. Let instances stop in order to keep their stores.",
+                "Nothing if it happens once. Shut instances down cleanly so that they keep their stores.",
                 severity=Severity.WARNING,
                 confidence=0.9,
             )
     restarts = sorted(_silent_restarts(timeline, starts), key=lambda pair: time_of(pair[1]))
     for name, pairs in _by_instance(restarts).items():
         is_streams = name != pairs[0][0].fields["transactional_id"]
-        # The threads of a Streams instance start together, each with a transactional id of its own.
+        # The threads of a Streams instance start together, each with its own transactional id.
         for before, after in _apart(pairs) if is_streams else pairs:
             yield incident(
                 "unclean_stop",
                 "unclean-stop",
                 {"application.id" if is_streams else "transactional.id": name},
                 [before, after],
-                f"{before.application} stopped without a word and was started again; its open transaction was aborted "
-                "by the new instance.",
-                "Nothing was lost. Look at who killed it if nobody meant to.",
+                f"{before.application} exited without a clean shutdown and was started again. The new instance aborted "
+                "its open transaction.",
+                "Nothing was lost. If the restart was not planned, find what killed the process.",
                 severity=Severity.INFO,
                 confidence=0.8,
                 t_start_ms=_last_sign(timeline, before, after),
@@ -239,7 +239,7 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
 
 
 def _silent_restarts(timeline: LogTimeline, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
-    """Yield each start of a transactional id with the start before it that never said it ended."""
+    """Yield each start of a transactional id with the start before it that never reported its end."""
     ends = _Ends(timeline)
     for events in by_key((event.fields["transactional_id"], event) for event in starts).values():
         for before, after in pairwise(events):
@@ -248,7 +248,7 @@ def _silent_restarts(timeline: LogTimeline, starts: Sequence[LogEvent]) -> Itera
 
 
 def _apart(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> Iterator[tuple[LogEvent, LogEvent]]:
-    """Yield the first of each group of starts that belong together."""
+    """Yield the first start of each group."""
     last_ms = -FAILURE_SPREAD_MS
     for before, after in pairs:
         if time_of(after) - last_ms >= FAILURE_SPREAD_MS:
@@ -264,30 +264,30 @@ def _by_instance(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> dict[str, list[t
 
 
 def _instance(event: LogEvent) -> str:
-    """Name what starts: a transactional id, or the Streams application whose threads make theirs from its name."""
+    """Return the instance that starts: a transactional id, or the Streams application that generated the id."""
     return application_of_id(event.fields["transactional_id"])
 
 
 class _Ends:
-    """How the sessions of clients end, by the words of their logs."""
+    """The ends of clients' sessions, as their logs report them."""
 
     def __init__(self, timeline: LogTimeline) -> None:
         self._timeline = timeline
         self._last_fenced: dict[str, dict[str, int]] = {}
 
     def between(self, before: LogEvent, after: LogEvent) -> bool:
-        """Whether a session says that it ends, or lives on beside the next one."""
+        """Return whether a session reports its end, or continues next to the following one."""
         name = before.fields["transactional_id"]
-        told = self._timeline.log_between(before, time_of(before), time_of(after), _STOPS)
-        if any(event.fields.get("transactional_id", name) == name for event in told):
+        stops = self._timeline.log_between(before, time_of(before), time_of(after), _STOPS)
+        if any(event.fields.get("transactional_id", name) == name for event in stops):
             return True
         if self._timeline.log_of(before) != self._timeline.log_of(after):
             return time_of(self._timeline.log_with(before)[-1]) > time_of(after)
-        # Two that share a log, of which the later one fences the other.
+        # Two sessions share a log, and the later one fences the other.
         return self._fenced_ms(before, name) > time_of(after)
 
     def _fenced_ms(self, event: LogEvent, name: str) -> float:
-        """Return when the log of an event last tells that an id was fenced."""
+        """Return when the log of an event last reports that an id was fenced."""
         log = self._timeline.log_of(event)
         if log not in self._last_fenced:
             fenced = self._timeline.log_between(event, -inf, inf, ("PRODUCER_FENCED",))
@@ -313,7 +313,7 @@ def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
 
 
 class StreamsNames:
-    """The Streams applications that logs are of, by the names of their clients and threads."""
+    """The Streams applications that wrote logs, by the names of their clients and threads."""
 
     def __init__(self, timeline: LogTimeline) -> None:
         self._timeline = timeline
@@ -321,7 +321,7 @@ class StreamsNames:
         self._clients: dict[str, list[tuple[str, str]]] = {}
 
     def of(self, episode: Sequence[LogEvent]) -> str:
-        """Return the application that events of one log are of; the program's name where nothing says it."""
+        """Return the application that wrote events of one log; the program's name if the log does not name one."""
         first = episode[0]
         if named := self._timeline.value_in_log(first, "application_id"):
             return named
@@ -334,7 +334,7 @@ class StreamsNames:
         return self._named_by(first, identity) or _THREAD.sub("", _CLIENT.sub("", identity))
 
     def _named_by(self, event: LogEvent, identity: str) -> str:
-        """Return the application whose settings give a Streams client its name, which need not be the application's."""
+        """Return the application whose settings give a Streams client its name; the two names may differ."""
         log = self._timeline.log_of(event)
         if log not in self._clients:
             names = (

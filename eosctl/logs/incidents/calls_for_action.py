@@ -1,4 +1,4 @@
-"""Records that no incident explains, by category and subject: one of them is one thing to do."""
+"""Group records that no incident explains by category and subject, so that each group is one action."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMED: Final = ("transactional_id", "producer_id", "group", "partition", "coord
 
 
 class Advice(NamedTuple):
-    """What the catalog says of a category: how much it matters, what it means, and what to do."""
+    """A category's entry in the catalog: its weight, its meaning, and the next step."""
 
     severity: Severity
     meaning: str
@@ -48,10 +48,10 @@ def group_records(events: Iterable[LogEvent], advice: Mapping[str, Advice]) -> t
 
 
 def subject_of(event: LogEvent) -> Resource:
-    """Return what a record is about: the first name in it that identifies something, else the program that wrote it."""
+    """Return the subject of a record: the first resource that it names, else the program that wrote it."""
     for field, kind in _SUBJECTS:
         value = event.fields.get(field, "")
-        # The coordinator's own words give the number of its partition alone.
+        # The coordinator's record has only the number of its partition.
         if value and not (field == "coordinator_partition" and value.isdigit()):
             return Resource(kind, value)
     return Resource("application", event.application)

@@ -1,7 +1,7 @@
-"""Incidents that the catalog describes: records that call for action by themselves and that no detector explains.
+"""Detect the incidents that the catalog describes: records that call for action and that no detector explains.
 
-A record is an incident of its category, about the transaction, group, partition, or program that it names. Categories
-that only repeat a failure of another layer (``echo`` in the catalog) join the incident of the same program and time.
+Such a record is an incident of its category, about the transaction, group, partition, or program that it names. A
+category that only repeats a failure of another layer (``echo``) joins the incident of the same program and time.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
 EPISODE_MS: Final = 600_000
-"""What is repeated within ten minutes has not ended."""
+"""A fault that repeats within ten minutes has not ended."""
 LASTING_MS: Final = 3_600_000
-"""What is tried again for hours may be tried ever more seldom."""
+"""A client that retries for hours may wait longer after each attempt."""
 ECHO_MS: Final = 30_000
 _SUBJECT: Final = (
     ("group", "group"),
@@ -34,7 +34,7 @@ _SUBJECT: Final = (
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
 )
-"""Fields of records, and what they are called in the subject of an incident."""
+"""Names of record fields in the subject of an incident."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
 _ROLES: Final = ("broker", "controller")
 _OWNERS: Final = ("group", "partition", "coordinator_partition", "topic", "principal", "store", "log_dir")
@@ -43,7 +43,7 @@ _OWNERS: Final = ("group", "partition", "coordinator_partition", "topic", "princ
 def find_cataloged(
     timeline: LogTimeline, records: Iterable[LogEvent], known: Mapping[str, CatalogedIncident]
 ) -> Iterator[tuple[Incident, Sequence[LogEvent]]]:
-    """Yield an incident for each fault among records, with all records that it stands for.
+    """Yield an incident for each fault among records, with all records that it covers.
 
     Args:
         timeline: The logs.
@@ -63,13 +63,13 @@ def find_cataloged(
 
 
 def _is_fault(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    """Whether records in the order of time are enough, and last long enough, for an incident."""
+    """Return whether records, in order of time, are enough and span enough time for an incident."""
     lasted_ms = time_of(events[-1]) - time_of(events[0])
     return len(events) >= known.at_least and lasted_ms >= known.lasting_s * 1000
 
 
 def _owner(timeline: LogTimeline, event: LogEvent) -> str:
-    """Return what an event is about, apart from its category: a name in it, or the program that wrote it."""
+    """Return the subject of an event apart from its category: a name in it, or the program that wrote it."""
     return "\0".join((event.category, _name(timeline, event) or timeline.log_of(event)))
 
 
@@ -78,7 +78,7 @@ def _name(timeline: LogTimeline, event: LogEvent) -> str:
 
 
 def transactional_id_of(timeline: LogTimeline, event: LogEvent) -> str:
-    """Return the transactional id that an event names, or the only one that its client can mean."""
+    """Return the transactional id that an event names, or the only one that its client can have."""
     if event.application in timeline.servers():
         return event.fields.get("transactional_id", "")
     return timeline.transactional_id(event)
@@ -89,7 +89,7 @@ def _joined(
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield faults with their echoes: records of the same program and time that only repeat it."""
     of_log: dict[str, _Faults] = defaultdict(_Faults)
-    # Causes first; among echoes, the one that the catalog rates worst leads. What has no name of its own is last.
+    # Causes first; among echoes, the one with the highest weight leads. Faults without their own name are last.
     ranked = sorted(
         faults,
         key=lambda events: (
@@ -102,14 +102,14 @@ def _joined(
     for events in ranked:
         is_client = events[0].application not in timeline.servers()
         is_echo = is_client and known[events[0].category].is_echo
-        # A client repeats without a name what its library says with one.
+        # A client repeats its library's record, but without the name.
         is_nameless = is_client and not _name(timeline, events[0])
         of_log[timeline.log_of(events[0])].add(events, is_echo=is_echo, is_nameless=is_nameless)
-    yield from (events for told in of_log.values() for events in told.all)
+    yield from (events for faults_of_log in of_log.values() for events in faults_of_log.all)
 
 
 class _Faults:
-    """The faults of a log, found by the parts of time that they touch."""
+    """The faults of a log, indexed by the time slots that they overlap."""
 
     def __init__(self) -> None:
         self.all: list[list[LogEvent]] = []
@@ -142,14 +142,14 @@ class _Faults:
 
     def _near(self, begin: int, end: int) -> Iterator[int]:
         """Yield the faults near a time, the first one first."""
-        told = {fault for part in _parts(begin - ECHO_MS, end + ECHO_MS) for fault in self._at.get(part, ())}
-        for fault in sorted(told):
+        near = {fault for part in _parts(begin - ECHO_MS, end + ECHO_MS) for fault in self._at.get(part, ())}
+        for fault in sorted(near):
             if self._spans[fault][0] - ECHO_MS <= end and self._spans[fault][1] + ECHO_MS >= begin:
                 yield fault
 
 
 def _parts(begin: int, end: int) -> range:
-    """Return the parts of time that a span touches; the records of a fault are in one another's, or in the next."""
+    """Return the time slots that a span overlaps; records of one fault share a slot or have neighboring ones."""
     return range(begin // EPISODE_MS, end // EPISODE_MS + 1)
 
 
@@ -197,6 +197,6 @@ def _is_of_controller(event: LogEvent) -> bool:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Fill a sentence of the catalog; what nothing is known of is named in general."""
+    """Fill in a sentence of the catalog; an unknown value gets a general term."""
     parts = Formatter().parse(text)
     return "".join(before + (values.get(name, f"the {name}") if name else "") for before, name, _, _ in parts)

@@ -1,4 +1,4 @@
-"""One clock for all logs: hosts' clocks differ, and logs without a zone are read in the wrong one."""
+"""Put all logs on one clock: hosts' clocks differ, and logs without a time zone may be read in the wrong one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
 
 BEHIND_MS: Final = 1_000
-"""An answer never comes before it is given, so a client's clock that is this far behind is wrong."""
+"""A response never arrives before it is sent, so a client's clock that is this far behind is wrong."""
 FURTHEST_MS: Final = 300_000
-"""Clocks of hosts are seldom further apart; what is further and no zone is of another cluster."""
+"""Hosts' clocks rarely differ by more. A larger difference that is not a time zone means another cluster."""
 HALF_HOUR_MS: Final = 1_800_000
 SECOND_MS: Final = 1_500
 ZONES_MS: Final = 14 * 3_600_000
@@ -29,17 +29,16 @@ def on_one_clock(
 ) -> tuple[tuple[LogEvent, ...], tuple[SourceSummary, ...]]:
     """Move the times of logs to the clock that most of them share.
 
-    Only logs with a transactional client that prints its producer id tell how far they are from the coordinators;
-    where all of these agree, the others are taken to agree with them. Whole hours count against the logs whose stamps
-    have no zone.
+    Only logs of transactional clients that print their producer ids show their distance from the coordinators. If
+    all of these agree, the others are assumed to agree, too. Whole hours count against logs without a time zone.
 
     Args:
         events: Events with times.
         sources: The summaries of the same files.
-        logs: Which program wrote what.
+        logs: The program that wrote each record.
 
     Returns:
-        The same events and summaries, those of moved logs with other times.
+        The same events and summaries, with corrected times for moved logs.
     """
     read = events
     events = _in_one_zone(events, logs)
@@ -54,7 +53,7 @@ def on_one_clock(
 
     def shift_ms(event: LogEvent) -> int:
         if event.application in servers:
-            # What has a zone of its own beside them, as the garbage collector's log, was read rightly.
+            # A server's log with a time zone, such as the garbage collector's, was read correctly.
             return right_ms if event.time_assumed or not zone_ms else 0
         log = logs.of(event)
         offset = offsets[log] - right_ms if log in offsets else common_ms
@@ -75,9 +74,9 @@ def on_one_clock(
 def _with_their_events(
     sources: Sequence[SourceSummary], read: Sequence[LogEvent], moved: Sequence[LogEvent]
 ) -> tuple[SourceSummary, ...]:
-    """Move the first and last times of files as their events were, so that they fit together.
+    """Move the first and last times of files by as much as their events.
 
-    A file's first record may have a zone, or not; it is not far from the first that is an event.
+    A file's first record may lack a zone even if the events have one. The nearest event decides.
     """
     shifts: dict[str, set[int]] = defaultdict(set)
     ends: dict[str, tuple[int, int]] = {}
@@ -103,7 +102,7 @@ def _with_their_events(
 
 
 def _in_one_zone(events: Sequence[LogEvent], logs: ProgramLogs) -> Sequence[LogEvent]:
-    """Move stamps without a zone where the same log has some with one: Python's between librdkafka's, which are UTC."""
+    """Move stamps without a zone if the same log has stamps with one: Python's between librdkafka's, which are UTC."""
     mixed: dict[str, list[LogEvent]] = defaultdict(list)
     for event in events:
         mixed[logs.of(event)].append(event)
@@ -119,7 +118,7 @@ def _in_one_zone(events: Sequence[LogEvent], logs: ProgramLogs) -> Sequence[LogE
 
 
 def _zone_of_rest(events: Sequence[LogEvent]) -> int:
-    """Return how far stamps without a zone are from those with one beside them, if that is a zone; else 0."""
+    """Return the distance of stamps without a zone from adjacent ones with a zone, if it is a zone's offset; else 0."""
     if len({event.time_assumed for event in events}) == 1:
         return 0
     mixed = [
@@ -133,21 +132,21 @@ def _zone_of_rest(events: Sequence[LogEvent]) -> int:
         if one.time_ms is not None and other.time_ms is not None
     ]
     if len(differences) < 2 and not any(_is_zone_to_the_second(one) for one in differences):
-        # One alone may be an hour in which nothing was written, unless time goes backwards.
+        # A single difference may be an hour without records, unless time runs backwards.
         return next((_zone_of_turn(one, other) for one, other in mixed), 0)
-    # Neighbours that were written in one moment are a zone apart to the second; the others are near that.
+    # Adjacent records of one moment differ by the zone's offset to the second; the others are near it.
     zones = [zone for one in differences if (zone := _zone_like(one))]
     zone = min(zones, key=lambda zone: min(abs(one - zone) for one in differences), default=0)
     return zone if zone and abs(median(differences) - zone) < QUARTER_MS else 0
 
 
 def _is_zone_to_the_second(offset_ms: int) -> bool:
-    """Whether a difference is of half hours, as most zones are, and time-outs are not, to the second."""
+    """Return whether a difference is a multiple of 30 minutes to the second, as most zones' offsets are."""
     return offset_ms != 0 and abs(offset_ms - round(offset_ms / HALF_HOUR_MS) * HALF_HOUR_MS) <= SECOND_MS
 
 
 def _zone_of_turn(before: LogEvent, after: LogEvent) -> int:
-    """Return the zone of stamps without one if the later of two neighbours is earlier by about a zone; else 0."""
+    """Return the offset of stamps without a zone if time runs backwards by about a zone's offset; else 0."""
     back_ms = (before.time_ms or 0) - (after.time_ms or 0)
     zone = -(-back_ms // HALF_HOUR_MS) * HALF_HOUR_MS
     if back_ms < QUARTER_MS or zone - back_ms > QUARTER_MS or zone > ZONES_MS:
@@ -161,7 +160,7 @@ def _zone_like(offset_ms: int) -> int:
 
 
 def _shared_by_most(offsets: Sequence[int], server_count: int) -> int:
-    """Return how far the clock that most logs share is from the servers'; 0 when it is theirs."""
+    """Return the distance of most logs' shared clock from the servers' clock; 0 if it is the same."""
     ordered = sorted(offsets)
     near = {
         value: bisect_right(ordered, value + TOLERATED_MS) - bisect_left(ordered, value - TOLERATED_MS)
@@ -176,13 +175,13 @@ def _shared_by_most(offsets: Sequence[int], server_count: int) -> int:
 
 
 def _offsets(events: Sequence[LogEvent], logs: ProgramLogs) -> Mapping[str, int]:
-    """Return how far each log's clock is from the coordinators'."""
+    """Return the distance of each log's clock from the coordinators' clock."""
     inits = [event for event in events if event.category == "INIT_PRODUCER_ID"]
     owners: dict[str | None, set[str | None]] = defaultdict(set)
     for event in inits:
         if "coordinator_partition" in event.fields:
             owners[event.fields.get("producer_id")].add(event.fields.get("transactional_id"))
-    # Clusters give out the same ids: a client's transactional id tells whether it is of this one.
+    # Clusters assign the same producer ids: the transactional id shows whether a client belongs to this one.
     same = (
         event._replace(application=logs.of(event))
         for event in inits
@@ -200,13 +199,13 @@ def _is_wrong(offset_ms: int) -> bool:
 
 
 def _zone_of_servers(events: Sequence[LogEvent], offsets: Mapping[str, int], logs: ProgramLogs) -> int:
-    """Return by how much servers' logs were read in a wrong zone: clients whose stamps have a zone tell."""
+    """Return by how much the servers' logs were read in a wrong zone, according to clients' stamps that have a zone."""
     has_zone = any(not event.time_assumed for event in events if "coordinator_partition" in event.fields)
     zoned = {logs.of(event) for event in events if not event.time_assumed}
-    told = {offset for log, offset in offsets.items() if log in zoned}
-    if has_zone or not told or max(told) - min(told) > TOLERATED_MS:
+    known = {offset for log, offset in offsets.items() if log in zoned}
+    if has_zone or not known or max(known) - min(known) > TOLERATED_MS:
         return 0
-    offset = round(median(told))
+    offset = round(median(known))
     return offset if ClockOffset("", offset, 1).is_like_a_zone else 0
 
 

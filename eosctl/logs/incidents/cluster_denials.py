@@ -1,4 +1,4 @@
-"""Denied rights on the cluster: most of all IDEMPOTENT_WRITE, which idempotent producers need on old brokers."""
+"""Detect denied operations on the cluster, above all IDEMPOTENT_WRITE, which old brokers require."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.model.log_event import LogEvent
 
 EPISODE_MS: Final = 300_000
 NEAR_MS: Final = 30_000
-"""How far a broker's record of a denial and the client's are apart."""
+"""Maximum time between a broker's record of a denial and the client's."""
 _IDEMPOTENT: Final = frozenset({"IDEMPOTENTWRITE", "IDEMPOTENT_WRITE"})
 _OF_BROKERS: Final = frozenset({"CLUSTERACTION", "CLUSTER_ACTION"})
 
@@ -21,22 +21,22 @@ _OF_BROKERS: Final = frozenset({"CLUSTERACTION", "CLUSTER_ACTION"})
 def find_cluster_denials(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield denied operations on the cluster, one incident for each principal and operation.
 
-    Clients print neither: their records join the only denial of their time.
+    Clients print neither, so their records join the only denial near them in time.
     """
     observers = Observers(timeline)
     events = [event for event in timeline.of("AUTHZ_CLUSTER") if not observers.has(event)]
     named = [event for event in events if event.fields.get("operation")]
-    told: dict[str, list[LogEvent]] = {}
+    by_brokers: dict[str, list[LogEvent]] = {}
     alone: list[LogEvent] = []
     for event in events:
         if event.fields.get("operation"):
-            told.setdefault(_key(event), []).append(event)
+            by_brokers.setdefault(_key(event), []).append(event)
             continue
         first = bisect_left(named, time_of(event) - NEAR_MS, key=time_of)
         last = bisect_right(named, time_of(event) + NEAR_MS, key=time_of)
         near = {_key(one) for one in named[first:last]}
-        (told.setdefault(near.pop(), []) if len(near) == 1 else alone).append(event)
-    for denials in (*told.values(), *by_key((timeline.log_of(event), event) for event in alone).values()):
+        (by_brokers.setdefault(near.pop(), []) if len(near) == 1 else alone).append(event)
+    for denials in (*by_brokers.values(), *by_key((timeline.log_of(event), event) for event in alone).values()):
         for episode in episodes(denials, EPISODE_MS):
             yield _denied(timeline, episode)
 
@@ -53,14 +53,14 @@ def _denied(timeline: LogTimeline, episode: Sequence[LogEvent]) -> Incident:
     if not operation:
         cause, confidence = "missing-idempotent-write-acl", 0.6
         what = (
-            f"{head.application} was refused for want of a right on the cluster: most likely IDEMPOTENT_WRITE, which "
+            f"{head.application} lacks a permission on the cluster, most likely IDEMPOTENT_WRITE, which "
             "idempotent producers need on brokers before 2.8. Clients are idempotent by default since 3.0."
         )
     elif operation.upper() in _IDEMPOTENT:
         cause, confidence = "missing-idempotent-write-acl", 0.95
         what = (
-            f"{principal or 'The client'} was denied IDEMPOTENT_WRITE on the cluster ({request or 'InitProducerId'}): "
-            "its producer is idempotent, by default since Kafka 3.0, and brokers before 2.8 want this right for it."
+            f"{principal or 'The client'} was denied IDEMPOTENT_WRITE on the cluster ({request or 'InitProducerId'}). "
+            "Its producer is idempotent, the default since Kafka 3.0, and brokers before 2.8 require this permission."
         )
     else:
         cause = "missing-cluster-action-acl" if operation.upper() in _OF_BROKERS else "missing-cluster-acl"

@@ -1,4 +1,4 @@
-"""Streams tasks that are corrupted again and again: once is by design, a loop never finishes restoring."""
+"""Detect Streams tasks that are corrupted repeatedly: once is by design, but a loop never finishes restoring."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incide
 from eosctl.model.incident import Incident
 
 GAP_MS: Final = 900_000
-"""A store that restores for longer makes progress."""
+"""A store that restores for longer than this makes progress."""
 LOOP_COUNT: Final = 3
 SAME_MOMENT_MS: Final = 5_000
-"""Several records tell of one corruption."""
+"""Records within this time report the same corruption."""
 
 
 def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the times in which the tasks of an application were corrupted at least three times, with the interval."""
+    """Yield the periods in which an application's tasks were corrupted at least three times, with the interval."""
     names = StreamsNames(timeline)
     for events in by_key(
         (timeline.log_of(event), event) for event in timeline.client_events("TASK_CORRUPTED")
@@ -37,8 +37,8 @@ def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
                 episode,
                 f"Tasks of {application} were corrupted {len(moments)} times, every {interval_s:,.0f} s on "
                 "average: their stores are wiped again before they are restored, so they make no progress.",
-                "Find what fails before each of them: a time-out of a commit, an offset out of range of the changelog, "
+                "Find the failure before each corruption: a commit that times out, a changelog offset out of range, "
                 "or a restoration that takes longer than max.poll.interval.ms. Standby replicas and a longer "
-                "transaction.timeout.ms give it time.",
+                "transaction.timeout.ms give the restoration time.",
                 confidence=0.9,
             )

@@ -1,4 +1,4 @@
-"""Which incidents another one explains: outages have echoes, and one fault is told by several programs."""
+"""Decide which incidents another one explains: outages have echoes, and several programs report one fault."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ AFTER_MS: Final = 30_000
 
 
 class Explains(NamedTuple):
-    """A cause that makes consequences of their own.
+    """A cause whose consequences would be incidents by themselves.
 
     Attributes:
         cause: Kind of the incident that explains.
         consequences: Kinds that it explains when they begin during it or soon after.
         same_subject: Whether they must name the same transactional id or group.
-        echoes: Kinds that it explains so only where they are in doubt: they have causes of their own, too.
-        before_ms: How long after what it explains it may begin, or be noticed.
+        echoes: Kinds that it explains only if they are in doubt, because they can have other causes, too.
+        before_ms: How long after its consequence it may begin or be noticed.
     """
 
     cause: str
@@ -31,16 +31,16 @@ class Explains(NamedTuple):
 
 
 CERTAIN: Final = 0.7
-"""What is told with this confidence has the cause that it names, whatever happens beside it."""
+"""An incident with this confidence keeps its own cause, even if other incidents overlap with it."""
 
 _CLUSTER_ECHOES: Final = frozenset(
     ["transaction_timeout", "producer_fenced", "invalid_producer_epoch", "out_of_order_sequence"]
 )
-"""What clients meet whose leaders or coordinators are away. It stops no application."""
+"""Incidents of clients while leaders or coordinators are unavailable. They stop no application."""
 
 _AFTER_A_REFUSAL: Final = frozenset({"invalid_producer_epoch", "unclean_stop"})
 _DEATHS: Final = frozenset({"streams_uncaught_exception"})
-"""How the threads of an application end whose producer was refused."""
+"""Incidents of application threads that end because their producer was refused."""
 
 EXPLANATIONS: Final = (
     Explains(
@@ -63,7 +63,7 @@ EXPLANATIONS: Final = (
     Explains("producer_fenced", _AFTER_A_REFUSAL, same_subject=True, echoes=_DEATHS),
     Explains("transaction_timeout", _AFTER_A_REFUSAL, same_subject=True, echoes=_DEATHS),
     Explains("state_store_corrupt", frozenset({"streams_uncaught_exception", "task_corrupted"}), same_subject=True),
-    # An application looks at its stores when it has joined its group again.
+    # An application checks its stores only after it has rejoined its group.
     Explains("task_corrupted", frozenset({"unclean_stop"}), same_subject=True, before_ms=60_000),
 )
 """Causes before consequences. A duplicate transactional id that is certain is never a consequence."""
@@ -78,12 +78,12 @@ _OWNERS: Final = ("application.id", "group")
 
 
 def spans_of(incidents: Iterable[Incident]) -> Intervals[Incident]:
-    """Return incidents by their time, so that those of a time are found without a look at all."""
+    """Return incidents as intervals, so that those of a period are found without a scan of all."""
     return Intervals((one.t_start_ms, one.t_end_ms, one) for one in incidents)
 
 
 class Causes:
-    """The incidents that may explain others, by kind and by whom they are about."""
+    """The incidents that may explain others, by kind and by subject."""
 
     def __init__(self, incidents: Iterable[Incident]) -> None:
         found: dict[tuple[str, Key], list[Incident]] = {}
@@ -94,7 +94,7 @@ class Causes:
         self._spans = {key: spans_of(ones) for key, ones in found.items()}
 
     def explain(self, one: Incident) -> bool:
-        """Whether one of them explains an incident."""
+        """Return whether one of them explains an incident."""
         is_certain = one.confidence >= CERTAIN
         if is_certain and one.root_cause == "duplicate-transactional-id":
             return False
@@ -118,12 +118,12 @@ def _keys_of_cause(one: Incident) -> set[Key]:
 
 
 def _keys_of_consequence(one: Incident) -> set[Key]:
-    """A Streams application's id is its group too, and the start of its threads' transactional ids."""
+    """Return the keys of a consequence: a Streams application id is also its group and its threads' id prefix."""
     return _keys(one) | {("prefix", prefix) for prefix in _prefixes(one)}
 
 
 def _prefixes(one: Incident) -> set[str]:
-    """Return what stands before each hyphen of an incident's transactional id."""
+    """Return each part of an incident's transactional id that ends before a hyphen."""
     named = one.subject.get("transactional.id")
     return {named[:place] for place, sign in enumerate(named) if sign == "-"} if isinstance(named, str) else set()
 

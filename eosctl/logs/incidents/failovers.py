@@ -1,4 +1,4 @@
-"""What a crash of a server takes with it: the controller, coordinators of transactions, and their clients."""
+"""Detect the consequences of a server crash: for the controller, transaction coordinators, and their clients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOPIC: Final = "__transaction_state-"
 
 
 def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the crashes of servers with what moved because of them."""
+    """Yield the crashes of servers, with the roles that moved because of them."""
     quorum, coordinators = Quorum(timeline), _Coordinators(timeline)
     for outage in outages:
         if outage.planned:
@@ -33,7 +33,7 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
                 [*outage.events, successor],
                 f"Node {outage.node}, the active controller, died; node "
                 f"{successor.fields.get('controller', '?')} took over.",
-                "Find out why the process died (kernel log, hs_err file, OOM); the cluster has moved on by itself.",
+                "Find out why the process died (kernel log, hs_err file, OOM). The cluster recovered by itself.",
                 t_start_ms=outage.down_ms,
             )
         if not outage.is_broker:
@@ -52,22 +52,22 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
             "broker-crash",
             {"broker": outage.node, "transactional.ids": ids, "topic-partitions": tuple(sorted(partitions))},
             [*outage.events, *first_of_each(timeline, [*moved.values()]), *first_of_each(timeline, affected)],
-            f"Broker {outage.node} died without having been asked to stop; "
+            f"Broker {outage.node} died without a shutdown request; "
             f"{count_text(len(moved), 'partition')} of __transaction_state got another coordinator.",
-            "Find out why the process died. Producers go on by themselves once the new coordinators have loaded.",
+            "Find out why the process died. Producers continue by themselves once the new coordinators have loaded.",
             t_start_ms=outage.down_ms,
             t_end_ms=max([outage.up_ms or outage.down_ms, *(time_of(event) for event in moved.values())]),
         )
 
 
 class _Coordinators:
-    """Which broker coordinated which partition of the transaction log, and the transactional ids of each.
+    """The coordinator of each partition of the transaction log, and the transactional ids of each partition.
 
-    A broker tells of its election again when anything about a partition changes (up to 3.7): only an epoch that nobody
-    had before is a move, and the first one of a partition never is.
+    Up to 3.7, a broker logs its election again whenever a partition changes. Only a new epoch is a move, and the first
+    epoch of a partition never is.
 
     Attributes:
-        partitions: The partition of each transactional id, as coordinators tell it.
+        partitions: The partition of each transactional id, as coordinators log it.
     """
 
     def __init__(self, timeline: LogTimeline) -> None:
@@ -87,7 +87,7 @@ class _Coordinators:
                 self._nameless.setdefault(partition, set()).add(one)
 
     def moves(self, outage: Outage) -> dict[str, LogEvent]:
-        """Return who took over which partition of the transaction log."""
+        """Return the election of the broker that took over each partition of the transaction log, by partition."""
         moved: dict[str, LogEvent] = {}
         for event in within(self._moves, outage.down_ms, outage.down_ms + FAILOVER_MS):
             if event.fields.get("broker") != outage.node:
@@ -95,7 +95,7 @@ class _Coordinators:
         return moved
 
     def nameless(self, partitions: Iterable[str]) -> set[str]:
-        """Return the ids of some partitions that no client's log names."""
+        """Return the ids of these partitions that no client's log names."""
         return {one for partition in partitions for one in self._nameless.get(partition, ())}
 
 
@@ -104,12 +104,12 @@ def _election(event: LogEvent) -> tuple[str, str | None]:
 
 
 def _affected(timeline: LogTimeline, outage: Outage) -> list[LogEvent]:
-    """Return what transactional clients printed about the node while it was away; not those that started later."""
+    """Return the records about the node from transactional clients during its outage; later clients do not count."""
     until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
-    told = timeline.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
+    disconnects = timeline.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
     return [
         event
-        for event in within(told, outage.down_ms - 1000, until)
+        for event in within(disconnects, outage.down_ms - 1000, until)
         if names_node(event.message, outage.node)
         and timeline.transactional_id(event)
         and timeline.log_start_ms(event) <= (outage.up_ms or until)
@@ -117,6 +117,6 @@ def _affected(timeline: LogTimeline, outage: Outage) -> list[LogEvent]:
 
 
 def _is_elsewhere(timeline: LogTimeline, outage: Outage, transactional_id: str) -> bool:
-    """Whether an id was last initialised by another broker than the one that was lost."""
+    """Return whether a broker other than the lost one last initialized an id."""
     last = last_before(timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID"), outage.down_ms)
     return last is not None and last.fields.get("broker", "") not in ("", outage.node)

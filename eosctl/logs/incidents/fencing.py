@@ -1,8 +1,8 @@
-"""Who fenced whom: a second producer, or the coordinator after a time-out.
+"""Determine what fenced a producer: a second producer, or the coordinator after a timeout.
 
-A producer is refused for one of two reasons that its own log cannot tell apart. The coordinator's log can: either the
-transactional id was initialised again by somebody else, or its transaction was rolled back for its age. Under
-transaction version 2 epochs rise with every transaction, so only initialisations count, not distances between epochs.
+A producer's own log cannot distinguish the two causes; the coordinator's log can. Either another producer initialized
+the transactional id, or the coordinator rolled back the transaction because of its age. Under transaction version 2,
+epochs rise with every transaction, so only initializations count, not distances between epochs.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from eosctl.model.severity import Severity
 REFUSALS = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
 BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
-"""How far two hosts' clocks may differ before an order of events is not believed."""
+"""If two hosts' clocks differ by more, the order of their events is not trusted."""
 LOOK_BACK_MS = 600_000
 TROUBLE_MS = 90_000
-"""A transaction may have met what kept it open so long before its rollback: a minute, and the check for it."""
+"""Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
 _CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
-"""Levels at which programs speak of errors, too, that did not happen; what names no id must be above them."""
+"""Levels at which programs also mention errors that did not happen. A record without an id must be above them."""
 WOKE_MS = 10_000
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
-"""What a client notices first that stood still: others have given it up."""
+"""The first errors of a client after a stall: others have given it up."""
 
 
 def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
+    """Yield one incident for each refusal of a live producer, with the cause from the coordinator's log."""
     refusals = [event for event in timeline.client_events(*REFUSALS) if _is_refusal(timeline, event)]
     owners = Owners(timeline)
     keyed = by_key((owners.transactional_id(event), event) for event in refusals)
@@ -50,7 +50,7 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     named_ms = sorted(time_of(event) for events in keyed.values() for event in events)
     for events in nameless.values():
         for burst in episodes(events, BURST_MS):
-            # It may be the second file of a client that names its id in the first.
+            # It may be the second file of a client that names its id in the first one.
             if bisect_left(named_ms, time_of(burst[0]) - BURST_MS) == bisect_right(
                 named_ms, time_of(burst[0]) + BURST_MS
             ):
@@ -58,11 +58,11 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     yield from _late_ends(timeline, keyed)
 
 
-def _late_ends(timeline: LogTimeline, told: Container[str]) -> Iterator[Incident]:
-    """Yield what coordinators alone tell: commits of clients whose transactions they, or other clients, had ended."""
+def _late_ends(timeline: LogTimeline, known: Container[str]) -> Iterator[Incident]:
+    """Yield the commits, known from coordinators alone, of transactions that had already ended."""
     events = timeline.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
     for transactional_id, own in by_key((event.fields.get("transactional_id", ""), event) for event in events).items():
-        if transactional_id in told:
+        if transactional_id in known:
             continue
         last_ms = -LOOK_BACK_MS
         for ended, late in pairwise(own):
@@ -84,7 +84,7 @@ def _displaced_at(transactional_id: str, init: LogEvent, late: LogEvent) -> Inci
         "duplicate-transactional-id",
         {"transactional.id": transactional_id},
         [init, late],
-        f"{transactional_id} was initialised again while another client had a transaction open, which that client "
+        f"{transactional_id} was initialized again while another client had a transaction open, which that client "
         "then tried to commit.",
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
         confidence=0.75,
@@ -92,11 +92,11 @@ def _displaced_at(transactional_id: str, init: LogEvent, late: LogEvent) -> Inci
 
 
 def _is_refusal(timeline: LogTimeline, event: LogEvent) -> bool:
-    """Whether an event says that the producer may not go on: librdkafka's fatal errors only when they mean fencing."""
+    """Return whether an event means that the producer cannot continue; librdkafka's fatal errors must mean fencing."""
     if event.category == "CLIENT_FATAL":
         return "fenced" in event.message
     if event.category in ("INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"):
-        # A client library's own state machine; what speaks the protocol itself is another detector's.
+        # A client library's own state machine. Programs that speak the protocol themselves have another detector.
         return not speaks_protocol(timeline, event)
     return True
 
@@ -130,31 +130,31 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
 
 
 def _second_start(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> LogEvent | None:
-    """Return the later of two starts before a refusal: two programs that write into one log, unless one had ended.
+    """Return the later of two starts before a refusal, if two programs write to one log and neither had ended.
 
-    Streams starts the producers of its threads anew with the same ids.
+    Streams restarts the producers of its threads with the same ids.
     """
     if is_of_streams(transactional_id):
         return None
     lives = timeline.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
     near = within(lives, time_of(victim) - LOOK_BACK_MS, time_of(victim))
-    told = [event for event in near if timeline.log_of(event) == timeline.log_of(victim)]
-    starts = [event for event in told if event.category == "CLIENT_START"]
-    alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in told if event not in starts)
+    own = [event for event in near if timeline.log_of(event) == timeline.log_of(victim)]
+    starts = [event for event in own if event.category == "CLIENT_START"]
+    alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in own if event not in starts)
     return starts[-1] if alive else None
 
 
 def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
-    """Yield the likelier of the two causes where the coordinator's log of this client's life is missing."""
+    """Yield the likelier of the two causes if the coordinator's log of the client's lifetime is missing."""
     first = burst[0]
     if is_of_streams(transactional_id):
-        # Nobody else can have an id with the random name of a process in it.
+        # An id that contains the random name of a process belongs to that process alone.
         if first.category != "TASK_MIGRATED":
             yield _stood_still(timeline, transactional_id, burst)
     elif first.category != "TASK_MIGRATED":
         around = timeline.log_between(first, time_of(first) - WOKE_MS, time_of(first))
         stalled = [event for event in around if _STALLED.search(event.message)]
-        # A newer producer takes the epoch; where only the transaction is over, its time was.
+        # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
         if stalled or any(event.category == "INVALID_TXN_STATE" for event in burst):
             yield _stood_still(timeline, transactional_id, [*stalled, *burst])
         elif _had_trouble(timeline, first, time_of(first), UNANSWERED):
@@ -166,16 +166,16 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
 def _last_foreign_init(
     timeline: LogTimeline, transactional_id: str, victim: LogEvent, server: Sequence[LogEvent]
 ) -> LogEvent | None:
-    """Return the last initialisation of the id that was not one of the victim's own."""
+    """Return the last initialization of the id that was not one of the victim's own."""
     own = timeline.own_inits(victim).identities
     inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
     if own:
         foreign = [event for event in inits if identity_of(event) not in own]
     elif inits and time_of(inits[-1]) < timeline.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
-        # A log that begins later: after its own initialisation, another one or a rollback must have fenced it.
+        # A log that begins later: after its own initialization, another one or a rollback must have fenced it.
         foreign = inits[-1:] if server[-1] is inits[-1] else []
     else:
-        # A library that does not print its id: the initialisation nearest to where its log names the id is its own.
+        # A library that does not print its id: the initialization nearest to the id's first mention is its own.
         started = timeline.named_ms(victim, transactional_id)
         nearest = min(inits, key=lambda event: abs(time_of(event) - started), default=victim)
         foreign = [event for event in inits if time_of(event) > time_of(nearest)]
@@ -185,12 +185,12 @@ def _last_foreign_init(
             and server[-1] == nearest
             and _had_it_before(timeline, transactional_id, nearest, victim)
         ):
-            # Somebody fenced it, and this is the last to take the id: its own is an earlier one, of a cut log.
+            # The last initialization of the id fenced it: its own is an earlier one, in a truncated log.
             foreign = [nearest]
     if foreign or inits:
         return foreign[-1] if foreign else None
-    told = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
-    others = (event for event in reversed(told) if timeline.log_of(event) != timeline.log_of(victim))
+    inits = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
+    others = (event for event in reversed(inits) if timeline.log_of(event) != timeline.log_of(victim))
     return next(
         (
             event
@@ -202,7 +202,7 @@ def _last_foreign_init(
 
 
 def _had_it_before(timeline: LogTimeline, transactional_id: str, last: LogEvent, victim: LogEvent) -> bool:
-    """Whether an id was initialised before the last time, and its client would have printed its own last one."""
+    """Return whether an id was initialized before the last time, and its client would have logged its own last one."""
     known = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID")
     return timeline.is_of_library(victim) and time_of(known[0]) < time_of(last)
 
@@ -215,7 +215,7 @@ def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         "duplicate-transactional-id",
         _subject(timeline, transactional_id, victim),
         events,
-        f"{transactional_id} was initialised again (epoch {epoch}) while {victim.application} was still using it; "
+        f"{transactional_id} was initialized again (epoch {epoch}) while {victim.application} was still using it; "
         f"{victim.application} was fenced.",
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
         confidence=0.95,
@@ -224,7 +224,7 @@ def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
 
 
 def _had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[str, ...]) -> bool:
-    """Whether a client says before a moment that it waits for brokers; one that stood still has nothing to say."""
+    """Return whether a client logged before a moment that it waits for brokers; a stalled client logs nothing."""
     return bool(timeline.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
 
 
@@ -238,8 +238,8 @@ def _timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Lo
         "process-pause-beyond-transaction-timeout",
         _subject(timeline, transactional_id, victim),
         events,
-        f"The coordinator rolled back the open transaction of {transactional_id} for its age; {who} came back "
-        f"{waited_s:.0f} s later and was refused. Nobody else had taken the id.",
+        f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
+        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.",
         "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
         confidence=0.65 if had_trouble or not timeline.is_of_library(victim) else 0.9,
     )
@@ -251,8 +251,8 @@ def _stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[
         "process-pause-beyond-transaction-timeout",
         _subject(timeline, transactional_id, events[-1]),
         events,
-        f"{transactional_id or events[-1].application} was refused when it came back: most likely its transaction had "
-        "been rolled back for its age, of which no coordinator's log here tells.",
+        f"{transactional_id or events[-1].application} was refused when it resumed: most likely its transaction had "
+        "timed out and been rolled back. No coordinator's log here shows it.",
         "Add the transaction coordinator's server.log of this time, and look for what stopped the process.",
         confidence=0.5,
     )
@@ -265,7 +265,7 @@ def _displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Lo
         _subject(timeline, transactional_id, events[0]),
         events,
         f"{transactional_id or events[0].application} was fenced: most likely another instance took its id. A rollback "
-        "for its age would look the same to it, and no coordinator's log here tells.",
+        "after a timeout looks the same to a client, and no coordinator's log here shows which it was.",
         "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
         confidence=0.5,
     )
@@ -277,7 +277,7 @@ def _unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[
         "unexplained",
         _subject(timeline, transactional_id, events[0]),
         events,
-        f"{transactional_id} was refused; no log here shows a second initialisation or a rollback.",
+        f"{transactional_id} was refused; no log here shows a second initialization or a rollback.",
         "Add the transaction coordinator's server.log of this time.",
         severity=Severity.WARNING,
         confidence=0.3,

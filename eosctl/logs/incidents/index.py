@@ -1,4 +1,4 @@
-"""Events by category, writer, value, and time: a look-up does not pass over all of them."""
+"""Index events by category, writer, value, and time, so that a lookup does not scan all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIME: Final = attrgetter("time_ms")
 
 
 class Writer(Enum):
-    """Whose events are wanted."""
+    """The writers of the requested events."""
 
     ANY = "any"
     CLIENT = "client"
@@ -27,7 +27,7 @@ class Writer(Enum):
 
 
 class EventIndex:
-    """The events of a timeline, each look-up in the order of time; gathered once for each kind of look-up.
+    """The events of a timeline. Every lookup returns them in the order of time; each kind is collected once.
 
     Args:
         events: Events with times, in order.
@@ -58,7 +58,7 @@ class EventIndex:
     def with_value(
         self, field: str, value: str, categories: tuple[str, ...], writer: Writer = Writer.ANY, having: str = ""
     ) -> Sequence[LogEvent]:
-        """Return those events of some categories and writers whose field has a value, and that have another field."""
+        """Return the events of some categories and writers with a given value in a field, and with another field."""
         key = writer, categories, field, having
         if key not in self._by_value:
             found = self._by_value[key] = defaultdict(list)
@@ -77,21 +77,21 @@ class EventIndex:
 
 
 def within(events: Sequence[LogEvent], start_ms: float, end_ms: float) -> Sequence[LogEvent]:
-    """Return the events of a time, its ends included; they must have times and be in their order."""
+    """Return the events of a period, both ends included; they must have times and be in order."""
     return events[bisect_left(events, start_ms, key=_TIME) : bisect_right(events, end_ms, key=_TIME)]
 
 
 def last_before(events: Sequence[LogEvent], time_ms: int) -> LogEvent | None:
-    """Return the last event before a moment; they must have times and be in their order."""
+    """Return the last event before a moment; the events must have times and be in order."""
     place = bisect_left(events, time_ms, key=_TIME)
     return events[place - 1] if place else None
 
 
 class Intervals(Generic[Item]):
-    """What lasts for some time, so that what touches a time is found without a look at all.
+    """Items with a start and an end; those that overlap a period are found without a scan of all.
 
     Args:
-        lasting: Start, end, and what lasts so long, with both ends included; an end may be infinite.
+        lasting: The start, the end, and the item of each interval. Both ends are included; an end may be infinite.
     """
 
     def __init__(self, lasting: Iterable[tuple[float, float, Item]]) -> None:
@@ -100,12 +100,12 @@ class Intervals(Generic[Item]):
         self._last_ends = list(accumulate((end for _, end, _ in self._all), max))
 
     def has(self, start_ms: float, end_ms: float) -> bool:
-        """Whether anything touches a time, its ends included."""
+        """Return whether an item overlaps a period, both ends included."""
         count = bisect_right(self._starts, end_ms)
         return count > 0 and self._last_ends[count - 1] >= start_ms
 
     def touching(self, start_ms: float, end_ms: float = inf) -> list[Item]:
-        """Return what touches a time, its ends included, the latest start first."""
+        """Return the items that overlap a period, both ends included, the latest start first."""
         found = []
         for place in range(bisect_right(self._starts, end_ms) - 1, -1, -1):
             if self._last_ends[place] < start_ms:

@@ -1,4 +1,4 @@
-"""The initialisations that the logs of clients tell of: a client's own ones, and those of producers without an id."""
+"""Find the initializations that clients log: their own, and those of producers without a transactional id."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ _PLACE: Final = attrgetter("time_ms", "file", "offset")
 
 
 class Inits(NamedTuple):
-    """The initialisations of one client, earliest first, and the producer ids and epochs that they gave it."""
+    """The initializations of one client, earliest first, and the producer ids and epochs that it received."""
 
     events: Sequence[LogEvent]
     identities: frozenset[tuple[str, str]]
 
     def until(self, time_ms: int) -> Sequence[LogEvent]:
-        """Return the last ones that are not later than a moment."""
+        """Return the last initializations that are not later than a moment."""
         end = bisect_left(self.events, time_ms + 1, key=attrgetter("time_ms"))
         return self.events[max(0, end - _KEPT) : end]
 
 
 class InitsOfLogs:
-    """The initialisations of each log, gathered once for each client that is looked up.
+    """The initializations of each log; those of a client are collected at its first lookup.
 
     Args:
         events: Events with times, in order.
-        log_of: Names the log of an event.
+        log_of: Returns the name of an event's log.
     """
 
     def __init__(self, events: Iterable[LogEvent], log_of: Callable[[LogEvent], str]) -> None:
         self._log_of = log_of
-        self._told: dict[tuple[str, str | None], list[LogEvent]] = defaultdict(list)
+        self._by_log: dict[tuple[str, str | None], list[LogEvent]] = defaultdict(list)
         for event in events:
             if event.category == "INIT_PRODUCER_ID":
-                self._told[log_of(event), event.fields.get("transactional_id")].append(event)
+                self._by_log[log_of(event), event.fields.get("transactional_id")].append(event)
         self._own: dict[tuple[str, str, str | None], Inits] = {}
 
     def has_plain_before(self, event: LogEvent) -> bool:
-        """Whether a producer without a transactional id was initialised in the log of an event before it."""
-        plain = self._told.get((self._log_of(event), None), ())
+        """Return whether the log of an event has an earlier initialization without a transactional id."""
+        plain = self._by_log.get((self._log_of(event), None), ())
         return any((one.time_ms or 0) <= (event.time_ms or 0) for one in plain[:1])
 
     def of_client(self, event: LogEvent, transactional_id: str) -> Inits:
-        """Return the initialisations of an id, or without one, that an event's log tells of its client."""
+        """Return the initializations of an event's client in its log: those of the id, and those without one."""
         log, client = self._log_of(event), event.fields.get("client_id")
         key = log, transactional_id, client
         if key not in self._own:
-            told = (*self._told.get((log, transactional_id), ()), *self._told.get((log, None), ()))
-            own = [one for one in told if not client or one.fields.get("client_id", client) == client]
+            inits = (*self._by_log.get((log, transactional_id), ()), *self._by_log.get((log, None), ()))
+            own = [one for one in inits if not client or one.fields.get("client_id", client) == client]
             self._own[key] = Inits(sorted(own, key=_PLACE), frozenset(map(identity_of, own)))
         return self._own[key]
 

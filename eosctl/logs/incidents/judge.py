@@ -1,4 +1,4 @@
-"""All detectors, and the judge who strikes out what another incident already explains."""
+"""Run all detectors, and remove the incidents that another one already explains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
-from eosctl.logs.incidents.shortages import find_shortages, not_made
+from eosctl.logs.incidents.shortages import find_shortages, without_shortage
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
@@ -37,17 +37,17 @@ _BY_PRODUCER: Final = frozenset(
 
 
 class Judgment(NamedTuple):
-    """What logs show: incidents, earliest first, and records that call for action and that no incident explains."""
+    """The result for a set of logs: incidents, earliest first, and records that call for action without an incident."""
 
     incidents: tuple[Incident, ...]
     unexplained: tuple[LogEvent, ...]
 
 
 def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> Judgment:
-    """Find what went wrong in a set of logs.
+    """Find the incidents in a set of logs.
 
     Args:
-        events: The events of a scan, in any order; those without a time are evidence of no incident.
+        events: The events of a scan, in any order. Events without a time are not evidence of any incident.
         sources: The summaries of the same files.
     """
     timeline = LogTimeline(events, sources)
@@ -59,11 +59,11 @@ def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> 
     cataloged = [
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
-    told = {(one.file, one.offset) for _, records in cataloged for one in records}
+    covered = {(one.file, one.offset) for _, records in cataloged for one in records}
     incidents = sorted(
         (*_merged(kept), *(one for one, _ in cataloged)), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
     )
-    open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, told)}
+    open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}
     # The timeline completes names; the time stays the one that the record carries.
     read = {place: event for event in events if (place := (event.file, event.offset)) in open_ones}
     unexplained = tuple(
@@ -73,9 +73,9 @@ def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> 
     return Judgment(tuple(incidents), unexplained)
 
 
-def _is_open(event: LogEvent, acting: Set[str], told: Set[tuple[str, int]]) -> bool:
-    """Whether a record still calls for action: no incident stands for it."""
-    return (event.category in acting or event.category == UNCLASSIFIED) and (event.file, event.offset) not in told
+def _is_open(event: LogEvent, acting: Set[str], covered: Set[tuple[str, int]]) -> bool:
+    """Return whether a record still calls for action, because no incident covers it."""
+    return (event.category in acting or event.category == UNCLASSIFIED) and (event.file, event.offset) not in covered
 
 
 def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> tuple[Incident, ...]:
@@ -84,15 +84,15 @@ def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary]
 
 
 def _doubted(one: Incident, guessed_ids: Set[str]) -> Incident:
-    """Return an incident with no more confidence than its transactional id deserves."""
+    """Return an incident with its confidence capped if its transactional id is a guess."""
     is_guess = one.subject.get("transactional.id") in guessed_ids
     return one._replace(confidence=min(one.confidence, GUESSED)) if is_guess else one
 
 
 def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
-    """Put an incident without a transactional id to the one of the same kind and time that has one.
+    """Merge an incident without a transactional id into the one of the same kind and time that has one.
 
-    A client that does not print its id and the broker that does tell of the same fault.
+    A client that does not print its id and a broker that does report the same fault.
     """
     order = {id(one): number for number, one in enumerate(incidents)}
     named: dict[tuple[str, str], list[Incident]] = {}
@@ -123,7 +123,7 @@ def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
 def _all(timeline: LogTimeline) -> Iterator[Incident]:
     outages = find_outages(timeline)
     shortages = tuple(find_shortages(timeline, outages))
-    yield from find_planned_restarts(not_made(outages, shortages))
+    yield from find_planned_restarts(without_shortage(outages, shortages))
     yield from shortages
     yield from find_crashes(timeline, outages)
     fenced = tuple(find_fenced_producers(timeline))

@@ -1,4 +1,4 @@
-"""Which records one program wrote: files are cut when they are rotated, and collectors put many programs into one."""
+"""Assign records to programs: rotation splits a log into files, and collectors put many programs into one file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
 
 OVERLAP_MS: Final = 1_000
-"""Parts of one log follow each other; those that overlap by more are of programs that ran side by side."""
+"""Parts of one log follow each other. Files that overlap by more belong to programs that ran at the same time."""
 
 
 class ProgramLogs:
-    """Tells the logs of programs apart by their files, and by who wrote their records.
+    """Separate the logs of programs by their files and by the writers of their records.
 
-    The records of a file are of one program unless several are named in it, or one beside the server whose it is;
-    files of one name in one folder whose times follow each other are parts of one log.
+    A file belongs to one program, unless it names several, or names another one in addition to its server.
+    Files with one name in one folder are parts of one log if their times follow each other.
     """
 
     def __init__(self, events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> None:
@@ -33,17 +33,17 @@ class ProgramLogs:
         self._wholes = _whole_logs(sources)
 
     def of_file(self, file: str) -> str:
-        """Name the log that a file is a part of."""
+        """Return the name of the log that a file belongs to."""
         return self._wholes.get(file, file)
 
     def of(self, event: LogEvent) -> str:
-        """Name the log that an event belongs to."""
+        """Return the name of the log that an event belongs to."""
         log = self.of_file(event.file)
         return "\0".join((log, event.application, event.host)) if event.file in self._shared else log
 
 
 def _whole_logs(sources: Iterable[SourceSummary]) -> Mapping[str, str]:
-    """Name for each part of a rotated log its first part."""
+    """Return the first part of the rotated log that each file belongs to."""
     groups: dict[tuple[PurePath, str], list[tuple[int, int, str]]] = defaultdict(list)
     for source in sources:
         if source.first_ms is not None and source.last_ms is not None:

@@ -1,4 +1,4 @@
-"""Transaction markers that a partition refused for good: no client wrote them, and their transactions may not end."""
+"""Detect transaction markers that a partition refused permanently, so that their transactions may never end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.model.log_event import LogEvent
 
 EPISODE_MS: Final = 600_000
 NEAR_MS: Final = 5_000
-"""How far a partition's refusal and its coordinator's word of it are apart."""
+"""Maximum time between a partition's refusal and the coordinator's record of it."""
 
 
 def find_refused_markers(timeline: LogTimeline) -> Iterator[Incident]:
@@ -38,8 +38,8 @@ def find_refused_markers(timeline: LogTimeline) -> Iterator[Incident]:
                 [*own, *episode],
                 f"{partition or 'A partition'} refused the {head.get('marker', 'transaction')} marker of "
                 f"{transactional_id or 'a transaction'} (producer {head.get('producer_id', '?')}, epoch "
-                f"{head.get('producer_epoch', '?')}), as it knows a newer epoch, and the coordinator gave the marker "
-                "up: the transaction may stay open on the partition, or stuck in PrepareCommit or PrepareAbort "
+                f"{head.get('producer_epoch', '?')}), because it knows a newer epoch, and the coordinator gave up. "
+                "The transaction may stay open on the partition, or stuck in PrepareCommit or PrepareAbort "
                 "(KAFKA-19999).",
                 "Run eosctl txn hanging: it finds the open transaction and the repair. eosctl txn describe shows the "
                 "coordinator's state of the transaction.",
@@ -48,13 +48,13 @@ def find_refused_markers(timeline: LogTimeline) -> Iterator[Incident]:
 
 
 class RefusedMarkers:
-    """Tells which refusals of an epoch are about markers that coordinators gave up: no client wrote those."""
+    """The refusals of an epoch that are about markers that coordinators gave up, not about a client's writes."""
 
     def __init__(self, timeline: LogTimeline) -> None:
         self._markers = by_key((_write(one), one) for one in timeline.of("TXN_MARKER_REFUSED"))
 
     def have(self, refusal: LogEvent) -> bool:
-        """Whether a partition's refusal is about such a marker."""
+        """Return whether a partition's refusal is about such a marker."""
         markers = self._markers.get(_write(refusal), ())
         place = bisect_left(markers, time_of(refusal) - NEAR_MS, key=time_of)
         return place < len(markers) and time_of(markers[place]) <= time_of(refusal) + NEAR_MS

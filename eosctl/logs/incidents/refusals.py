@@ -1,4 +1,4 @@
-"""What brokers and clients refuse by rule: missing rights, limits, settings, full or broken disks."""
+"""Detect what brokers and clients refuse: missing permissions, limits, settings, and full or failed disks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.model.log_event import LogEvent
 
 EPISODE_MS = 300_000
 START_MS = 30_000
-"""Streams prints its settings so long before it refuses them."""
+"""Maximum time between Streams' record of its settings and its refusal of them."""
 _DISK_ERRORS: Final = {
     "Too many open files": (
         "limit-of-open-files",
@@ -31,13 +31,13 @@ _DISK_ERRORS: Final = {
     "Input/output error": ("log-dir-failure", ": the disk reports errors", "Replace the disk"),
     "": ("log-dir-failure", "", "Replace or free the disk"),
 }
-"""What the operating system says of a log directory: the cause, in words, and what to do."""
+"""The operating system's error on a log directory: root cause, description, and next step."""
 _NO_NAME = "rdkafka"
-"""What librdkafka calls a client without a client.id."""
+"""librdkafka's name for a client without a client.id."""
 
 
 def find_denials(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield what was denied for want of a right, one incident for each thing that was asked for."""
+    """Yield the requests that were denied for a missing permission, one incident for each resource."""
     observers = Observers(timeline)
     for category, kind, root_cause, name, field in (
         (
@@ -79,7 +79,7 @@ def _asked(timeline: LogTimeline, owners: Owners, event: LogEvent, field: str) -
 def _by_name(
     timeline: LogTimeline, named: Iterable[tuple[str, LogEvent]]
 ) -> Iterable[tuple[tuple[str, str], list[LogEvent]]]:
-    """Group events by the name that was refused, those of clients that tell none by their logs."""
+    """Group events by the refused name; those of clients that log none are grouped by log."""
     groups: dict[tuple[str, str], list[LogEvent]] = {}
     for name, event in named:
         groups.setdefault((name, "" if name else timeline.log_of(event)), []).append(event)
@@ -87,18 +87,18 @@ def _by_name(
 
 
 def _client_of(event: LogEvent) -> dict[str, str]:
-    """Tell a client by what it was given beside its transactional id or group."""
+    """Identify a client by its settings other than its transactional id or group."""
     client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "").rpartition("#")[0]
     return {"application": event.application, "client.id": "" if client == _NO_NAME else client}
 
 
 def find_settings(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield settings that a client or broker refuses at the start."""
+    """Yield settings that a client or broker refuses at startup."""
     for events in by_key((timeline.log_of(event), event) for event in timeline.of("INVALID_STREAMS_CONFIG")).values():
         first = events[0]
         settings = timeline.log_between(first, time_of(first) - START_MS, time_of(first))
-        told = [event.fields["application_id"] for event in settings if event.fields.get("application_id")]
-        owner = timeline.value_in_log(first, "application_id") or (told[-1] if told else first.application)
+        ids = [event.fields["application_id"] for event in settings if event.fields.get("application_id")]
+        owner = timeline.value_in_log(first, "application_id") or (ids[-1] if ids else first.application)
         timeout, interval = (first.fields.get(name, "?") for name in ("transaction_timeout_ms", "commit_interval_ms"))
         yield incident(
             "invalid_streams_config",
@@ -128,7 +128,7 @@ def find_settings(timeline: LogTimeline) -> Iterator[Incident]:
 
 
 def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield records that were too large for the client's or for the broker's limit."""
+    """Yield records that exceed the client's or the broker's size limit."""
     events = timeline.client_events("RECORD_TOO_LARGE")
     for (_, _, root_cause), group in _by_limit(timeline, events).items():
         for episode in episodes(group, EPISODE_MS):
@@ -152,24 +152,24 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
                 episode,
                 f"A record{f' of {size} bytes' if size else ''} in {PurePath(episode[0].file).name} is above {limit}; "
                 "its transaction had to be aborted.",
-                "Raise the limit that is named, on client and broker alike, or keep large payloads out of Kafka.",
+                "Raise this limit on client and broker alike, or keep large payloads out of Kafka.",
                 confidence=0.95,
             )
 
 
 def _by_limit(timeline: LogTimeline, events: Iterable[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
-    """Group events by their log, the limit, and the transactional id: whoever names none goes with the one before."""
+    """Group events by log, limit, and transactional id; an event without an id joins the one before it."""
     groups: dict[tuple[str, str, str], list[LogEvent]] = {}
     latest: dict[str, str] = {}
     named: dict[tuple[str, str], str] = {}
     for event in events:
-        # librdkafka names the broker's error for its own limit, too; only producing is refused on the spot.
+        # librdkafka also uses the broker's error for its own limit; only produce calls fail immediately.
         log = timeline.log_of(event)
         own = bool(event.fields.get("limit_setting") or event.fields.get("refused_by_client"))
         by_broker = bool(event.fields.get("refused_by_broker"))
-        told = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
+        stated = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
         # An echo ("because we are in an error state") belongs to the refusal before it.
-        root = "record-above-client-limit" if own else "record-above-broker-limit" if told else latest.get(log, "")
+        root = "record-above-client-limit" if own else "record-above-broker-limit" if stated else latest.get(log, "")
         root = root or "record-above-broker-limit"
         if not own and not by_broker and latest.get(log) == "record-above-client-limit":
             root = latest[log]
@@ -188,8 +188,8 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
             node = timeline.node_of(application)
             path = next((event.fields["log_dir"] for event in episode if "replicas in dir" in event.message), "")
             path = path or episode[0].fields["log_dir"]
-            told = timeline.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
-            echoes = within(told, time_of(episode[0]), time_of(episode[-1]) + 30_000)
+            errors = timeline.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
+            echoes = within(errors, time_of(episode[0]), time_of(episode[-1]) + 30_000)
             broker = f"Broker {node}" if node else "A broker"
             reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}
             cause, why, step = _DISK_ERRORS[min(reasons, key=list(_DISK_ERRORS).index, default="")]
@@ -198,8 +198,8 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
                 cause,
                 {"broker": node, "log.dir": path},
                 [*episode, *echoes],
-                f"{broker} cannot use {path} any more{why}; the replicas in it are offline.",
-                f"{step} and restart the broker; its replicas are copied from the others.",
+                f"{broker} can no longer use {path}{why}; the replicas in it are offline.",
+                f"{step}, then restart the broker. Its replicas are copied from the other brokers.",
                 confidence=0.95,
             )
 

@@ -1,4 +1,4 @@
-"""Transactions that coordinators rolled back for their age: certain, whatever other logs are at hand."""
+"""Detect transactions that coordinators rolled back after a timeout. They are certain without any other log."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from eosctl.model.log_event import LogEvent
 
 _BURST_MS: Final = 30_000
 _DOUBT: Final = 0.5
-"""The rollback is certain, what kept the client from ending its transaction is not."""
+"""The rollback is certain, but not the reason why the client did not end its transaction."""
 
 
-def find_rollbacks(timeline: LogTimeline, told: Sequence[Incident]) -> Iterator[Incident]:
-    """Yield the rollbacks that no other incident rests on.
+def find_rollbacks(timeline: LogTimeline, refused: Sequence[Incident]) -> Iterator[Incident]:
+    """Yield the rollbacks that no other incident has as evidence.
 
     Args:
         timeline: The logs.
-        told: The incidents of clients that were refused after a rollback.
+        refused: The incidents of clients that were refused after a rollback.
     """
-    known = {(place.file, place.offset) for one in told for place in one.evidence}
+    known = {(place.file, place.offset) for one in refused for place in one.evidence}
     rollbacks = [one for one in timeline.of("TXN_TIMEOUT_ABORT") if (one.file, one.offset) not in known]
     for transactional_id, events in by_key((one.fields.get("transactional_id", ""), one) for one in rollbacks).items():
         for burst in episodes(events, _BURST_MS):
@@ -35,14 +35,14 @@ def _rolled_back(timeline: LogTimeline, transactional_id: str, burst: Sequence[L
         "process-pause-beyond-transaction-timeout",
         {"transactional.id": transactional_id},
         burst,
-        f"The coordinator rolled back the open transaction of {transactional_id} for its age. Most likely its process "
+        f"The coordinator rolled back the open transaction of {transactional_id} at its timeout. Most likely the "
         + (
-            "stood still; one that died or hangs looks the same."
+            "client stalled; one that died or hangs looks the same."
             if has_client
-            else "stood still; one that died or hangs looks the same, and no client's log here tells."
+            else "client stalled; one that died or hangs looks the same, and no client's log here shows which it was."
         ),
-        "Look for what stopped the process in its log of this time (GC, a stopped container, a slow call)."
+        "Find what stopped the process in its log of this time (GC, a stopped container, a slow call)."
         if has_client
-        else "Add the client's log of this time, and look for what stopped the process.",
+        else "Add the client's log of this time, and find what stopped the process.",
         confidence=_DOUBT,
     )

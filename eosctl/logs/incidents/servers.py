@@ -1,4 +1,4 @@
-"""The life of brokers and controllers: when they were away, and whether on purpose."""
+"""Find the outages of brokers and controllers, and whether they were planned."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from eosctl.model.severity import Severity
 
 START_SPREAD_MS = 20_000
 SHORTEST_LIFE_MS = 2_000
-"""What a server says twice within this time it says to two files."""
+"""If a server logs the same record twice within this time, it writes to two files."""
 PLANNED_WITHIN_MS = 300_000
-"""A start this soon after a signal belongs to it."""
+"""A start this soon after a signal belongs to the signal."""
 JVM_START_MS = 5_000
 READY_WITHIN_MS = 120_000
 ROLLING_MS = 600_000
 
 
 class Outage(NamedTuple):
-    """A server that was away.
+    """An outage of a server.
 
     Attributes:
         application: The server's name in the logs.
         node: Its node id.
         is_broker: False for a node that is a controller only.
-        planned: Whether it was asked to stop.
-        down_ms: When it stopped, as well as the logs tell.
+        planned: Whether it received a shutdown request.
+        down_ms: When it stopped, as precisely as the logs show.
         up_ms: When it started again; None when it did not.
         events: The evidence.
     """
@@ -57,13 +57,13 @@ def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
         node = fenced.fields.get("fenced_broker", "")
         is_known = node in known and known[node].has(time_of(fenced), time_of(fenced))
         if node and not is_known and lasts.get(node, -inf) <= time_of(fenced):
-            # It lasts to the end of the logs, so that one of a node is all there is.
+            # It lasts to the end of the logs, so a node has only one such outage.
             lost = Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,))
             known[node] = Intervals([(*_noticed_within(lost), lost)])
             found.append(lost)
     found += _stopped_elsewhere(timeline, found)
     found += _silent_controllers(timeline, found)
-    found += _unheard_controllers(timeline, found)
+    found += _controllers_without_logs(timeline, found)
     return tuple(sorted(found, key=lambda outage: outage.down_ms))
 
 
@@ -72,7 +72,7 @@ def _noticed_within(outage: Outage) -> tuple[float, float]:
 
 
 def _last_signs(timeline: LogTimeline) -> dict[str, int]:
-    """Return the time of the last event of each node whose own log is here."""
+    """Return the time of the last event of each node that has its own log here."""
     lasts: dict[str, int] = {}
     for application in timeline.servers():
         if events := timeline.of_application(application):
@@ -82,7 +82,7 @@ def _last_signs(timeline: LogTimeline) -> dict[str, int]:
 
 
 def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the restarts that were asked for, and the rolling restart that several of them make."""
+    """Yield the planned restarts, or one rolling restart for several of them."""
     planned = [outage for outage in outages if outage.planned and outage.up_ms is not None]
     for outage in planned:
         yield incident(
@@ -90,7 +90,7 @@ def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
             "planned-restart",
             {"broker": outage.node},
             outage.events,
-            f"Node {outage.node} was asked to stop, stopped in order and started again.",
+            f"Node {outage.node} received a shutdown request, stopped cleanly, and started again.",
             "Nothing: clients retry through a planned restart.",
             severity=Severity.INFO,
             t_start_ms=outage.down_ms,
@@ -103,8 +103,8 @@ def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
             "planned-restart",
             {"cluster": f"brokers {nodes[0]}-{nodes[-1]}", "brokers": nodes},
             [event for outage in planned for event in outage.events],
-            f"A rolling restart of nodes {', '.join(nodes)}, one after the other, each in order.",
-            "Nothing: retries, rebalances and coordinator moves of this time are part of it.",
+            f"Nodes {', '.join(nodes)} were restarted one after the other, each with a clean shutdown.",
+            "Nothing: the retries, rebalances, and coordinator moves of this time are part of a rolling restart.",
             severity=Severity.INFO,
             t_start_ms=planned[0].down_ms,
             t_end_ms=max(outage.up_ms or 0 for outage in planned),
@@ -120,11 +120,11 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
     alive_ms = 0
     for group in _starts(events):
         start = time_of(group[0])
-        # What came before the start before is that one's.
+        # Earlier events than the previous start belong to that start.
         since, alive_ms = max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
         orders = within(orders_of_all, since, start - 1)
         fenced = within(timeline.with_value("fenced_broker", node, "BROKER_FENCED"), since, start)
-        # The new process may have written before it names itself; what came before the fencing is the old one's.
+        # The new process may have written before it names itself; events before the fencing belong to the old one.
         last = timeline.last_sign_before(
             application, min([start - JVM_START_MS, *(time_of(event) for event in fenced)])
         )
@@ -133,10 +133,10 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
             evidence = (*orders, *group)
             yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
         elif last is None and (lost := _cut_off(timeline, node, start)):
-            # A quiet server, or files that begin with its start: then only others saw it go.
+            # A quiet server, or files that begin with its start: only other nodes logged that it left.
             yield Outage(application, node, is_broker, False, time_of(lost), up, (lost, *fenced, *group))
         elif fenced or (last is not None and _noticed(timeline, node, last, start)):
-            # Kafka's files end abruptly: its clients know the moment better than its own last line does.
+            # Kafka's files end abruptly: its clients' logs have the moment more precisely than its own last line.
             missed = _first_missed(timeline, node, last or time_of(fenced[0]), start)
             down = missed if missed is not None else last if last is not None else time_of(fenced[0])
             yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
@@ -147,7 +147,7 @@ def _roles(events: Sequence[LogEvent]) -> set[str | None]:
 
 
 def _starts(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
-    """Yield what a server says at each of its starts; a process says each sentence once, and nothing after its end."""
+    """Yield the records of each start of a server; a process logs each of them once, and none after its end."""
     group: list[LogEvent] = []
     for event in events:
         is_start = event.category == "BROKER_START"
@@ -170,7 +170,7 @@ def _is_same_start(group: Sequence[LogEvent], event: LogEvent) -> bool:
 
 
 def _silent_controllers(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
-    """Yield active controllers that fell silent for good, and were replaced without standing down."""
+    """Yield active controllers that fell silent permanently, and were replaced without resigning."""
     applications = {node: application for application in timeline.servers() if (node := timeline.node_of(application))}
     leaders = timeline.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER", "CONTROLLER_LOST")
     downs: dict[str, int] = {}
@@ -193,20 +193,20 @@ def _silent_controllers(timeline: LogTimeline, known: Sequence[Outage]) -> Itera
             yield Outage(application, leader, "Broker" in _roles(events), False, last, None, (taken,))
 
 
-def _unheard_controllers(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
-    """Yield active controllers that went away, by the logs of others: their own are not here."""
-    nodes = _nodes_heard_of(timeline, known)
+def _controllers_without_logs(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
+    """Yield the outages of active controllers that have no log here, according to other nodes."""
+    nodes = _known_nodes(timeline, known)
     for leader, cut in lost_leaders(timeline).items():
         if leader not in nodes:
             yield Outage(f"controller-{leader}", leader, False, False, time_of(cut), None, (cut,))
 
 
 def _stopped_elsewhere(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
-    """Yield brokers that asked their controller to let them go; their own logs are not here."""
-    nodes = _nodes_heard_of(timeline, known)
-    told = timeline.of("BROKER_UNFENCED")
+    """Yield brokers without a log here that requested a controlled shutdown from their controller."""
+    nodes = _known_nodes(timeline, known)
+    registrations = timeline.of("BROKER_UNFENCED")
     asked_ms: dict[str, int] = {}
-    for order in told:
+    for order in registrations:
         node = order.fields.get("fenced_broker", "")
         if "granted a controlled shutdown" not in order.message or node in nodes:
             continue
@@ -218,15 +218,15 @@ def _stopped_elsewhere(timeline: LogTimeline, known: Sequence[Outage]) -> Iterat
             yield Outage(f"broker-{node}", node, True, True, time_of(order), next(back, None), (order,))
 
 
-def _nodes_heard_of(timeline: LogTimeline, known: Sequence[Outage]) -> set[str]:
-    """Return the nodes whose own logs are here, or of which an outage is known."""
+def _known_nodes(timeline: LogTimeline, known: Sequence[Outage]) -> set[str]:
+    """Return the nodes that have their own logs here, or a known outage."""
     return {timeline.node_of(application) for application in timeline.servers()} | {outage.node for outage in known}
 
 
 def _noticed(timeline: LogTimeline, node: str, last_sign_ms: int, start_ms: int) -> bool:
-    """Whether anybody else saw a node go: a lost connection, or another node that took its place.
+    """Return whether another program logged that a node left: a lost connection, or a node that took its place.
 
-    A file that was cut out of a longer one can begin with the end of an earlier process; a start after it is no crash.
+    An excerpt of a file can begin with the end of an earlier process; a start after it does not mean a crash.
     """
     until = min(start_ms, last_sign_ms + FAILOVER_MS)
     lost = within(timeline.of("NETWORK_DISCONNECT"), last_sign_ms, until)
@@ -239,20 +239,20 @@ def _noticed(timeline: LogTimeline, node: str, last_sign_ms: int, start_ms: int)
 def _cut_off(timeline: LogTimeline, node: str, start_ms: int) -> LogEvent | None:
     """Return the first request that a node left unanswered before it started.
 
-    Unlike a connection that cannot be made, this shows that it was there.
+    Unlike a connection that cannot be established, it shows that the node had been running.
     """
     near = within(timeline.of("NETWORK_DISCONNECT"), start_ms - READY_WITHIN_MS, start_ms - JVM_START_MS - 1)
     return next((event for event in near if f"due to node {node} being disconnected" in event.message), None)
 
 
 def _first_missed(timeline: LogTimeline, node: str, last_sign_ms: int, start_ms: int) -> int | None:
-    """Return when a client first lost its connection to a node after the node's last words."""
+    """Return when a client first lost its connection to a node after the node's last record."""
     near = within(timeline.client_events("NETWORK_DISCONNECT"), last_sign_ms, min(start_ms, last_sign_ms + FAILOVER_MS))
     return next((time_of(event) for event in near if names_node(event.message, node)), None)
 
 
 def _serving_again(timeline: LogTimeline, application: str, node: str, start_ms: int) -> int:
-    """Return when a node that started was let in again; its start when nobody says."""
+    """Return when a node was unfenced after its start; the time of the start if no log has it."""
     for event in within(timeline.of("BROKER_UNFENCED"), start_ms, start_ms + READY_WITHIN_MS):
         about = event.fields.get("fenced_broker") == node or event.application == application
         if about and "unfence" in event.message:
@@ -261,7 +261,7 @@ def _serving_again(timeline: LogTimeline, application: str, node: str, start_ms:
 
 
 def names_node(message: str, node: str) -> bool:
-    """Whether a client speaks of a node: Java's ``node 1`` and ``(id: 1 rack``, librdkafka's ``host:9092/1``."""
+    """Return whether a message names a node: Java's ``node 1`` or ``(id: 1 rack``, librdkafka's ``host:9092/1``."""
     return any(
         f"{form}{node}{end}" in f"{message} "
         for form, end in ((" node ", " "), ("Node ", " "), ("(id: ", " "), ("/", ":"))

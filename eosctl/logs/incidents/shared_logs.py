@@ -18,11 +18,11 @@ _OF_STREAMS: Final = frozenset(
         *("TASK_MIGRATED", "TASK_CORRUPTED", "STATE_DIR_ERROR", "STATE_STORE_CORRUPT"),
     }
 )
-"""Categories of records that only Streams prints, with any layout."""
+"""Categories of records that only Streams prints, in any layout."""
 
 
 def separate_clients(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
-    """Yield events with the clients of a server's log under a name of their own.
+    """Yield events; clients that write to a server's log get their own application name.
 
     If a transactional client or Streams writes to such a log, loggers other than Kafka's belong to its application.
     """
@@ -34,9 +34,9 @@ def separate_clients(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
 
 
 def separate_servers(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events with a name for each server: nodes that share a service's name get those of their machines.
+    """Yield events with a name for each server: nodes that share a service's name are named after their machines.
 
-    Without names of machines, they get those of their files.
+    Without machine names, they are named after their files.
     """
     known = list(events)
     owners = {source.file: source.application for source in sources}

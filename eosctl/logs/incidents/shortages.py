@@ -1,4 +1,4 @@
-"""What could not be written while brokers were away: partitions with fewer replicas in sync than they need."""
+"""Detect partitions that could not be written during outages: they had fewer in-sync replicas than they need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORTAGE_MIN_MS = 3_000
 
 
 def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the times in which partitions had fewer replicas in sync than they need."""
+    """Yield the periods in which partitions had fewer in-sync replicas than min.insync.replicas."""
     events = timeline.of("NOT_ENOUGH_REPLICAS")
     order = {id(outage): place for place, outage in enumerate(outages)}
     brokers_away = Intervals(
@@ -30,12 +30,12 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
     for episode in episodes(events, SHORTAGE_GAP_MS):
         start, end = time_of(episode[0]), time_of(episode[-1])
         away = sorted(brokers_away.touching(start, end), key=lambda outage: order[id(outage)])
-        # One that was back before it began may still have to catch up; one that was away is the nearer cause.
+        # A broker that returned earlier may still have to catch up; a broker that was down is the likelier cause.
         away = [outage for outage in away if (outage.up_ms or end) >= start] or away
         crashed = [outage for outage in away if not outage.planned]
         if not crashed and end - start < SHORTAGE_MIN_MS:
             continue
-        # Brokers that are restarted one after the other are not below min.insync.replicas for long; these were.
+        # A rolling restart does not leave partitions below min.insync.replicas for long; this shortage lasted.
         causes = crashed or _away_together(away)
         brokers = tuple(sorted({outage.node for outage in causes or away}))
         shrunk = within(timeline.of("ISR_SHRINK"), start - SHORTAGE_GAP_MS, end)
@@ -51,17 +51,17 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             "brokers-down-below-min-isr",
             {"brokers": brokers, "topics": tuple(topics)},
             [*episode, *(event for outage in causes for event in outage.events), *first_of_each(timeline, felt)],
-            f"Partitions of {', '.join(topics) or 'some topics'} had fewer replicas in sync than min.insync.replicas"
+            f"Partitions of {', '.join(topics) or 'some topics'} had fewer in-sync replicas than min.insync.replicas"
             + (f": broker {', '.join(brokers)} was down." if brokers else "."),
-            "Bring the brokers back; transactions that waited end by themselves, those that timed out were aborted.",
+            "Restart the brokers. Waiting transactions then end by themselves; those that timed out were aborted.",
             confidence=0.95 if crashed else 0.9 if causes else 0.6,
             t_start_ms=min([start, *(outage.down_ms for outage in causes)]),
             t_end_ms=end,
         )
 
 
-def not_made(outages: Iterable[Outage], shortages: Iterable[Incident]) -> list[Outage]:
-    """Return the stops that did not certainly make one of the shortages: the others are no news beside it."""
+def without_shortage(outages: Iterable[Outage], shortages: Iterable[Incident]) -> list[Outage]:
+    """Return the stops that are not the certain cause of a shortage; the shortage already reports the others."""
     made: dict[str, list[tuple[float, float, Incident]]] = {}
     for one in shortages:
         for node in one.subject["brokers"] if one.confidence >= CERTAIN else ():
@@ -75,7 +75,7 @@ def not_made(outages: Iterable[Outage], shortages: Iterable[Incident]) -> list[O
 
 
 def _away_together(outages: Sequence[Outage]) -> list[Outage]:
-    """Return the brokers that were stopped so that several were away at a time, for longer than a hand-over takes."""
+    """Return the brokers whose outages overlapped for longer than a handover takes."""
     return [
         outage
         for outage in outages

@@ -1,4 +1,4 @@
-"""Log events in an order that can be asked: by category, by time, by who wrote them."""
+"""Order log events by time, and look them up by category, period, and writer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
 
 SAME_MOMENT_MS = 200
-"""What a client says of a failure, and what its program says of it."""
+"""Records about a failure: those of a client, and those of its program."""
 MAX_EVIDENCE_COUNT = 40
 """Evidence lines of one incident; the first of each file are kept."""
 
@@ -36,8 +36,8 @@ MAX_EVIDENCE_COUNT = 40
 class LogTimeline:
     """The events of a scan in the order of time.
 
-    A record without a stamp of its own (standard error, bare formats) has the time of the last one before it in its
-    file, or of the first behind it; where nothing in a file carries a time, that of its last change.
+    A record without a timestamp (standard error, bare formats) gets the time of the last record before it in its
+    file, or of the first one after it. If no record of a file has a time, it is the file's modification time.
 
     Built once for a scan; detectors only read it.
     """
@@ -85,10 +85,10 @@ class LogTimeline:
         short = short_ids(self.sources, self._logs.of_file)
         self._announced = {**short, **self._announced}
         self.owners_of_producers = owners_of_producers(self.sources)
-        """Who tells at its start that it has a producer id, where nobody else names the transactional id of that."""
-        told = {*short.values(), *self.owners_of_producers.values()}
+        """The program that logs each producer id at startup, if no other record names its transactional id."""
+        announced = {*short.values(), *self.owners_of_producers.values()}
         named_ids = {event.fields["transactional_id"] for mentions in self._mentions.values() for event in mentions}
-        self.guessed_ids = guessed_ids(self.events) | (told - named_ids)
+        self.guessed_ids = guessed_ids(self.events) | (announced - named_ids)
         self.ids_of_clients = frozenset(
             event.fields["transactional_id"]
             for event in self.events
@@ -104,33 +104,33 @@ class LogTimeline:
         return self._index.with_value(field, value, categories, Writer.ANY, having)
 
     def client_events(self, *categories: str) -> Sequence[LogEvent]:
-        """Return those events that applications wrote, not servers."""
+        """Return the events of some categories that applications wrote, not servers."""
         return self._index.of(categories, Writer.CLIENT)
 
     def server_events(self, *categories: str) -> Sequence[LogEvent]:
-        """Return those events that brokers and controllers wrote."""
+        """Return the events of some categories that brokers and controllers wrote."""
         return self._index.of(categories, Writer.SERVER)
 
     def client_events_about(self, transactional_id: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
-        """Return those of the client events that name a transactional id themselves, and that have another field."""
+        """Return the client events that name a transactional id themselves and have another field."""
         return self._index.with_value("transactional_id", transactional_id, categories, Writer.CLIENT, having)
 
     def server_events_about(self, transactional_id: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
-        """Return those of the server events that name a transactional id themselves, and that have another field."""
+        """Return the server events that name a transactional id themselves and have another field."""
         return self._index.with_value("transactional_id", transactional_id, categories, Writer.SERVER, having)
 
     def log_of(self, event: LogEvent) -> str:
-        """Name the log of the program that wrote an event: a file, several in a row, or some records of one."""
+        """Return the name of an event's log, which is a file, several files in a row, or some records of a file."""
         return self._logs.of(event)
 
     def log_with(self, event: LogEvent) -> Sequence[LogEvent]:
-        """Return the events of the program that wrote one of them."""
+        """Return all events of the program that wrote an event."""
         return self._by_log.get(self.log_of(event), ())
 
     def log_between(
         self, event: LogEvent, start_ms: float, end_ms: float, categories: tuple[str, ...] = ()
     ) -> Sequence[LogEvent]:
-        """Return the events of the same program in a time, its ends included; all, or those of some categories."""
+        """Return the events of the same program in a period, both ends included; all, or those of some categories."""
         events = self.log_with(event)
         if categories:
             key = self.log_of(event), categories
@@ -140,7 +140,7 @@ class LogTimeline:
         return within(events, start_ms, end_ms)
 
     def log_start_ms(self, event: LogEvent) -> int:
-        """Return the time of the first record of an event's log, whether it means anything or not."""
+        """Return the time of the first record of an event's log, even if it has no category."""
         log = self.log_of(event)
         if log not in self._starts:
             events = self.log_with(event)
@@ -157,7 +157,7 @@ class LogTimeline:
         return self._servers
 
     def node_of(self, application: str) -> str:
-        """Return the node id of a server, as most of its own lines tell it; empty when none does."""
+        """Return the node id of a server that most of its own records name; empty if none does."""
         if application not in self._nodes:
             votes: dict[str, int] = defaultdict(int)
             for event in self.of_application(application):
@@ -167,9 +167,9 @@ class LogTimeline:
         return self._nodes[application]
 
     def last_sign_before(self, application: str, time_ms: int) -> int | None:
-        """Return when an application last wrote anything before a moment, as far as events and files tell.
+        """Return when an application last wrote anything before a moment, as far as events and files show.
 
-        Files of the garbage collector do not count: a new process opens its own long before it says anything else.
+        The garbage collector's files do not count: a new process opens its own long before it logs anything else.
         """
         if application not in self._signs:
             events = [event for event in self.of_application(application) if event.category != "GC_PAUSE"]
@@ -181,10 +181,10 @@ class LogTimeline:
         return signs[place - 1] if place else None
 
     def transactional_id(self, event: LogEvent) -> str:
-        """Return the transactional id of an event: its own, or one that its log named.
+        """Return the transactional id of an event: its own, or one that its log names.
 
-        That is the last before it, unless its client, its thread or its logger speaks of another one only: a log may
-        hold several programs. Where none is named as one, it is the only one that the log's beginning has.
+        That is the last one before it, unless its client, thread, or logger names only another one: a log may hold
+        several programs. If the log names none, it is the only one at the log's beginning.
         """
         if named := event.fields.get("transactional_id"):
             return named
@@ -197,17 +197,17 @@ class LogTimeline:
             return last.fields["transactional_id"]
         if only := self._writers.only(event, "transactional_id"):
             return only
-        # A program may have producers without an id, too: one that is named later need not be theirs.
+        # A program may also have producers without an id: an id that is named later need not be theirs.
         return "" if not before and self._inits.has_plain_before(event) else last.fields["transactional_id"]
 
     def own_inits(self, event: LogEvent) -> Inits:
-        """Return the initialisations that the client of an event printed; of several in one log, its own."""
+        """Return the initializations that an event's client logged; if several clients share a log, only its own."""
         return self._inits.of_client(event, self.transactional_id(event))
 
     def named_ms(self, event: LogEvent, transactional_id: str) -> int:
-        """Return when the log of an event first tells of an id: 0 where it does not.
+        """Return when the log of an event first names an id; 0 if it never does.
 
-        An id that is in its first words only is told of when it starts, not with the first event that is about it.
+        For an id that only the log's beginning has, this is the log's start, not the first event about the id.
         """
         log = self.log_of(event)
         if log not in self._mentions and self._announced.get(log) == transactional_id:
@@ -220,9 +220,9 @@ class LogTimeline:
         return self._first_named[log].get(transactional_id, 0)
 
     def group_of(self, event: LogEvent) -> str:
-        """Return the consumer group of the client that wrote an event: named there, or by a coordinator for its id.
+        """Return the consumer group of the client that wrote an event: named by the client, or by a coordinator.
 
-        A coordinator makes the ids of dynamic members from their client ids.
+        A coordinator derives the ids of dynamic members from their client ids.
         """
         if self._holds_several(event):
             return self._writers.only(event, "group")
@@ -232,7 +232,7 @@ class LogTimeline:
         return self._groups[log]
 
     def _holds_several(self, event: LogEvent) -> bool:
-        """Whether the log of an event may be of several programs, as each of these threads has an id of its own."""
+        """Return whether several programs may share an event's log, because each thread has its own id."""
         return self.log_of(event) in self._logs_of_several
 
     def _find_group(self, event: LogEvent) -> str:
@@ -265,17 +265,17 @@ class LogTimeline:
         return self._values[key]
 
     def is_of_library(self, event: LogEvent) -> bool:
-        """Whether Java's client or librdkafka wrote some of the events of an event's log."""
+        """Return whether the Java client or librdkafka wrote some events of an event's log."""
         return self.log_of(event) in self._logs_of_libraries
 
 
 def _is_of_library(event: LogEvent) -> bool:
-    """Whether Java's client or librdkafka wrote an event; the latter's words keep its thread in any layout."""
+    """Return whether the Java client or librdkafka wrote an event; the latter names its thread in any layout."""
     return bool(event.fields.keys() & _LIBRARY_FIELDS) or "[thrd:" in event.message
 
 
 def speaks_protocol(timeline: LogTimeline, event: LogEvent) -> bool:
-    """Whether a client tells a broker's answer in its own words, without Java's client or librdkafka in between."""
+    """Return whether a client speaks the protocol itself, without the Java client or librdkafka."""
     if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
         return False
     return not timeline.is_of_library(event)
@@ -287,7 +287,7 @@ def time_of(event: LogEvent) -> int:
 
 
 def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:
-    """Part events, in the order of time, where nothing happens for longer than a gap."""
+    """Split events, in order of time, at every pause that is longer than the gap."""
     current: list[LogEvent] = []
     for event in events:
         if current and time_of(event) - time_of(current[-1]) > gap_ms:
@@ -307,7 +307,7 @@ def by_key(pairs: Iterable[tuple[str, LogEvent]]) -> dict[str, list[LogEvent]]:
 
 
 def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
-    """Point to events: the first ones of every file, at most ``MAX_EVIDENCE_COUNT`` in all."""
+    """Return events as evidence: the first ones of every file, at most ``MAX_EVIDENCE_COUNT`` in all."""
     ordered = sorted(set(_places(events)), key=lambda place: place[0])
     files = len({place.file for _, place in ordered}) or 1
     share = max(1, MAX_EVIDENCE_COUNT // files)
@@ -333,7 +333,7 @@ def incident(
     t_start_ms: int | None = None,
     t_end_ms: int | None = None,
 ) -> Incident:
-    """Make an incident from its evidence; start and end are those of the evidence unless they are given."""
+    """Create an incident from its evidence; start and end default to those of the evidence."""
     times = [time_of(event) for event in events]
     return Incident(
         kind=kind,
@@ -355,8 +355,8 @@ def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], 
 
 
 def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events with a time, those without one with their neighbour's."""
-    # What was pasted without any stamp is of the time at which it was kept.
+    """Yield events with a time; an event without one gets that of the record before or after it."""
+    # Pasted text without any timestamp gets the time at which it was saved.
     starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
     for file, part in _grouped(events, lambda event: event.file).items():
         ordered = sorted(part, key=lambda event: event.offset)

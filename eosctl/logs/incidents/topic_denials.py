@@ -1,7 +1,7 @@
-"""Denied access to topics, and what a principal that only observes may not see.
+"""Detect denied access to topics, and resources that are hidden from a principal that only observes.
 
-Reading the state of a cluster is denied entry by entry: the answer leaves out what the principal may not see. That
-stops no application.
+A broker denies reads of the cluster's state entry by entry: the response omits what the principal may not describe.
+This stops no application.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _OBSERVE: Final = frozenset(
         *("ListPartitionReassignments", "DescribeTopicPartitions", "ListClientMetricsResources"),
     }
 )
-"""Requests that administrators and monitoring send, and no producer or consumer."""
+"""Requests that only administrators and monitoring send, not producers or consumers."""
 _LOOK_UP: Final = frozenset({"Metadata", "ListOffsets", "OffsetFetch", "OffsetForLeaderEpoch"})
 """Requests that applications send as well as monitoring."""
 _INTERNAL: Final = "__"
 
 
 class Observers:
-    """Which denials keep someone from seeing, and stop no application."""
+    """The denials that only hide resources from an observer and stop no application."""
 
     def __init__(self, timeline: LogTimeline) -> None:
         denials = timeline.of(*_DENIALS)
@@ -41,14 +41,14 @@ class Observers:
         self._only_observe = principals - stopped - {""}
 
     def has(self, event: LogEvent) -> bool:
-        """Whether a denial is one of an observation."""
+        """Return whether a denial only hides a resource from an observer."""
         if _observes(event):
             return True
         return _looks(event) and event.fields.get("principal", "") in self._only_observe
 
 
 def find_hidden_resources(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield, as information, what each principal may not see."""
+    """Yield, as information, the resources that are hidden from each principal."""
     observers = Observers(timeline)
     hidden = [event for event in timeline.of(*_DENIALS) if observers.has(event)]
     for principal, events in by_key((event.fields.get("principal", ""), event) for event in hidden).items():
@@ -59,8 +59,8 @@ def find_hidden_resources(timeline: LogTimeline) -> Iterator[Incident]:
             "missing-describe-acl",
             {"principal": principal, "resources": resources},
             events,
-            f"{principal or 'A principal'} may not describe {what}: what it may not see is left out of its answers.",
-            "To let it see everything, grant Describe on the topics, groups, transactional ids, and the cluster.",
+            f"{principal or 'A principal'} may not describe {what}, so the responses that it gets omit them.",
+            "To show it everything, grant Describe on the topics, groups, transactional ids, and the cluster.",
             severity=Severity.INFO,
             confidence=0.95,
         )
@@ -95,7 +95,7 @@ def _denied(topic: str, episode: Sequence[LogEvent]) -> Incident:
 
 
 def _observes(event: LogEvent) -> bool:
-    """Whether only observers send the denied request, or none but these read what it asks for."""
+    """Return whether only observers send the denied request, or only they read the requested resource."""
     is_internal = event.fields.get("topic", "").startswith(_INTERNAL)
     return event.fields.get("request") in (_OBSERVE | {"Fetch"} | _LOOK_UP if is_internal else _OBSERVE)
 

@@ -1,4 +1,4 @@
-"""What clients print of brokers that are away or cannot write."""
+"""Categories of clients' records about brokers that are unavailable or cannot write."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ FELT: Final = (
     *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),
     *("CONCURRENT_TRANSACTIONS", "COORDINATOR_UNAVAILABLE", "PRODUCER_FENCED", "TXN_STATE_ERROR"),
 )
-"""How clients feel partitions that cannot be written."""
+"""Categories of clients' records about partitions that cannot be written."""
 UNANSWERED: Final = (
     *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),
     "NOT_ENOUGH_REPLICAS",
 )
-"""What clients print that waited for a write in vain."""
+"""Categories of clients' records about writes that timed out."""
 TROUBLE: Final = (
     *UNANSWERED,
     *("NETWORK_DISCONNECT", "NOT_LEADER", "VERIFICATION_UNAVAILABLE", "STORAGE_ERROR", "STORAGE_ECHO"),
     "COORDINATOR_UNAVAILABLE",
 )
-"""The same, and what they print whose leaders or coordinators are away for a moment."""
+"""The same, and the records of clients while a leader or coordinator is briefly unavailable."""

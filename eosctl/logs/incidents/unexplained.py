@@ -1,4 +1,4 @@
-"""Records that call for action and that no incident explains: faults that are read and that no detector judges."""
+"""Find records that call for action and that no incident explains: faults that no detector judges."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ECHOES: Final = frozenset(
         *("CONNECT_OFFSETS_NOT_FLUSHED", "CONNECT_SEND_FAILED", "TXN_OFFSETS_REFUSED", "UNKNOWN_TOPIC"),
     }
 )
-"""What follows from a fault of another kind. All other categories are causes: an incident next to them is no excuse."""
+"""Categories that follow from other faults. All others are causes, which no incident next to them explains."""
 
 RETRY_MS: Final = 5_000
 _WIDE: Final = frozenset(rule.cause for rule in EXPLANATIONS if not rule.same_subject)
-"""Faults of the cluster, which every application notices."""
+"""Faults of the cluster that affect every application."""
 _NAMES: Final = {
     "transactional_id": "transactional.id",
     "producer_id": "producerId",
@@ -38,7 +38,7 @@ _NAMES: Final = {
 }
 _OWNERS: Final = frozenset({"application.id", "group"})
 _RETRIED: Final = re.compile(r"\bretrying \([1-9]\d* attempts? left\)|\brecovering and retrying\b")
-"""How the Java client and librdkafka report an error that they retry."""
+"""Messages of the Java client and librdkafka about an error that they retry."""
 
 _Key: TypeAlias = tuple[str, str]
 _CLUSTER: Final[_Key] = ("cluster", "")
@@ -49,13 +49,13 @@ def find_unexplained(
 ) -> Iterator[LogEvent]:
     """Yield serious records and unknown errors that no incident explains, in the order of the scan.
 
-    An incident explains its evidence, and during its time the records of the same cluster, program or name that are
-    its echoes or of a category that it rests on: evidence is a sample. A client that retries has not failed yet.
+    An incident explains its evidence. During its time, it also explains records of the same cluster, program, or name
+    that are echoes or share a category with its evidence, which is a sample. A client that retries has not failed.
 
     Args:
         timeline: The events in the order of time.
-        events: All events of the scan, also those without any time.
-        incidents: All incidents, also those that another one explains.
+        events: All events of the scan, including those without a time.
+        incidents: All incidents, including those that another one explains.
         serious: The categories that call for action.
     """
     known = {(event.file, event.offset): event for event in timeline.events}
@@ -74,7 +74,7 @@ def find_unexplained(
 
 
 def _retries(events: Iterable[LogEvent]) -> dict[_Key, list[int]]:
-    """Return when a client retried which refusal, earliest first: the broker's record of it is the same event."""
+    """Return the times at which clients retried each refusal, earliest first; brokers log the same refusals."""
     found: dict[_Key, list[int]] = {}
     for event in events:
         if event.time_ms is not None and _RETRIED.search(event.message):
@@ -92,7 +92,7 @@ def _refusal(event: LogEvent) -> _Key:
 
 
 class _Explained:
-    """Which categories incidents explain: of whom, and when."""
+    """The categories that incidents explain, by name and time."""
 
     def __init__(
         self, timeline: LogTimeline, incidents: Sequence[Incident], known: dict[tuple[str, int], LogEvent]
@@ -109,7 +109,7 @@ class _Explained:
         self._spans = {key: spans_of(ones) for key, ones in found.items()}
 
     def has(self, event: LogEvent) -> bool:
-        """Whether an incident explains an event."""
+        """Return whether an incident explains an event."""
         moment = time_of(event)
         return any(
             spans.has(moment - AFTER_MS, moment + BEFORE_MS)
@@ -118,7 +118,7 @@ class _Explained:
         )
 
     def _log(self, event: LogEvent) -> _Key:
-        """Return the program of an event; a server's log concerns all programs, so it stands for none."""
+        """Return the program of an event; empty for a server, whose log concerns all programs."""
         return ("", "") if event.application in self._servers else ("log", self._timeline.log_of(event))
 
 
@@ -137,6 +137,6 @@ def _keys_of(event: LogEvent) -> Iterator[_Key]:
 
 
 def is_unknown_error(event: LogEvent) -> bool:
-    """Whether an event is an error of no category; a throwable without a level was printed to standard error."""
+    """Return whether an event is an error without a category; a throwable without a level came from standard error."""
     is_error = event.level in ERROR_LEVELS or (not event.level and event.exception is not None)
     return event.category == UNCLASSIFIED and is_error

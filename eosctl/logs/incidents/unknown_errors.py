@@ -1,4 +1,4 @@
-"""Error records that the catalog does not know, grouped by logger and template: their effect was not judged."""
+"""Group error records that are not in the catalog by logger and template: their effect was not judged."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 
 TEMPLATES_OF_A_LOGGER: Final = 20
-"""Beyond this, all errors of a logger are one group: its messages hold values that the template keeps."""
+"""Above this number, all errors of a logger form one group: its messages contain values that the template keeps."""
 QUOTED: Final = 3
-_MEANING: Final = "the log catalog does not know this error, so its effect on transactions was not judged"
+_MEANING: Final = "this error is not in the log catalog, so its effect on transactions was not judged"
 _NEXT_STEP: Final = "Read the quoted records and the lines around them; find the cause in the program that wrote them."
 
 

@@ -1,4 +1,4 @@
-"""Clients whose logs name no transactional id, as librdkafka's need not: servers' logs may tell which one is theirs."""
+"""Find the transactional ids of clients that do not log them, such as librdkafka's, in the logs of servers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.log_event import LogEvent
 
 UNKNOWN_CLOCK_MS: Final = 5_000
-"""How far clocks may differ where a client prints no producer id, by which its own could be compared."""
+"""Maximum clock difference for a client without a producer id in its log, whose clock cannot be compared."""
 STARTED_MS: Final = 10_000
-"""A program initialises its producer this soon after its first record."""
+"""A program initializes its producer this soon after its first record."""
 TURNED_MS: Final = 60_000
-"""A client learns within this time that its id was taken, or its transaction rolled back."""
+"""A client is refused within this time after its id was taken or its transaction was rolled back."""
 
 
 class Owners:
-    """Tells the transactional id that an event is about: what its log names, or the only one that can be meant.
+    """The transactional ids that events are about: the one that the log names, or the only candidate.
 
-    That is the one that a server denied at that time, or that was initialised when the client's log begins and that no
-    other client's log names. Of several it is the only one that coordinators turned against before the event.
+    A candidate is an id that a server denied at that time, or that was initialized when the client's log begins and
+    that no other client's log names. Of several, it is the only one that was taken or rolled back before the event.
     """
 
     def __init__(self, timeline: LogTimeline) -> None:
@@ -32,7 +32,7 @@ class Owners:
         self._by_log: dict[str, set[str]] = {}
 
     def transactional_id(self, event: LogEvent) -> str:
-        """Return the id; empty when there is none, or more than one."""
+        """Return the id; empty if there is not exactly one."""
         timeline = self._timeline
         if (named := timeline.transactional_id(event)) or event.application in timeline.servers():
             return named
@@ -44,16 +44,16 @@ class Owners:
                 _ids_between(self._inits, timeline.log_start_ms(event), STARTED_MS) - timeline.ids_of_clients
             )
         started = self._by_log[log]
-        return _only(started) or _only(self._turned_against(event, started))
+        return _only(started) or _only(self._lost_before(event, started))
 
     def denied(self, event: LogEvent, field: str) -> str:
-        """Return the only name that servers denied in the same way at the time of an event; else an empty string."""
+        """Return the only name that servers denied in an event's category at its time; else an empty string."""
         if event.category not in self._denials:
             self._denials[event.category] = self._timeline.server_events(event.category)
         return _only(_between(self._denials[event.category], field, time_of(event), UNKNOWN_CLOCK_MS))
 
-    def _turned_against(self, event: LogEvent, started: Set[str]) -> set[str]:
-        """Return which of some ids, or of all where there are none, were taken or rolled back before an event."""
+    def _lost_before(self, event: LogEvent, started: Set[str]) -> set[str]:
+        """Return which of the given ids, or of all ids if none are given, were taken or rolled back before an event."""
         begin_ms = max(self._timeline.log_start_ms(event) + STARTED_MS if started else 0, time_of(event) - TURNED_MS)
         turned = _ids_between(self._turns, begin_ms, time_of(event) - begin_ms) - self._timeline.ids_of_clients
         return turned & started if started else turned

@@ -20,7 +20,7 @@ class Writers:
         self._named: dict[tuple[str, str], dict[tuple[str, str], set[str]]] = {}
 
     def only(self, event: LogEvent, name: str) -> str:
-        """Return the value of a field that the client, thread or logger of an event names alone; else nothing."""
+        """Return a field's value if the client, thread, or logger of an event has only one; else an empty string."""
         key = self._log_of(event), name
         if key not in self._named:
             named = self._named[key] = defaultdict(set)

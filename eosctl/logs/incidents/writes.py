@@ -1,4 +1,4 @@
-"""Writes that came too late or out of order, and transactions that nobody ends."""
+"""Detect writes that arrived late or out of order, and hanging transactions."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _ENDING: Final = re.compile(
     r"\b(?:end(?:ing)?[ _-]?(?:of )?(?:the )?(?:txn|transaction)|EndTxn|commit\w*|abort\w*)\b", re.IGNORECASE
 )
 CLOCKS_MS: Final = 1_500
-"""How far the clocks of a client and a broker may differ."""
+"""Maximum difference between the clocks of a client and a broker."""
 RETRIED_MS = 2_000
-"""How far a broker's refusal and the client's word of it are apart."""
+"""Maximum time between a broker's refusal and the client's record of it."""
 
 
 def find_hanging_transactions(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the partitions on which a read_committed reader stood still while the log grew.
+    """Yield the partitions on which a read_committed reader stalled while the log grew.
 
-    Brokers print nothing about an append after the end of its transaction; a reader's own words and the list of open
-    transactions are all there is. A transaction that its time-out ended explains a pause and is no hang.
+    Brokers log nothing about an append after the end of its transaction. The evidence is the reader's log and the list
+    of open transactions. A transaction that ended at its timeout explains a pause and does not hang.
     """
     for partition, events in by_key(
         (event.fields.get("partition", ""), event) for event in timeline.of("READER_STUCK")
@@ -63,16 +63,16 @@ def find_hanging_transactions(timeline: LogTimeline) -> Iterator[Incident]:
                 },
                 [*episode, *held, *inits[-1:]],
                 f"Readers of {partition or 'a partition'} stopped at offset {offset}, the start of a transaction that "
-                "nobody ends"
+                "no coordinator completes"
                 + (f" (producer {producer['producer_id']} of {owner or 'an unknown id'})." if held else "."),
-                "Find and abort it: eosctl txn hanging. Turn transaction.partition.verification.enable on.",
+                "Find and abort it: eosctl txn hanging. Set transaction.partition.verification.enable=true.",
                 confidence=0.95 if held else 0.7,
                 t_end_ms=max(time_of(event) for event in episode),
             )
 
 
 def _stands(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
-    """Part what readers report of a partition where they moved on; some report once in many minutes."""
+    """Split readers' reports about a partition where the readers advanced; some report once in many minutes."""
     current: list[LogEvent] = []
     for episode in episodes(events, STUCK_GAP_MS):
         offset = episode[0].fields.get("last_stable_offset")
@@ -97,9 +97,9 @@ def _ended_by_timeout(timeline: LogTimeline, episode: Sequence[LogEvent]) -> boo
 
 
 def find_refused_writes(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the late writes that partition verification kept out, as the client that wrote them tells it."""
-    told = timeline.client_events("INVALID_TXN_STATE", "TXN_ABORTABLE")
-    refused = [event for event in told if speaks_protocol(timeline, event) and _is_of_write(event)]
+    """Yield the late writes that partition verification rejected, from the log of the client that sent them."""
+    answers = timeline.client_events("INVALID_TXN_STATE", "TXN_ABORTABLE")
+    refused = [event for event in answers if speaks_protocol(timeline, event) and _is_of_write(event)]
     for transactional_id, events in by_key((timeline.transactional_id(event), event) for event in refused).items():
         for episode in episodes(events, EPISODE_MS):
             yield incident(
@@ -113,16 +113,16 @@ def find_refused_writes(timeline: LogTimeline) -> Iterator[Incident]:
                 episode,
                 f"{episode[0].application} wrote for {transactional_id or 'a transaction'} after its end "
                 "and was refused.",
-                "The data is safe. Find the writer that does not know that its transaction has ended.",
+                "The data is safe. Find the writer that is not aware that its transaction has ended.",
                 severity=Severity.WARNING,
                 confidence=0.8,
             )
 
 
 def _is_of_write(event: LogEvent) -> bool:
-    """Whether a broker refused data; since 3.8 it answers newer clients that the transaction must be aborted.
+    """Return whether a broker refused data; since 3.8 it answers newer clients that the transaction must be aborted.
 
-    Both are answers to other requests, too: one that ends a transaction writes nothing.
+    Both errors also answer other requests, such as one that ends a transaction and writes nothing.
     """
     if event.category == "INVALID_TXN_STATE":
         return _ENDING.search(event.message) is None
@@ -162,24 +162,24 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
 
 
 def _epoch_is_over(timeline: LogTimeline, episode: Sequence[LogEvent], producer: str) -> tuple[str, str, float]:
-    """Return what is known of a refused epoch, what to do, and how sure it is."""
+    """Return the description of a refused epoch, the next step, and the confidence."""
     who = f"the producer {producer}" if producer else f"a producer of {episode[0].application}"
     if any(event.application in timeline.servers() for event in episode):
         return (
-            f"A process still writes for {who} with an epoch that is over; the broker refused it.",
+            f"A process still writes for {who} with an old epoch; the broker refused it.",
             "Find the process with the old epoch and stop it.",
             0.85 if _has_client(timeline, episode) else 0.65,
         )
     why = (
         f"A broker refused {who} for its epoch: another instance has taken its transactional id, or the coordinator "
-        "aborted its transaction at transaction.timeout.ms. To the client both look alike."
+        "aborted its transaction at transaction.timeout.ms. Both look alike to the client."
     )
     look = "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id."
     return why, look, 0.5
 
 
 def _producer(timeline: LogTimeline, transactional_id: str, episode: Sequence[LogEvent]) -> dict[str, str]:
-    """Return the producer that wrote, by the broker's words of it or else by what its client got before."""
+    """Return the producer that wrote: the one that the broker names, or else the last one that its client received."""
     got = timeline.client_events_about(
         transactional_id, "TRANSACTIONAL_ID_NAMED", "INIT_PRODUCER_ID", having="producer_id"
     )
@@ -187,31 +187,31 @@ def _producer(timeline: LogTimeline, transactional_id: str, episode: Sequence[Lo
     before = last_before(got, time_of(episode[0]) + 1)
     for event in (*episode, *([before] if before else ()), *given[:1]):
         if producer_id := event.fields.get("producer_id"):
-            # An epoch that a coordinator gave may be a later one.
+            # The epoch that a coordinator assigned may be a later one.
             epoch = "" if event.category == "INIT_PRODUCER_ID" else event.fields.get("producer_epoch", "")
             return {"producerId": producer_id, "producerEpoch": epoch}
     return {}
 
 
 def _has_client(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
-    """Whether an application tells of it, and not brokers alone."""
+    """Return whether an application logged the refusal, not only brokers."""
     return any(event.application not in timeline.servers() for event in episode)
 
 
 def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield batches whose sequence was not the next one.
 
-    Where only a broker tells of it the client may have sent what was missing again, as after a change of leaders.
+    If only a broker logs a gap, the client may have sent the missing batch again, as after a change of leaders.
     """
-    told = timeline.of("OUT_OF_ORDER_SEQUENCE")
-    retried = by_key((_partition(event), event) for event in told if _is_retried(event))
-    of_clients = by_key((timeline.log_of(event), event) for event in told if _is_retried(event))
+    gaps = timeline.of("OUT_OF_ORDER_SEQUENCE")
+    retried = by_key((_partition(event), event) for event in gaps if _is_retried(event))
+    of_clients = by_key((timeline.log_of(event), event) for event in gaps if _is_retried(event))
     events = [
         event
-        for event in told
+        for event in gaps
         if _is_gap(event)
         and not _is_near(event, retried.get(_partition(event), ()))
-        # What names no partition is about the same batch when its client sends one again.
+        # A record without a partition is about the same batch if its client sends one again.
         and (_partition(event) or not _is_near(event, of_clients.get(timeline.log_of(event), ())))
     ]
     keyed = ((_writer(timeline, event), event) for event in events)
@@ -225,19 +225,19 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
                 {"transactional.id": owner, "producerId": fields.get("producer_id", ""), "topic-partition": partition},
                 episode,
                 f"A batch for {partition or 'a partition'} came with sequence {fields['sequence']} after "
-                f"{fields.get('current_sequence', '?')}: what lies between never arrived."
+                f"{fields.get('current_sequence', '?')}: the batches in between never arrived."
                 if fields.get("sequence")
                 else f"A broker refused a batch for {partition or 'a partition'} for its sequence number: one before "
                 "it is missing, or the broker lost the producer's state.",
-                "Look at the producer's errors before it; abort the transaction and send again."
+                "Check the producer's errors before it; abort the transaction and send the records again."
                 if owner
-                else "The producer is idempotent only: create a new one, and send again what was not acknowledged.",
+                else "The producer is idempotent only: create a new one, and resend the unacknowledged records.",
                 confidence=0.85 if _has_client(timeline, episode) else 0.65,
             )
 
 
 def _merged_fields(episode: Sequence[LogEvent]) -> dict[str, str]:
-    """Return the fields of a refusal: those of the broker's words first, then what the client adds."""
+    """Return the fields of a refusal: the broker's first, then those that the client adds."""
     ordered = sorted(episode, key=lambda event: not event.fields.get("sequence"))
     fields: dict[str, str] = {}
     for event in ordered:
@@ -248,7 +248,7 @@ def _merged_fields(episode: Sequence[LogEvent]) -> dict[str, str]:
 
 
 def _writer(timeline: LogTimeline, event: LogEvent) -> str:
-    """Return the transactional id of a write; a producer that is known without one has none."""
+    """Return the transactional id of a write; empty for a producer that was initialized without one."""
     producer_id = event.fields.get("producer_id", "")
     if owner := _owner(timeline, event):
         return owner
@@ -264,25 +264,25 @@ def _owner(timeline: LogTimeline, event: LogEvent) -> str:
 
 
 def _named_producers(timeline: LogTimeline, producer_id: str, moment: int) -> Sequence[LogEvent]:
-    """Return what names the transactional id that has a producer id at a moment: all before it, else the first after.
+    """Return the events that name a producer id's transactional id: all until a moment, else the first one after it.
 
-    The logs of several clusters may be at hand, and each cluster gives out the same producer ids.
+    The logs may come from several clusters, and every cluster assigns the same producer ids.
     """
     for category in ("INIT_PRODUCER_ID", "TRANSACTIONAL_ID_NAMED") if producer_id else ():
-        if told := timeline.with_value("producer_id", producer_id, category, having="transactional_id"):
-            return [one for one in told if time_of(one) <= moment + CLOCKS_MS] or told[:1]
+        if named := timeline.with_value("producer_id", producer_id, category, having="transactional_id"):
+            return [one for one in named if time_of(one) <= moment + CLOCKS_MS] or named[:1]
     return ()
 
 
 def _is_gap(event: LogEvent) -> bool:
-    """Whether a batch is missing, and not only late: one whose partition is yet to be verified has been seen."""
+    """Return whether a batch is missing, not only late; a batch whose partition is not verified yet has arrived."""
     if event.fields.keys() & {"expected_sequence", "earliest_sequence"} or event.fields.get("current_sequence") == "-1":
         return False
     return not _is_retried(event)
 
 
 def _is_retried(event: LogEvent) -> bool:
-    """Whether a client sends a batch again: it does while one before it is on its way, which is no gap."""
+    """Return whether a client resends a batch; it does so while an earlier one is in flight, which is not a gap."""
     return "retrying (" in event.message or "recovering and retrying" in event.message
 
 
@@ -291,6 +291,6 @@ def _partition(event: LogEvent) -> str:
 
 
 def _is_near(event: LogEvent, retried: Sequence[LogEvent]) -> bool:
-    """Whether a client told within a moment that it sends a batch of the same partition again."""
+    """Return whether a client logged at about that time that it resends a batch of the same partition."""
     first = bisect_left(retried, time_of(event) - RETRIED_MS, key=time_of)
     return first < len(retried) and time_of(retried[first]) <= time_of(event) + RETRIED_MS

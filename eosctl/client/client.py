@@ -16,7 +16,7 @@ from eosctl.client.outcome import Failure, Outcome, error_of, failure_for_code, 
 from eosctl.client.pool import Pool
 from eosctl.client.ports import Connector
 from eosctl.client.routing import Router
-from eosctl.client.session import Session
+from eosctl.client.session import RebootstrapRequired, Session
 from eosctl.client.sockets import SocketConnector
 from eosctl.client.tls import tls_context
 from eosctl.errors import BrokerError, ClusterUnreachable, EosctlError, RequestTimedOut, UsageError
@@ -27,6 +27,8 @@ from eosctl.wire.request import Answer, Request
 
 Asked = TypeVar("Asked", bound=Destination)
 _MAX_BACKOFF_MS: Final = 1_000
+# Another attempt is made only if time remains for its response; cut off, it would hide the broker's error.
+_ROOM_FOR_ATTEMPT: Final = 2
 _ALWAYS_ALLOWED: Final = frozenset({ApiKey.METADATA, ApiKey.FIND_COORDINATOR})
 
 
@@ -105,6 +107,14 @@ class Client:
         """Return the id of the broker for a destination."""
         return await self._router.node_id(destination, self._deadline())
 
+    async def topic_ids(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Return the ids of those topics that have one, cached until `forget_topics`."""
+        return await self._router.topic_ids(names, self._deadline())
+
+    def forget_topics(self, names: Sequence[str]) -> None:
+        """Look the ids of these topics up again when they are needed next."""
+        self._router.forget_topics(names)
+
     async def request(
         self,
         destination: Destination,
@@ -139,6 +149,7 @@ class Client:
             UnsupportedByBroker: There is no common version.
             AuthenticationFailed: The broker rejected this client.
             BrokerError: No broker had the role of `destination` before the timeout.
+            ClusterChanged: The addresses lead to another cluster now.
         """
         self._check_allowed(api_key)
         deadline = self._deadline(timeout_ms)
@@ -149,7 +160,7 @@ class Client:
             code = answer.error_code if isinstance(answer, Failure) else error_of(answer)
             if code in moved_codes(destination) or isinstance(answer, Failure):
                 self._router.forget(destination)
-            if code not in repeatable or deadline.remaining_ms() <= backoff_ms:
+            if code not in repeatable or deadline.remaining_ms() <= _ROOM_FOR_ATTEMPT * backoff_ms:
                 break
             backoff_ms = await self._back_off(backoff_ms)
         if isinstance(answer, Failure):
@@ -222,7 +233,7 @@ class Client:
         while missing:
             found |= await self._router.ask_coordinators(kind, missing, deadline)
             missing = [key for key in missing if _may_appear(found[key])]
-            if deadline.remaining_ms() <= backoff_ms:
+            if deadline.remaining_ms() <= _ROOM_FOR_ATTEMPT * backoff_ms:
                 break
             if missing:
                 backoff_ms = await self._back_off(backoff_ms)
@@ -246,7 +257,10 @@ class Client:
         except BrokerError as error:
             return failure_for_error(error)
         try:
-            session = await self._pool.session(endpoint, deadline)
+            session = await self._pool.session(endpoint, deadline, self._router.expected(endpoint))
+        except RebootstrapRequired as error:
+            self._rebootstrap()
+            return Failure(failure_for_error(error).reason, error, ErrorCode.REBOOTSTRAP_REQUIRED)
         except (ClusterUnreachable, RequestTimedOut) as error:
             self._silent.add(endpoint)
             # Nothing was sent: a broker that accepts connections without responding counts as down.
@@ -266,11 +280,18 @@ class Client:
     async def _ask_any(
         self, api_key: ApiKey, message: Request[Answer], floor: int, deadline: Deadline, cap: int | None = None
     ) -> Answer:
+        if self._router.is_bootstrapping and api_key is not ApiKey.METADATA:
+            # The bootstrap addresses may lead to another cluster now: its metadata shows it.
+            await self._router.refresh([], deadline)
         problems: list[EosctlError] = []
         for endpoint in self._endpoints():
             try:
-                session = await self._pool.session(endpoint, deadline)
+                session = await self._pool.session(endpoint, deadline, self._router.expected(endpoint))
                 answer = await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
+            except RebootstrapRequired:
+                # Without brokers in the metadata, no address has an expected node: this happens once.
+                self._rebootstrap()
+                return await self._ask_any(api_key, message, floor, deadline, cap)
             except (ClusterUnreachable, RequestTimedOut) as error:
                 self._silent.add(endpoint)
                 problems.append(error)
@@ -282,7 +303,16 @@ class Client:
         raise _nobody_answered(problems)
 
     async def _session(self, node_id: int, deadline: Deadline) -> Session:
-        return await self._pool.session(await self._router.endpoint(node_id, deadline), deadline)
+        endpoint = await self._router.endpoint(node_id, deadline)
+        try:
+            return await self._pool.session(endpoint, deadline, self._router.expected(endpoint))
+        except RebootstrapRequired:
+            self._rebootstrap()
+            return await self._pool.session(await self._router.endpoint(node_id, deadline), deadline)
+
+    def _rebootstrap(self) -> None:
+        self._router.rebootstrap()
+        self._pool.retire()
 
     def _endpoints(self) -> list[Endpoint]:
         """Return the known brokers in random order, open connections first, followed by the bootstrap addresses.

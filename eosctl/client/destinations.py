@@ -51,8 +51,10 @@ def transaction_coordinator(transactional_id: str) -> CoordinatorOf:
     return CoordinatorOf(CoordinatorKind.TRANSACTION, transactional_id)
 
 
+# The broker has moved to another address (KIP-1242): nothing was sent.
+_OTHER_ADDRESS: Final = frozenset({ErrorCode.REBOOTSTRAP_REQUIRED})
 # BROKER_NOT_AVAILABLE is a failed connection attempt: nothing was sent.
-_NOT_REACHED: Final = frozenset({ErrorCode.BROKER_NOT_AVAILABLE})
+_NOT_REACHED: Final = _OTHER_ADDRESS | {ErrorCode.BROKER_NOT_AVAILABLE}
 _MOVED_COORDINATOR: Final = _NOT_REACHED | {
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_COORDINATOR,
@@ -77,4 +79,4 @@ def moved_codes(destination: Destination) -> frozenset[ErrorCode]:
         case Role.CONTROLLER:
             return _MOVED_CONTROLLER
         case _:
-            return frozenset()
+            return _OTHER_ADDRESS

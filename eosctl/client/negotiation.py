@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -13,6 +13,13 @@ from eosctl.wire import codec
 from eosctl.wire.api_keys import ApiKey
 
 TRANSACTION_VERSION: Final = "transaction.version"
+
+
+class ExpectedNode(NamedTuple):
+    """The cluster and the broker that a client expects at an address (ApiVersions 5, KIP-1242)."""
+
+    cluster_id: str
+    node_id: int
 
 
 class BrokerVersions(msgspec.Struct, frozen=True):

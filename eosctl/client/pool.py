@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 from eosctl.client.deadline import Deadline
 from eosctl.client.diagnosis import explain_connect_error
+from eosctl.client.negotiation import ExpectedNode
 from eosctl.client.ports import Connector
 from eosctl.client.session import Session
 from eosctl.model.client_config import ClientConfig, Endpoint
@@ -24,15 +25,17 @@ class Pool:
         self._sessions: dict[Endpoint, Session] = {}
         self._opening: dict[Endpoint, asyncio.Lock] = {}
 
-    async def session(self, endpoint: Endpoint, deadline: Deadline) -> Session:
+    async def session(self, endpoint: Endpoint, deadline: Deadline, expected: ExpectedNode | None = None) -> Session:
         """Return an open session and open it if necessary; concurrent callers share an attempt.
 
         Args:
             endpoint: The broker.
             deadline: Limit of the attempt, in addition to `config.connect_timeout_ms`.
+            expected: The broker that the metadata names at this endpoint; a new connection verifies it.
 
         Raises:
             ClusterUnreachable: The endpoint cannot be reached.
+            RebootstrapRequired: Another broker than the expected one is there.
             AuthenticationFailed: It rejected this client.
         """
         deadline = deadline.earliest(self._config.connect_timeout_ms)
@@ -43,7 +46,13 @@ class Pool:
                 if session is not None:
                     session.retire()
                 session = await Session.open(
-                    endpoint, self._config, self._connector, self._tls, deadline, is_known=is_known
+                    endpoint,
+                    self._config,
+                    self._connector,
+                    self._tls,
+                    deadline,
+                    expected=expected,
+                    is_known=is_known,
                 )
                 self._sessions[endpoint] = session
             return session
@@ -66,6 +75,12 @@ class Pool:
         """Return whether a connection to the endpoint is open."""
         session = self._sessions.get(endpoint)
         return session is not None and session.is_open
+
+    def retire(self) -> None:
+        """Close every connection once nothing is in flight on it; the next request opens a new one."""
+        for session in self._sessions.values():
+            session.retire()
+        self._sessions.clear()
 
     def close(self) -> None:
         """Close every connection."""

@@ -63,6 +63,8 @@ _ABORTABLE: Final = {
         ErrorCode.ILLEGAL_GENERATION,
         ErrorCode.UNKNOWN_MEMBER_ID,
         ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.GROUP_ID_NOT_FOUND,
+        ErrorCode.STALE_MEMBER_EPOCH,
     },
     ApiKey.INIT_PRODUCER_ID: _ABORTABLE_EVERYWHERE
     | {

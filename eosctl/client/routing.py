@@ -8,14 +8,16 @@ from typing import Any, Final
 from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import CoordinatorKind, CoordinatorOf, Destination, Role
 from eosctl.client.metadata import ClusterMetadata, parse_metadata
+from eosctl.client.negotiation import ExpectedNode
 from eosctl.client.outcome import Failure, Outcome, error_for_code, failure_for_code
-from eosctl.errors import ClusterUnreachable
+from eosctl.errors import ClusterUnreachable, EosctlError
 from eosctl.model.client_config import Endpoint
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from eosctl.wire.uuid import ZERO_UUID
 
 AskAnyBroker = Callable[[ApiKey, Any, int, Deadline], Awaitable[Any]]
 """Sends a request (API, message, lowest version, deadline) to the first broker that responds."""
@@ -25,6 +27,10 @@ _METADATA_WITHOUT_CREATION: Final = 4
 _FIRST_WITH_KIND: Final = {CoordinatorKind.GROUP: 0, CoordinatorKind.TRANSACTION: 1, CoordinatorKind.SHARE: 6}
 
 
+class ClusterChanged(EosctlError):  # noqa: N818
+    """The bootstrap addresses now lead to another cluster than the one that this client was opened for."""
+
+
 class Router:
     """The last known cluster, with cached leaders and coordinators."""
 
@@ -32,15 +38,23 @@ class Router:
         self.cluster = ClusterMetadata("", None, (), ())
         self._ask = ask
         self._leaders: dict[TopicPartition, int] = {}
+        self._topic_ids: dict[str, bytes] = {}
         self._coordinators: dict[CoordinatorOf, int] = {}
 
     async def refresh(self, topics: Sequence[str] | None, deadline: Deadline) -> ClusterMetadata:
-        """Fetch brokers and topics (all if None, none if empty) without creating topics."""
+        """Fetch brokers and topics (all if None, none if empty) without creating topics.
+
+        Raises:
+            ClusterChanged: Another cluster answered than in earlier responses.
+        """
         wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
         request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
         response = await self._ask(ApiKey.METADATA, request, _METADATA_WITHOUT_CREATION, deadline)
-        self.cluster = parse_metadata(response)
+        cluster = parse_metadata(response)
+        self._check_same_cluster(cluster.cluster_id)
+        self.cluster = cluster
         for topic in self.cluster.topics:
+            self._topic_ids[topic.name] = topic.topic_id
             for partition in topic.partitions:
                 if partition.leader_id is not None:
                     self._leaders[partition.partition] = partition.leader_id
@@ -86,6 +100,35 @@ class Router:
             )
         return endpoint
 
+    async def topic_ids(self, names: Sequence[str], deadline: Deadline) -> dict[str, bytes]:
+        """Return the ids of those topics that have one (Metadata 10 and later), cached until `forget_topics`."""
+        if any(name not in self._topic_ids for name in names):
+            await self.refresh(names, deadline)
+        found = {name: self._topic_ids.get(name, ZERO_UUID) for name in names}
+        return {name: topic_id for name, topic_id in found.items() if topic_id != ZERO_UUID}
+
+    def forget_topics(self, names: Sequence[str]) -> None:
+        """Drop cached topic ids."""
+        for name in names:
+            self._topic_ids.pop(name, None)
+
+    def expected(self, endpoint: Endpoint) -> ExpectedNode | None:
+        """Return the broker at an address; None if the metadata names none there, or several."""
+        nodes = [broker.node_id for broker in self.cluster.brokers if broker.endpoint == endpoint]
+        return ExpectedNode(self.cluster.cluster_id, nodes[0]) if len(nodes) == 1 and self.cluster.cluster_id else None
+
+    @property
+    def is_bootstrapping(self) -> bool:
+        """Return whether the brokers were dropped and not fetched again yet."""
+        return bool(self.cluster.cluster_id) and not self.cluster.brokers
+
+    def rebootstrap(self) -> None:
+        """Drop everything but the cluster's id, so that the bootstrap addresses are queried next."""
+        self.cluster = ClusterMetadata(self.cluster.cluster_id, None, (), ())
+        self._leaders.clear()
+        self._coordinators.clear()
+        self._topic_ids.clear()
+
     def forget(self, destination: Destination) -> None:
         """Drop the cached broker of a destination."""
         match destination:
@@ -109,6 +152,15 @@ class Router:
                 found[key] = self._parse_coordinator(CoordinatorOf(kind, key), answer)
             remaining = [key for key in remaining if key not in answers]
         return found
+
+    def _check_same_cluster(self, cluster_id: str) -> None:
+        own = self.cluster.cluster_id
+        if own and cluster_id and own != cluster_id:
+            raise ClusterChanged(
+                f"The bootstrap addresses lead to cluster {cluster_id}; this client was opened for {own}.",
+                "The cluster was rebuilt, or its addresses now belong to another one.",
+                "Check the bootstrap addresses, then run the command again.",
+            )
 
     def _parse_coordinator(self, part: CoordinatorOf, answer: Any) -> Outcome[int]:
         if answer.error_code:

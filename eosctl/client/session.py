@@ -18,7 +18,7 @@ from eosctl.client.diagnosis import (
     explain_foreign_bytes,
     explain_silent_refusal,
 )
-from eosctl.client.negotiation import BrokerVersions, choose_version, parse_broker_versions
+from eosctl.client.negotiation import BrokerVersions, ExpectedNode, choose_version, parse_broker_versions
 from eosctl.client.outcome import error_for_code, known_error
 from eosctl.client.ports import Connector, Transport
 from eosctl.client.sasl import authenticate
@@ -38,6 +38,10 @@ from eosctl.wire.request import Answer, Request
 _SHARE_OF_SESSION_LIFETIME: Final = 0.85
 _SASL_HANDSHAKE_VERSION: Final = 1
 _FIRST_BYTES: Final = 16
+
+
+class RebootstrapRequired(ClusterUnreachable):
+    """The address belongs to another broker or cluster than the metadata says (KIP-1242)."""
 
 
 class Session:
@@ -69,6 +73,7 @@ class Session:
         tls: ssl.SSLContext | None,
         deadline: Deadline,
         *,
+        expected: ExpectedNode | None = None,
         is_known: bool = False,
     ) -> Session:
         """Connect, negotiate versions, and authenticate before the deadline.
@@ -79,18 +84,20 @@ class Session:
             connector: Opens the stream.
             tls: The TLS context, None for plaintext.
             deadline: Limit of the attempt.
+            expected: The broker that the metadata names at this address; None for a bootstrap address.
             is_known: Whether this broker has served this client before, so that an early disconnect does not indicate a
                 wrong security protocol.
 
         Raises:
             ClusterUnreachable: The connection failed, or the peer is not a Kafka broker.
+            RebootstrapRequired: The peer is not the expected broker; only 4.4 and later check it.
             AuthenticationFailed: The certificate or credentials were rejected.
         """
         session = cls(endpoint, config.client_id, config.security_protocol)
         session._is_known = is_known
         await session._connect(connector, tls, deadline)
         try:
-            await session._greet(config, connector, deadline)
+            await session._greet(config, connector, deadline, expected)
         except BaseException:
             session.close()
             raise
@@ -218,9 +225,11 @@ class Session:
         except OSError as error:
             raise explain_connect_error(self.endpoint, error) from error
 
-    async def _greet(self, config: ClientConfig, connector: Connector, deadline: Deadline) -> None:
+    async def _greet(
+        self, config: ClientConfig, connector: Connector, deadline: Deadline, expected: ExpectedNode | None
+    ) -> None:
         try:
-            await self._agree_on_versions(deadline)
+            await self._agree_on_versions(deadline, expected)
         except _HungUp as error:
             # A rejected client certificate surfaces only now: in TLS 1.3, the client's handshake completes before the
             # server's.
@@ -231,8 +240,10 @@ class Session:
             await self._authenticate(config.sasl, deadline)
         self._greeted = True
 
-    async def _agree_on_versions(self, deadline: Deadline) -> None:
-        question = ApiVersionsRequest(client_software_name="eosctl", client_software_version=__version__)
+    async def _agree_on_versions(self, deadline: Deadline, expected: ExpectedNode | None) -> None:
+        # Below version 5, the codec omits the expected node.
+        cluster_id, node_id = expected if expected is not None else (None, -1)
+        question = ApiVersionsRequest("eosctl", __version__, cluster_id, node_id)
         response = await self.call(ApiKey.API_VERSIONS, versions(ApiKey.API_VERSIONS)[-1], question, deadline)
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
             # KIP-511: the error response contains the versions that this broker serves.
@@ -240,6 +251,12 @@ class Session:
             known = ApiRange(ApiKey.API_VERSIONS, served.min_version, served.max_version) if served else None
             version = choose_version(ApiKey.API_VERSIONS, known or ApiRange(ApiKey.API_VERSIONS, 0, 0))
             response = await self.call(ApiKey.API_VERSIONS, version, question, deadline)
+        if response.error_code == ErrorCode.REBOOTSTRAP_REQUIRED:
+            raise RebootstrapRequired(
+                f"{self.endpoint} is not broker {node_id} of cluster {cluster_id} (REBOOTSTRAP_REQUIRED).",
+                "The address now belongs to another broker or to another cluster.",
+                "Check the bootstrap addresses and the advertised listeners.",
+            )
         if response.error_code:
             raise error_for_code(response.error_code, f"ApiVersions on {self.endpoint}")
         self.versions = parse_broker_versions(response)

@@ -12,7 +12,7 @@ from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import Destination, Role, group_coordinator, transaction_coordinator
 from eosctl.client.negotiation import BrokerVersions
 from eosctl.client.outcome import any_error
-from eosctl.client.producer_errors import producer_error
+from eosctl.client.producer_errors import TransactionFailed, producer_error
 from eosctl.errors import RequestTimedOut
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.wire.api_keys import ApiKey
@@ -28,6 +28,7 @@ from eosctl.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from eosctl.wire.uuid import ZERO_UUID
 
 
 class ProducerIdentity(NamedTuple):
@@ -76,9 +77,10 @@ class TransactionDialect(NamedTuple):
 
 
 TV1: Final = TransactionDialect("TV1", True, Bounds(3, 11), Bounds(0, 4), Bounds(0, 4))
-TV2: Final = TransactionDialect("TV2", False, Bounds(12, 12), Bounds(5, 5), Bounds(5, 5))
+TV2: Final = TransactionDialect("TV2", False, Bounds(12, 12), Bounds(5, 6), Bounds(5, 5))
 
 _ADD_PARTITIONS_CAP: Final = 3  # Later versions are for brokers.
+_FIRST_WITH_TOPIC_IDS: Final = 6
 _POLL_MS: Final = 10
 _INIT_PRODUCER_ID_CAP: Final = 5  # Version 6 is not stable (KIP-939).
 _NO_TRANSACTION_MS: Final = 2**31 - 1  # Sent by the Java client when there is no transaction timeout.
@@ -87,6 +89,8 @@ _NO_TRANSACTION_MS: Final = 2**31 - 1  # Sent by the Java client when there is n
 _AGAIN: Final = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NETWORK_EXCEPTION})
 _COORDINATOR_AGAIN: Final = _AGAIN | {ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 _LOADING: Final = _AGAIN | {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+# The coordinator has not applied a topic's creation yet, or its deletion is final: Kafka's producer retries both.
+_OFFSETS_AGAIN: Final = _COORDINATOR_AGAIN | {ErrorCode.UNKNOWN_TOPIC_ID}
 _PRODUCE_AGAIN: Final = _COORDINATOR_AGAIN | {
     ErrorCode.NOT_ENOUGH_REPLICAS,
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
@@ -202,10 +206,18 @@ async def commit_offsets_in_txn(
     offsets: Mapping[TopicPartition, OffsetToCommit],
     dialect: TransactionDialect,
 ) -> None:
-    """Commit a group's offsets as part of the transaction; they take effect when it commits."""
+    """Commit a group's offsets as part of the transaction; they take effect when it commits.
+
+    Version 6 names topics by id (KIP-1319). Like Kafka's producer, this falls back to names if any topic has no id.
+    """
     by_topic: dict[str, list[TxnOffsetCommitRequestPartition]] = defaultdict(list)
     for (topic, partition), offset in sorted(offsets.items()):
         by_topic[topic].append(TxnOffsetCommitRequestPartition(partition, *offset))
+    names = list(by_topic)
+    bounds = dialect.offset_commit
+    topic_ids = await client.topic_ids(names) if bounds.cap >= _FIRST_WITH_TOPIC_IDS else {}
+    if len(topic_ids) < len(names):
+        bounds = bounds._replace(cap=min(bounds.cap, _FIRST_WITH_TOPIC_IDS - 1))
     request = TxnOffsetCommitRequest(
         identity.transactional_id,
         group.group_id,
@@ -214,17 +226,25 @@ async def commit_offsets_in_txn(
         group.generation_id,
         group.member_id,
         group.group_instance_id,
-        [TxnOffsetCommitRequestTopic(topic, partitions=partitions) for topic, partitions in by_topic.items()],
+        [
+            TxnOffsetCommitRequestTopic(topic, topic_ids.get(topic, ZERO_UUID), partitions)
+            for topic, partitions in by_topic.items()
+        ],
     )
-    await _send(
-        client,
-        group_coordinator(group.group_id),
-        ApiKey.TXN_OFFSET_COMMIT,
-        request,
-        dialect.offset_commit,
-        _COORDINATOR_AGAIN,
-        f"TxnOffsetCommit of {identity.transactional_id} for group {group.group_id}",
-    )
+    try:
+        await _send(
+            client,
+            group_coordinator(group.group_id),
+            ApiKey.TXN_OFFSET_COMMIT,
+            request,
+            bounds,
+            _OFFSETS_AGAIN,
+            f"TxnOffsetCommit of {identity.transactional_id} for group {group.group_id}",
+        )
+    except TransactionFailed as error:
+        if error.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
+            client.forget_topics(names)
+        raise
 
 
 async def end_txn(

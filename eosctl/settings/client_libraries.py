@@ -120,6 +120,11 @@ def library_of(keys: Iterable[str], hints: str) -> Client | None:
     return Client.KAFKAJS if _NODE in hints and not last.isdisjoint(_CAMEL) else None
 
 
+def names_library(word: str) -> bool:
+    """Return whether a word of the surroundings, in lower case, is the name of a client library."""
+    return any(name in word for library in LIBRARIES.values() for name in library.words)
+
+
 def library_defaults(role: Role, client: Client) -> Defaults:
     """Return the defaults that are known of a library's client."""
     library = LIBRARIES.get(client, Library(()))

@@ -21,7 +21,7 @@ from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
 from eosctl.settings.tree import Branch, Node
-from eosctl.settings.workloads import Workload, generated_by, with_instances, workloads_of
+from eosctl.settings.workloads import Workload, generated_by, is_plain_resource, with_instances, workloads_of
 
 _PROFILE: Final = "on-profile"
 
@@ -45,11 +45,15 @@ class FilesRead(NamedTuple):
 
 
 class _File(NamedTuple):
-    """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become."""
+    """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become.
+
+    ``has_no_place`` is true for resources that have no place for a setting, such as a Service.
+    """
 
     sources: list[Source]
     workloads: list[Workload]
     generated: dict[str, str]
+    has_no_place: bool = False
 
 
 _NOTHING: Final = _File([], [], {})
@@ -90,7 +94,7 @@ def read_deployment(
         found.append(one)
         if not one.sources:
             without.append(file)
-            if not one.workloads and mentions_kafka(file, text):
+            if not one.workloads and not one.has_no_place and mentions_kafka(file, text):
                 not_understood.append(file)
     deployment = Deployment(tuple(_components(found, releases)), load_tables())
     return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood))
@@ -137,7 +141,8 @@ def _read(file: str, text: str, role: Role | None) -> _File:
     sources = [source for document in documents for source in sources_of(document, file, role)]
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
-    return _File(_over_base(sources), workloads, generated)
+    has_no_place = bool(documents) and all(map(is_plain_resource, documents))
+    return _File(_over_base(sources), workloads, generated, has_no_place)
 
 
 def _members(document: Node) -> Iterator[Node]:

@@ -17,6 +17,7 @@ from eosctl.settings.recognition import (
     CLIENT_KEYS,
     CLIENTS,
     PREFIXED,
+    SECURITY,
     Recognition,
     client_key,
     decide,
@@ -145,9 +146,19 @@ def _by_keys(source: Source) -> Iterator[Source]:
         yield replace(_as(source, Recognition(other)), others=own)
     source = replace(source, others=found.others)
     if found.role in CLIENTS or (found.role is Role.TOPIC and any(PREFIXED.match(key) for key in values)):
-        yield from _clients(source, values)
+        parts = list(_clients(source, values))
+        yield from parts or _any_client(source, values)
     else:
         yield _as(source, found)
+
+
+def _any_client(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
+    """Yield the client of Kafka's own whose connection a file configures, which a producer or a consumer may read."""
+    if (
+        SECURITY in values
+        and client_of({name: value.key for name, value in values.items()}, source.hints) is Client.JAVA
+    ):
+        yield replace(_as(source, Recognition(Role.PRODUCER, values[SECURITY].key)), others=(Role.CONSUMER,))
 
 
 def _unprefixed(key: str) -> str:

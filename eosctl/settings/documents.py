@@ -13,7 +13,7 @@ from eosctl.settings.fluent_bit_file import SECTION, parse_fluent_bit
 from eosctl.settings.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.ini_file import IniError, parse_ini
-from eosctl.settings.logstash_file import PIPELINE, LogstashError, parse_logstash
+from eosctl.settings.logstash_file import LOGSTASH, PIPELINE, LogstashError, parse_logstash
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 MAX_NODES: Final = 200_000
@@ -99,7 +99,8 @@ def _conf(file: str, text: str) -> tuple[Node, ...]:
 
 def _logstash(file: str, text: str) -> tuple[Node, ...]:
     try:
-        return (parse_logstash(text),)
+        tree = parse_logstash(text)
+        return (Branch(((LOGSTASH, tree),), tree.line),)
     except LogstashError as error:
         raise _malformed(file, error.line, error.reason) from error
 

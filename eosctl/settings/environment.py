@@ -45,6 +45,8 @@ _OWN_VARIABLE: Final = re.compile(
     r"^(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
     r"|TRANSACTION_TIMEOUT_MS|PROCESSING_GUARANTEE|ACKS)$"
 )
+# KAFKA_HOST and KAFKA_PORT are where an application finds its brokers.
+_OF_EVERY_SERVER: Final = frozenset({"port", "host.name"})
 _WORKER_CLIENT: Final = re.compile(r"^(?:producer|consumer|admin)\.")
 # Images that lay variables over the server.properties that Kafka ships, and what that file says.
 _SHIPPED_FILE: Final = ("wurstmeister/kafka", "bitnami/kafka", "bitnamilegacy/kafka", "debezium/kafka")
@@ -149,7 +151,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
 def _source(values: Mapping[str, Value], role: Role | None, name: str, version: str, hints: tuple[str, ...]) -> Source:
     place = min(value.place for value in values.values() if value.place)
     client = None if role is None else Client.JAVA
-    shown = next(iter(values.values())).key
+    known = load_tables()[role.value].parameters if role is not None else values
+    shown = next((value.key for key, value in values.items() if key in known), next(iter(values.values())).key)
     return Source(place, values, name, role, client, version, hints, recognized_by=shown)
 
 
@@ -206,13 +209,13 @@ def _is_application(names: Iterable[str]) -> bool:
 
 
 def _is_brokers(names: Iterable[str], image: str) -> bool:
-    """Return whether brokers alone have some of the settings, or the image is that of a broker."""
+    """Return whether brokers alone have some of the settings, or have any and the image is that of a broker."""
     tables = load_tables()
     clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}
-    return (
-        not (tables["broker"].parameters.keys() - clients).isdisjoint(names)
-        or image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _BROKER_IMAGES
-    )
+    own = tables["broker"].parameters.keys()
+    if image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _BROKER_IMAGES:
+        return not own.isdisjoint(names)
+    return not (own - clients - _OF_EVERY_SERVER).isdisjoint(names)
 
 
 def _is_worker(names: Iterable[str]) -> bool:

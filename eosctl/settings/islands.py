@@ -12,6 +12,7 @@ from eosctl.model.deployment import Place, Role, Value
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import environment_of, variables_of
+from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.recognition import decide, streams_prefixes
 from eosctl.settings.setting_names import ANYBODYS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
@@ -20,6 +21,7 @@ from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
+_NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 ALPAKKA_INTERVAL: Final = "eos-commit-interval"
 
 
@@ -52,6 +54,8 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return
     if key == "rules" and node.get("pattern") is not None:
         return  # a rule of the JMX exporter, whose labels are called like settings
+    if (node.text("Type") or "").startswith(_NETWORK):
+        return  # a group of CloudFormation's is one of addresses, not of consumers
     if "env" in key.lower() and (variables := environment_of(node, file, hints)):
         yield from variables
         return
@@ -217,7 +221,8 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
     """
     if leaf.text is None or "\n" not in leaf.text:
         return
-    inner = name if name and format_of(name) is not None else "block.yaml"
+    is_pipeline = PIPELINE.search(leaf.text) is not None and "=>" in leaf.text
+    inner = name if name and format_of(name) is not None else "block.conf" if is_pipeline else "block.yaml"
     text = "\n" * (leaf.line - 1) + leaf.text
     label = name if inner == name else ""
     try:
@@ -232,12 +237,18 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         tree = parse_properties_tree(file, leaf.text, leaf.line)
     except ConfigFileError:
         return  # a block of some other text
-    if any(is_setting(key) for key, _ in tree.entries) or any(SPRING.match(key) for key, _ in tree.entries):
+    if any(key not in ANYBODYS and is_setting(key) for key, _ in tree.entries) or any(
+        SPRING.match(key) for key, _ in tree.entries
+    ):
         yield Source(Place(file, leaf.line), values_of(flatten(tree), file), label, hints=hints)
 
 
 def _is_flat(node: Branch) -> bool:
-    return all(isinstance(child, Leaf) for _, child in node.entries)
+    """Return whether a mapping holds texts and lists of texts alone."""
+    return all(
+        isinstance(child, Leaf) or (isinstance(child, Row) and all(isinstance(one, Leaf) for one in child.nodes))
+        for _, child in node.entries
+    )
 
 
 def _config_map(data: Branch, file: str, name: str) -> Iterator[Source]:

@@ -14,6 +14,8 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 PIPELINE: Final = re.compile(r"^\s*(?:input|filter|output)\s*\{", re.MULTILINE)
+LOGSTASH: Final = "logstash"
+"""The key under which the sections of a pipeline stand in the tree of its file."""
 _MAX_DEPTH: Final = 100
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.logstash_file import LOGSTASH as PIPELINE_KEY
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
@@ -88,10 +89,9 @@ def pipelines(document: Branch, file: str) -> list[Source] | None:
 
 
 def _logstash(document: Branch, file: str) -> Iterator[Source]:
-    if not file.lower().endswith(".conf") or document.branch("kafka") is not None:
-        return
+    sections = document.branch(PIPELINE_KEY)
     for section, role in (("output", Role.PRODUCER), ("input", Role.CONSUMER)):
-        for name, plugins in document.entries:
+        for name, plugins in () if sections is None else sections.entries:
             if name == section and isinstance(plugins, Branch):
                 for plugin, node in plugins.entries:
                     if plugin == "kafka" and isinstance(node, Branch):

@@ -27,6 +27,8 @@ _WORDS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.TOPIC: ("topic",),
     Role.BROKER: ("server", "broker", "controller", "kraft"),
 }
+SECURITY: Final = "security.protocol"
+"""The setting that every client has, and no broker."""
 PREFIXED: Final = re.compile(r"^(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
 """A key of a client inside something else: which client, and the setting."""
 CLIENT_KEYS: Final[Mapping[Role, frozenset[str]]] = {
@@ -95,12 +97,22 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
         return found
     words = tuple(hints)
     values = {key: value for key, value in values.items() if not _is_of_others(key, value)}
-    scores = {role: _score(role, values, words) for role in _SCORED}
+    scores = {role: 0 if _cannot_be(role, values) else _score(role, values, words) for role in _SCORED}
     best = max(scores, key=lambda role: scores[role])
     if scores[best] == 0:
         return None
     shown = next((value.key for key, value in values.items() if key in exclusive(best)), "")
     return Recognition(best, shown, _others(best, scores, values))
+
+
+def _cannot_be(role: Role, values: Mapping[str, Value]) -> bool:
+    """Return whether keys rule a component out: brokers are no clients, and workers have settings of their own.
+
+    What a worker shares with its clients, the settings of TLS first of all, shows no worker.
+    """
+    if role in (Role.BROKER, Role.TOPIC):
+        return "bootstrap.servers" in values or SECURITY in values
+    return role is Role.CONNECT_WORKER and _of_workers().isdisjoint(values)
 
 
 def _others(best: Role, scores: Mapping[Role, int], values: Mapping[str, Value]) -> tuple[Role, ...]:
@@ -170,6 +182,16 @@ def client_key(role: Role, values: Mapping[str, Value]) -> str:
 
 
 @cache
+def _of_workers() -> frozenset[str]:
+    """Return the settings of Connect's workers that neither their clients nor brokers have."""
+    tables = kafka_tables()
+    others = (Role.BROKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
+    return frozenset(tables[Role.CONNECT_WORKER.value].parameters).difference(
+        *(tables[role.value].parameters for role in others)
+    )
+
+
+@cache
 def exclusive(role: Role) -> frozenset[str]:
     """Return the settings that one component alone declares."""
     tables = kafka_tables()
@@ -206,8 +228,11 @@ def _broker_key(values: Mapping[str, Value]) -> str | None:
 def _is_of_others(name: str, value: Value) -> bool:
     """Return whether a value shows that a key is not Kafka's, although a broker has one of this name.
 
-    Trino's node.id is a name; the listeners of Connect, ksqlDB, and Schema Registry are URLs of HTTP.
+    Trino's node.id is a name; the listeners of Connect, ksqlDB, and Schema Registry are URLs of HTTP. Every server has
+    a host.name and a port, as brokers had before 3.0.
     """
+    if name in ("host.name", "port"):
+        return True
     if not value.resolved:
         return False
     if name in ("node.id", "broker.id"):

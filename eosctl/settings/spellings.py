@@ -13,6 +13,7 @@ from typing import Final
 
 from eosctl.knowledge.parameter_tables import kafka_tables
 from eosctl.model.parameter import relaxed
+from eosctl.settings.client_libraries import names_library
 from eosctl.settings.tree import Leaf
 
 _JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-zA-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
@@ -22,9 +23,16 @@ _COMMON: Final = frozenset(
     {
         *("application.id", "application.server", "batch.size", "bootstrap.servers", "broker.id", "buffer.memory"),
         *("client.id", "client.rack", "compression.type", "config.providers", "connections.max.idle.ms"),
-        *("connector.class", "group.id", "header.converter", "heartbeat.interval.ms", "key.converter", "log.dir"),
-        *("log.dirs", "log.level", "max.connections", "max.request.size", "message.max.bytes", "node.id"),
-        *("plugin.path", "receive.buffer.bytes", "replication.factor", "request.timeout.ms", "retry.backoff.ms"),
+        *("connector.class", "group.id", "header.converter", "heartbeat.interval.ms", "host.name", "key.converter"),
+        *("log.dir", "log.dirs", "log.level", "max.connections", "max.request.size", "message.max.bytes", "node.id"),
+        *(
+            "num.partitions",
+            "plugin.path",
+            "receive.buffer.bytes",
+            "replication.factor",
+            "request.timeout.ms",
+            "retry.backoff.ms",
+        ),
         *("security.protocol", "send.buffer.bytes", "session.timeout.ms", "state.dir", "tasks.max", "value.converter"),
     }
 )
@@ -114,7 +122,9 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     around = (file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given))
     speaks = any("kafka" in word for word in around)
     known = {meant for _, _, meant, _, _ in found if meant}
-    by_library = speaks and any(relaxed(last) in LIBRARY_NAMES for _, last, _, _, _ in found)
+    by_library = speaks and (
+        any(relaxed(last) in LIBRARY_NAMES for _, last, _, _, _ in found) or any(map(names_library, around))
+    )
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
     return [

@@ -46,7 +46,8 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
         return None
     found = {**_nested(by_name, file), **_beside(document, file)}
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
-    if not found and (named is None or "partitions" not in counts or len(by_name) > len(counts) + 2):
+    has_both = {"partitions", "replication.factor"} == counts.keys() and len(by_name) == len(counts)
+    if not found and not has_both and (named is None or "partitions" not in counts or len(by_name) > len(counts) + 2):
         return None
     shown = next(iter(counts.values())).key
     place, values = Place(file, document.line), {**found, **counts}

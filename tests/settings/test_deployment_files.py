@@ -340,6 +340,7 @@ def test_what_is_not_about_kafka_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "tsconfig.json").write_text("{\n // x\n 'a': 1}")
     (tmp_path / "chart.yaml").write_text("a: {{ x }}\nb: [\n")
     (tmp_path / "latin.yaml").write_bytes(b"name: J\xf6rg\n")
+    (tmp_path / "service.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: kafka}\n")
     (tmp_path / "package.json").write_text('{"dependencies": {"kafkajs": "2.2.4"}}')
     read = read_deployment([tmp_path])
     assert (read.unreadable, read.not_understood) == ((), ())

@@ -51,6 +51,20 @@ def is_broker(server: Component) -> bool:
     return roles is None or "broker" in {role.strip() for role in roles.split(",")}
 
 
+def are_alternatives(one: Component, other: Component) -> bool:
+    """Return whether two files are two ways to start the only controller: alone, or together with a broker.
+
+    Kafka ships controller.properties and server.properties so, in one folder.
+    """
+    roles = {
+        frozenset(part.strip() for part in (server.word("process.roles") or "").split(",")) for server in (one, other)
+    }
+    quorums = [server.word(name) or "" for server in (one, other) for name in _JOINED_BY[:2]]
+    return roles == {frozenset({"controller"}), frozenset({"broker", "controller"})} and not any(
+        "," in q for q in quorums
+    )
+
+
 def _is_complete(broker: Component) -> bool:
     """Return whether a broker's settings show the whole cluster: the only controller, or an operator's resource."""
     if broker.cluster or broker.has("zookeeper.connect"):

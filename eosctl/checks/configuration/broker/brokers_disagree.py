@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.broker_clusters import cluster_of
+from eosctl.checks.configuration.broker_clusters import cluster_of, is_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
@@ -59,7 +59,7 @@ def brokers_disagree(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     clusters: dict[str, list[Component]] = {}
-    for broker in case.deployment.of(Role.BROKER):
+    for broker in filter(is_broker, case.deployment.of(Role.BROKER)):
         clusters.setdefault(cluster_of(broker), []).append(broker)
     for brokers in clusters.values():
         for name in NAMES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.broker_clusters import cluster_of, folder_of
+from eosctl.checks.configuration.broker_clusters import are_alternatives, cluster_of, folder_of
 from eosctl.checks.configuration.instances import counted, processes, runs_many
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -26,7 +26,8 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Equal node.id (broker.id with ZooKeeper) of two brokers that name the same quorum, in one file or in files of
-        one folder; and a written id of a workload with two processes or more.
+        one folder; and a written id of a workload with two processes or more. The server.properties and the
+        controller.properties that Kafka ships are two ways to start one controller, and no mistake.
 
     Why it matters for exactly-once:
         The controller refuses the second broker (DuplicateBrokerRegistrationException), or lets it take the place of
@@ -56,7 +57,7 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
             )
         key = (folder_of(broker), cluster_of(broker), node.number)
         owner, other = first.setdefault(key, (broker, node))
-        if owner.application != broker.application:
+        if owner.application != broker.application and not are_alternatives(owner, broker):
             yield problem(
                 broker,
                 (node, other),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -42,8 +43,9 @@ VerificationOff = Callable[[ApacheEngine], AbstractContextManager[None]]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder, so that ``-m apache`` and ``-m "not apache"`` part the tiers."""
+    folder = f"{Path(__file__).parent}{os.sep}"
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(folder):  # `path.parents` costs seconds over the 16,000 tests of every worker
             item.add_marker(pytest.mark.apache)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,26 @@ from eosctl.sandbox.api.api_versions import announced_apis
 from eosctl.sandbox.ports import Emulation
 from scripts.transcript_runner.matching import compare
 from scripts.transcript_runner.runner import run_scenarios
-from scripts.transcript_runner.scenario import TARGETS, Target, load_scenarios
+from scripts.transcript_runner.scenario import TARGETS, Scenario, Target, load_scenarios
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "protocol"
-SCENARIOS = list(load_scenarios(FIXTURES / "scenarios"))
-OWN = list(load_scenarios(FIXTURES.parent / "transcripts"))
+
+
+@cache
+def recorded() -> tuple[Scenario, ...]:
+    """Return the recorded scenarios, which take seconds to parse: every worker of a run collects this file."""
+    return tuple(load_scenarios(FIXTURES / "scenarios"))
+
+
+@cache
+def recorded_by_ourselves() -> tuple[Scenario, ...]:
+    return tuple(load_scenarios(FIXTURES.parent / "transcripts"))
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_answer_is_as_recorded(target: Target, tmp_path: Path) -> None:
-    outcomes = list(run_scenarios(SCENARIOS, target, tmp_path))
-    expected = [scenario for scenario in SCENARIOS if target.name in scenario.targets]
+    outcomes = list(run_scenarios(recorded(), target, tmp_path))
+    expected = [scenario for scenario in recorded() if target.name in scenario.targets]
     assert len(outcomes) == len(expected) > 150
     assert sum(outcome.check_count for outcome in outcomes) > 1100
     differences = {str(outcome.scenario): outcome.differences for outcome in outcomes if outcome.differences}
@@ -29,7 +39,7 @@ def test_every_answer_is_as_recorded(target: Target, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_answer_is_as_recorded_by_ourselves(target: Target, tmp_path: Path) -> None:
-    outcomes = list(run_scenarios(OWN, target, tmp_path))
+    outcomes = list(run_scenarios(recorded_by_ourselves(), target, tmp_path))
     assert len(outcomes) > 110
     assert sum(outcome.check_count for outcome in outcomes) > 900
     assert {str(outcome.scenario): outcome.differences for outcome in outcomes if outcome.differences} == {}
@@ -37,7 +47,7 @@ def test_every_answer_is_as_recorded_by_ourselves(target: Target, tmp_path: Path
 
 def test_a_wrong_answer_is_noticed(tmp_path: Path) -> None:
     # The runner must not pass by comparing nothing: turn one expectation of a scenario around.
-    scenario = next(found for found in SCENARIOS if str(found) == "end-txn/commit-repeated")
+    scenario = next(found for found in recorded() if str(found) == "end-txn/commit-repeated")
     changed = [dict(step) for step in scenario.steps]
     last = next(step for step in reversed(changed) if step.get("api") == "EndTxn")
     last["expect"] = {"errorCode": "UNKNOWN_SERVER_ERROR"}

@@ -189,8 +189,8 @@ def _last_foreign_init(
             foreign = [nearest]
     if foreign or inits:
         return foreign[-1] if foreign else None
-    inits = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
-    others = (event for event in reversed(inits) if timeline.log_of(event) != timeline.log_of(victim))
+    client_inits = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
+    others = (event for event in reversed(client_inits) if timeline.log_of(event) != timeline.log_of(victim))
     return next(
         (
             event

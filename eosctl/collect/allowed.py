@@ -20,6 +20,7 @@ READ_ONLY_APIS: Final = frozenset(
         ApiKey.DESCRIBE_CONFIGS,
         ApiKey.DESCRIBE_QUORUM,
         ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS,
         ApiKey.DESCRIBE_ACLS,
         ApiKey.DESCRIBE_LOG_DIRS,
         ApiKey.LIST_TRANSACTIONS,

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.client.deadline import Deadline
 from eosctl.collect.access_rules import collect_access_rules
+from eosctl.collect.client_quotas import collect_client_quotas
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_reassignments, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
@@ -137,6 +138,22 @@ async def collect_snapshot(
         pending = await collect_pending(reader, snapshot)
         gaps += pending.gaps
         snapshot = replace(snapshot, pending_offsets=pending.value)
+    snapshot = await _with_cluster_state(reader, snapshot, observer, gaps)
+    if EvidenceKind.LOG_DIRS in kinds:
+        observer.progress("log directories")
+        from eosctl.collect.log_directories import collect_log_directories
+
+        directories = await collect_log_directories(reader, _answering(snapshot))
+        gaps += directories.gaps
+        snapshot = replace(snapshot, log_directories=directories.value)
+    return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
+
+
+async def _with_cluster_state(
+    reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer, gaps: list[EvidenceGap]
+) -> ClusterSnapshot:
+    """Add what the controller keeps: the quorum, the partitions that are being moved, and the quotas."""
+    kinds = snapshot.collected
     if EvidenceKind.QUORUM in kinds:
         observer.progress("controller quorum")
         quorum = await collect_quorum(reader, snapshot.brokers, observer.now_ms)
@@ -146,14 +163,11 @@ async def collect_snapshot(
         moves = await collect_reassignments(reader, snapshot.brokers, snapshot.controller_id)
         gaps += moves.gaps
         snapshot = replace(snapshot, reassignments=moves.value)
-    if EvidenceKind.LOG_DIRS in kinds:
-        observer.progress("log directories")
-        from eosctl.collect.log_directories import collect_log_directories
-
-        directories = await collect_log_directories(reader, _answering(snapshot))
-        gaps += directories.gaps
-        snapshot = replace(snapshot, log_directories=directories.value)
-    return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
+    if EvidenceKind.CLIENT_QUOTAS in kinds:
+        quotas = await collect_client_quotas(reader, snapshot.brokers)
+        gaps += quotas.gaps
+        snapshot = replace(snapshot, client_quotas=quotas.value)
+    return snapshot
 
 
 def _random_name() -> str:

@@ -38,6 +38,7 @@ _RIGHTS: Final = {
     EvidenceKind.REASSIGNMENTS: _ON_CLUSTER,
     EvidenceKind.LOG_DIRS: _ON_CLUSTER,
     EvidenceKind.BROKER_CONFIGS: "DescribeConfigs on the cluster",
+    EvidenceKind.CLIENT_QUOTAS: "DescribeConfigs on the cluster",
     EvidenceKind.TOPICS: _READ_TOPICS,
     EvidenceKind.TOPIC_CONFIGS: "DescribeConfigs on topic '*'",
     EvidenceKind.OFFSETS: _READ_TOPICS,

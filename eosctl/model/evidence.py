@@ -31,6 +31,7 @@ class EvidenceKind(StrEnum):
     PENDING_OFFSETS = "pending-offsets"
     QUORUM = "quorum"
     REASSIGNMENTS = "reassignments"
+    CLIENT_QUOTAS = "client-quotas"
     LOG_DIRS = "log-dirs"
     ACCESS_RULES = "access-rules"
     LOGS = "logs"

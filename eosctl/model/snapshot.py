@@ -96,6 +96,19 @@ class Reassignment(msgspec.Struct, frozen=True):
     removing: tuple[int, ...] = ()
 
 
+class ClientQuota(msgspec.Struct, frozen=True):
+    """The quotas of one entity (KIP-546): users and client ids have bytes per second or percent of request time.
+
+    ``entity`` pairs a kind (``user``, ``client-id``, ``ip``) with a name; the name of the default entity is None.
+    """
+
+    entity: tuple[tuple[str, str | None], ...]
+    values: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{kind} {'<default>' if name is None else name}" for kind, name in self.entity)
+
+
 class HiddenRange(msgspec.Struct, frozen=True):
     """The records at the end of a partition that read_committed consumers cannot see, from the LSO to `end_offset`.
 
@@ -213,6 +226,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
     pending_offsets: tuple[PendingOffset, ...] = ()
     quorum: QuorumInfo | None = None
     reassignments: tuple[Reassignment, ...] = ()
+    client_quotas: tuple[ClientQuota, ...] = ()
     access_rules: AccessRules | None = None
     log_directories: tuple[LogDirectory, ...] = ()
     logged_incidents: tuple[LoggedIncident, ...] = ()

@@ -1,1 +1,1 @@
-"""What carries log lines and puts something around them: collectors, exports, JSON."""
+"""Extract log lines from their carriers: collectors, exports, and JSON."""

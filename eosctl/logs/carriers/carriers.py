@@ -1,7 +1,7 @@
-"""What collectors keep as JSON around a line that they do not understand: the line, its source and its time.
+"""Unwrap lines that collectors keep unparsed in JSON, next to their source and time.
 
-Filebeat, Vector, Logstash, Fluent Bit and Fluentd, journald, Loki, Google Cloud, CloudWatch and Splunk. A record that a
-collector has taken apart (it has a level, or a logger) is left as it is.
+Filebeat, Vector, Logstash, Fluent Bit and Fluentd, journald, Loki, Google Cloud, CloudWatch, and Splunk. A record that
+a collector has parsed (it has a level or a logger) is left unchanged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Inner(NamedTuple):
     """A line without its wrapper.
 
     Attributes:
-        stream: The stream or service that it belongs to; empty when there is one.
-        text: The line; several when the collector has joined them.
+        stream: The stream or service that it belongs to; empty if the file has only one.
+        text: The line, or several lines that the collector has joined.
         whole: Whether it is complete.
-        stamp: When the wrapper says that it was written.
+        stamp: The time in the wrapper at which it was written.
         host: The machine that the wrapper names.
-        path: The file that the wrapper says it was read from.
+        path: The file from which it was read, according to the wrapper.
     """
 
     stream: str
@@ -44,22 +44,22 @@ _CARRIED: Final = {
     "_raw": ("_time",),
     "message": ("ingestionTime", "@timestamp", "timestamp", "time", "date"),
 }
-"""What collectors call the line, and the time beside it."""
+"""Collectors' field names for the line, and for the time next to it."""
 _AMBIGUOUS: Final = frozenset({"log", "line", "message"})
-"""Names that programs use for their own messages."""
+"""Field names that programs use for their own messages."""
 _TAKEN_APART: Final = ("level", "severity", "lvl", "log_level", "loglevel", "levelname", "log.level", "logger_name")
-"""What stands beside the message where it is a program's own, or where the collector has taken the line apart."""
+"""Fields next to a program's own message, or to a line that the collector has parsed."""
 _COLLECTORS: Final = (
     *("ingestionTime", "agent", "beat", "@metadata", "source_type", "@version", "kubernetes", "log.file.path"),
     "tailed_path",
 )
-"""What collectors put beside a ``message``: CloudWatch, Beats, Vector, Logstash, Fluent Bit, Fluentd."""
+"""Fields that collectors put next to a ``message``: CloudWatch, Beats, Vector, Logstash, Fluent Bit, Fluentd."""
 _PATHS: Final = ("log.file.path", "tailed_path", "filename", "file", "path", "file_path", "filepath", "log_file")
 _DOCKER_BUFFER_BYTES: Final = 16 * 1024
 
 
 def read_carried(line: bytes) -> Inner | None:
-    """Take off what a collector put around a line; None when it is not wrapped in this way."""
+    """Return a line without the collector's wrapper; None if it is not wrapped in this way."""
     if not line.startswith(b"{"):
         return None
     try:
@@ -69,12 +69,12 @@ def read_carried(line: bytes) -> Inner | None:
     if not isinstance(entry, dict):
         return None
     stored = entry.get("_source")
-    # One hit of a search a line, as dumps of Elasticsearch have it.
+    # One search hit per line, as in dumps of Elasticsearch.
     return carried_in(store_record(stored) if isinstance(stored, dict) else entry)
 
 
 def carried_in(entry: Mapping[str, Any]) -> Inner | None:
-    """Return the line among the named values of a collector's record; None when they are a program's own."""
+    """Return the line in a collector's record; None if the record is a program's own."""
     path = _path(entry)
     for name, beside in _CARRIED.items():
         text = _text(entry.get(name))
@@ -97,21 +97,21 @@ def carried_in(entry: Mapping[str, Any]) -> Inner | None:
 
 
 def _text(value: object) -> object:
-    """Return a line; journald gives one that is not plain text as an array of its bytes."""
+    """Return a line as text; journald stores one that is not plain text as an array of bytes."""
     if isinstance(value, list) and value and all(isinstance(one, int) and 0 <= one < 256 for one in value):
         return bytes(value).decode("utf-8", "replace")
     return value
 
 
 def _is_whole(name: str, text: str, entry: Mapping[str, Any]) -> bool:
-    """Whether a line ends here: containers' engines cut long ones, and tell so by a flag or a missing line end."""
+    """Return whether a line ends here: container engines split long lines, and set a flag or omit the line break."""
     if "logtag" in entry:
         return bool(entry["logtag"] == "F")
     return name != "log" or "stream" not in entry or ends_line(text.encode("utf-8", "replace"))
 
 
 def ends_line(text: bytes) -> bool:
-    """Whether what Docker keeps ends a line: it parts only what fills its buffer; collectors may drop line ends."""
+    """Return whether Docker's text ends a line: it splits only a full buffer, and collectors may drop line breaks."""
     return text.endswith(b"\n") or len(text) < _DOCKER_BUFFER_BYTES
 
 
@@ -128,12 +128,12 @@ def _is_taken_apart(entry: Mapping[str, Any]) -> bool:
 def _path(entry: Mapping[str, Any]) -> str:
     below = entry.get("log")
     file = below.get("file") if isinstance(below, dict) else None
-    told = (file.get("path") if isinstance(file, dict) else None, *(entry.get(name) for name in _PATHS))
-    return next((path for path in told if isinstance(path, str) and "/" in path.replace("\\", "/")), "")
+    paths = (file.get("path") if isinstance(file, dict) else None, *(entry.get(name) for name in _PATHS))
+    return next((path for path in paths if isinstance(path, str) and "/" in path.replace("\\", "/")), "")
 
 
 def _service(entry: Mapping[str, Any]) -> str:
-    """Name who wrote a line that a collector keeps."""
+    """Return the name of the program that wrote a collector's line."""
     for name in ("SYSLOG_IDENTIFIER", "_SYSTEMD_UNIT", "logStreamName", "source"):
         if isinstance(entry.get(name), str):
             return str(entry[name])

@@ -1,6 +1,6 @@
-"""Records that were saved as one JSON document, or each over many lines: exports of consoles, and pretty printers.
+"""Read records from one JSON document, or from JSON over many lines: exports of consoles, and pretty printers.
 
-Each record becomes one line of JSON, as the scanner reads them, and remembers where it stood.
+Each record becomes one line of JSON for the scanner, with its position in the file.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from eosctl.logs.carriers.structured import is_record
 
 _BETWEEN: Final = re.compile(r"[\s,\[\]]*")
 _LIST: Final = re.compile(r'\{\s*"(?:events|entries|logEvents|records|results|items|logs|data)"\s*:\s*\[')
-"""How an export begins whose records are one of its values: the answers of CloudWatch and of search servers."""
+"""The beginning of an export that has the records in one of its values: responses of CloudWatch and search servers."""
 _BEGINS: Final = re.compile(rb"\s*(?:\[\s*\{|\{\s*[\r\n])")
 
 
 class Piece(NamedTuple):
-    """A record: where it starts (byte, and line from 0), and itself; None for a rest that is no JSON, with its text."""
+    """A record with its position (byte, and line from 0); for text that is not JSON, the record is None."""
 
     offset: int
     line: int
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 
 
 def holds_records(sample: bytes) -> bool:
-    """Whether the first part of a file is a document of log records: they have a message and a time."""
+    """Return whether the first part of a file is a document of log records, which have a message and a time."""
     if not _BEGINS.match(sample) and not _LIST.match(sample[:200].decode("utf-8", "replace").lstrip()):
         return False
     first = next(iter(pieces_of(sample)), None)
@@ -36,7 +36,7 @@ def holds_records(sample: bytes) -> bool:
 
 
 def pieces_of(data: bytes) -> Iterator[Piece]:
-    """Yield the records of a document; behind a place that is no JSON nothing can be told apart, so it comes as it is.
+    """Yield the records of a document; text from a position that is not JSON is one last piece.
 
     Args:
         data: The whole file, or its first part.

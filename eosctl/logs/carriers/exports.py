@@ -1,8 +1,8 @@
-"""Exports of log stores whose records are not one value each: answers of search APIs, tables, journald's own format.
+"""Read exports of log stores: responses of search APIs, tables, and journald's export format.
 
 Elasticsearch and OpenSearch ``_search``, CloudWatch Insights, Loki ``query_range``, Azure Monitor, the CSV of Kibana,
-Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line that it holds, with its
-stamp and its machine; a record that the store has taken apart (it has a level) keeps its named values.
+Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line that it contains, with its
+timestamp and machine; a record that the store has parsed (it has a level) keeps its named values.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _JSON_SIGNS: Final = re.compile(
     rb'"hits"\s*:\s*\{|"results"\s*:\s*\[\s*\[|"resultType"\s*:\s*"streams"|"tables"\s*:\s*\[\s*\{|"_source"\s*:\s*\{'
 )
 _JSON_LINES: Final = re.compile(rb"\{[^\n]*\}\r?\n\{[^\n]")
-"""A record a line: that is no answer, which is one value."""
+"""One record per line. This is not a response, which is a single value."""
 _HIT: Final = re.compile(r'"_source"\s*:\s*(?=\{)')
 _SIGN_BYTES: Final = 4_096
 csv.field_size_limit(1 << 24)
 
 
 def export_of(sample: bytes) -> str:
-    """Name the export that a file begins like; empty for none.
+    """Return the name of the export that a file's beginning matches; empty if it matches none.
 
     Args:
         sample: The first part of a file.
@@ -55,7 +55,7 @@ def export_of(sample: bytes) -> str:
 
 
 def export_pieces(data: bytes, export: str) -> Iterator[Piece]:
-    """Yield the records of an export, each as a collector's record that holds the line.
+    """Yield the records of an export, each as a collector's record with a line.
 
     Args:
         data: The whole file.
@@ -70,7 +70,7 @@ def export_pieces(data: bytes, export: str) -> Iterator[Piece]:
 
 
 def _columns(header: str) -> tuple[str, Sequence[str]] | None:
-    """Return the delimiter and the columns of a table of log records: a message and a time are among them."""
+    """Return the delimiter and the columns of a table of log records, which has a message and a time."""
     for delimiter in (",", "\t", ";"):
         try:
             names = next(csv.reader([header.strip("\r\n")], delimiter=delimiter), [])
@@ -110,14 +110,14 @@ def _answer(data: bytes) -> Iterator[Piece]:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         answer = {"hits": {"hits": [{"_source": hit} for hit in _whole_hits(text)]}}
-        yield Piece(len(data), text.count("\n"), None, "an answer that is cut")
+        yield Piece(len(data), text.count("\n"), None, "a truncated response")
     position = line = counted = offset = 0
     for values in _records(answer):
         carried = store_record(values)
-        # The place of a record is that of its message, as it is written in the document.
-        told = json.dumps(str(carried.get("_raw", carried.get("message", ""))), ensure_ascii=False)[1:41]
-        found = text.find(told, position) if told.strip('"') else -1
-        found = found if found >= 0 else text.find(told)
+        # The position of a record is that of its message in the document.
+        written = json.dumps(str(carried.get("_raw", carried.get("message", ""))), ensure_ascii=False)[1:41]
+        found = text.find(written, position) if written.strip('"') else -1
+        found = found if found >= 0 else text.find(written)
         if found >= position:
             offset += len(text[counted:found].encode("utf-8", "surrogateescape"))
             line += text.count("\n", counted, found)
@@ -127,7 +127,7 @@ def _answer(data: bytes) -> Iterator[Piece]:
 
 
 def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the records of an answer, whichever store gave it."""
+    """Yield the records of a response of any store."""
     if not isinstance(answer, Mapping):
         return
     hits = answer.get("hits")
@@ -140,8 +140,8 @@ def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
             yield {str(cell["field"]): cell.get("value") for cell in _items(row) if "field" in cell}
     data = answer.get("data")
     for stream in _items(data.get("result")) if isinstance(data, Mapping) else ():
-        told = stream.get("stream")
-        labels = told if isinstance(told, Mapping) else {}
+        found = stream.get("stream")
+        labels = found if isinstance(found, Mapping) else {}
         for value in stream.get("values") or ():
             if isinstance(value, list) and len(value) > 1:
                 yield {**labels, "_time": str(value[0])[:13], "_raw": value[1]}
@@ -153,7 +153,7 @@ def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _whole_hits(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the hits of a search whose answer is cut, as far as they are whole."""
+    """Yield the complete hits of a truncated search response."""
     decoder = json.JSONDecoder(strict=False)
     for found in _HIT.finditer(text):
         try:
@@ -190,7 +190,7 @@ def _journal(data: bytes) -> Iterator[Piece]:
 
 
 def store_record(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a log store's record as a collector's that holds a line, unless the store has taken the line apart."""
+    """Return a log store's record as a collector's record with a line, unless the store has parsed the line."""
     flat = dict(_flat(values))
     named = {name.strip().lower(): value for name, value in flat.items() if value not in (None, "", "-")}
     message = next((named[name] for name in _MESSAGES if name in named), "")
@@ -204,7 +204,7 @@ def store_record(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_line(message: str) -> bool:
-    """Whether a message is a whole line of a log, with its own stamp."""
+    """Return whether a message is a complete log line with its own timestamp."""
     return re.match(r".{0,12}\d\d:\d\d:\d\d|\[?\d{4}-\d\d-\d\d", message) is not None
 
 

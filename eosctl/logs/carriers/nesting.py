@@ -1,4 +1,4 @@
-"""Records that lie one or more levels below the top of their JSON: which level holds what, told by its shape."""
+"""Find the parts of records that are nested in JSON, by the shape of each level."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 _DEEPEST: Final = 3
 _FAILURES: Final = frozenset({"error", "err", "exception", "cause", "throwable", "thrown", "exc"})
-"""Objects that tell what went wrong: their messages are not the record's."""
+"""Objects that describe an error: their messages are not the record's."""
 _STAMP: Final = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _TIME_NAME: Final = re.compile(r"(?i:time|date|stamp|epoch|millis|ts$|when|at$)")
 _EPOCHS_S: Final = range(1_000_000_000, 4_000_000_000)
@@ -27,19 +27,19 @@ _TRACE: Final = re.compile(r"\n\s*at |\n\s+File |^Traceback \(|^(?:\w+\.)+\w+(?:
 def flattened(
     values: Mapping[str, Any], message: Collection[str], time: Collection[str], level: Collection[str]
 ) -> Mapping[str, Any]:
-    """Return a record's values with those of the levels below it that hold its message, time or level beside them.
+    """Return a record's values, merged with those of nested objects that have its message, time, or level.
 
-    A record that has all of them on top, or nothing below, is returned as it is.
+    A record that has all of them at the top level, or no nested objects, is returned unchanged.
 
     Args:
-        values: The values of the top.
-        message: What programs call the message.
-        time: What they call the time.
-        level: What they call the level.
+        values: The values of the top level.
+        message: Programs' names for the message.
+        time: Their names for the time.
+        level: Their names for the level.
     """
     if not any(isinstance(value, Mapping) for value in values.values()):
         return values
-    missing = [names for names in (message, time, level) if not _tells(values, names)]
+    missing = [names for names in (message, time, level) if not _has_any(values, names)]
     if not missing or ("instant" in values and missing == [time]):
         return values
     below = list(_below(values))
@@ -47,13 +47,13 @@ def flattened(
     if message in missing and (core := _core(below, message, time, level)) is not None:
         whole = {**values, **core}
     for names in (time, level):
-        if not _tells(whole, names):
-            whole = {**next((one for one in below if _tells(one, names)), {}), **whole}
+        if not _has_any(whole, names):
+            whole = {**next((one for one in below if _has_any(one, names)), {}), **whole}
     return whole
 
 
 def parsed(text: str) -> Mapping[str, Any] | None:
-    """Return the record that a message holds as JSON; None where it is none."""
+    """Return the record that a message contains as JSON; None if it is not one."""
     if not (text.startswith("{") and text.rstrip().endswith("}")):
         return None
     try:
@@ -64,7 +64,7 @@ def parsed(text: str) -> Mapping[str, Any] | None:
 
 
 def time_like(values: Mapping[str, Any]) -> str:
-    """Return the first of some values that looks like a time; empty where none does. A number must be called so."""
+    """Return the first value that looks like a time; empty if none does. A number needs the name of a time."""
     for name, value in values.items():
         if isinstance(value, str):
             if _STAMP.match(value):
@@ -79,19 +79,19 @@ def _is_epoch(value: float) -> bool:
 
 
 def message_like(values: Mapping[str, Any]) -> str:
-    """Return the first of some values that is more than a word and no time; empty where none is."""
+    """Return the first value that is longer than a word and not a time; empty if none is."""
     texts = (value for value in values.values() if isinstance(value, str))
     return next((text for text in texts if _SENTENCE.search(text) and not _STAMP.match(text)), "")
 
 
 def level_like(values: Mapping[str, Any]) -> str:
-    """Return the first of some values that is a level's name; empty where none is."""
+    """Return the first value that is the name of a level; empty if none is."""
     texts = (value for value in values.values() if isinstance(value, str))
     return next((text for text in texts if text.strip().upper() in _LEVELS), "")
 
 
 def trace_like(values: Mapping[str, Any]) -> str:
-    """Return the first of some values, or of those below them, that looks like a stack trace; empty where none does."""
+    """Return the first value, at any level, that looks like a stack trace; empty if none does."""
     for one in (values, *_below(values, frozenset())):
         for value in one.values():
             if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
@@ -104,18 +104,18 @@ def trace_like(values: Mapping[str, Any]) -> str:
 def _core(
     below: Collection[Mapping[str, Any]], message: Collection[str], time: Collection[str], level: Collection[str]
 ) -> Mapping[str, Any] | None:
-    """Return the object that is most like a record."""
+    """Return the object that resembles a record most."""
 
     def likeness(one: Mapping[str, Any]) -> int:
-        beside = bool(_tells(one, time)) + bool(_tells(one, level))
-        return 4 + beside if _tells(one, message) else 1 + beside if message_like(one) else 0
+        beside = bool(_has_any(one, time)) + bool(_has_any(one, level))
+        return 4 + beside if _has_any(one, message) else 1 + beside if message_like(one) else 0
 
     best = max(below, key=likeness, default=None)
     return best if best is not None and likeness(best) else None
 
 
-def _tells(values: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Whether one of some names has a text or a number here, whatever its case."""
+def _has_any(values: Mapping[str, Any], names: Collection[str]) -> bool:
+    """Return whether one of the names, in any case, has a text or a number here."""
     if any(_is_plain(values.get(name)) for name in names):
         return True
     return any(_is_plain(_nested(values, name)) for name in names if "." in name) or any(
@@ -135,7 +135,7 @@ def _nested(values: Mapping[str, Any], name: str) -> Any:
 
 
 def _below(values: Mapping[str, Any], skipped: Collection[str] = _FAILURES) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects below one, the nearest first."""
+    """Yield the objects nested in another one, the nearest first."""
     level: list[Mapping[str, Any]] = [values]
     for _ in range(_DEEPEST):
         level = [

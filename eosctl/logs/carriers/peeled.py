@@ -1,4 +1,4 @@
-"""The records of a wrapped file: each stream scanned like a file of its own, in the order of the file."""
+"""Scan the records of a wrapped file: each stream like a separate file, in the order of the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PART_SAMPLE_BYTES: Final = 65_536
 
 
 def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
-    """Scan each stream of a wrapped file, and give the records back in the order of the file."""
+    """Scan each stream of a wrapped file, and yield the records in the order of the file."""
     records: list[Record] = []
     for part in peel(data, source.wrapper):
         for record in sift_records(part.text, _verdict_of(part, source)):
@@ -23,13 +23,13 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
             service = part.name if names_services(source.wrapper) else ""
             records.append(
                 record._replace(
-                    # What is put into it here is not in its header line.
+                    # The values that are added here are not in its header line.
                     key=b"",
                     offset=offset,
                     line=line,
                     time=record.time or stamp,
                     application=record.application or service,
-                    # Where no machine is named, the container that the wrapper names is the process's own.
+                    # If no machine is named, the container in the wrapper is the process's own.
                     host=record.host or part.host or (service if record.application else ""),
                 )
             )
@@ -38,7 +38,7 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
 
 
 def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:
-    """Return the layouts of a part: the file's, unless it is a service's that the file's do not explain."""
+    """Return the layouts of a part: the file's, unless they do not match the part's service."""
     if not names_services(source.wrapper):
         return source.verdict
     sample = part.text[:_PART_SAMPLE_BYTES]

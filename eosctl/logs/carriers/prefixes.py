@@ -1,6 +1,6 @@
-"""What people's tools put in front of a line: grep and its like, tools that run on many hosts, editors, and quotes.
+"""Remove the prefixes of users' tools: grep and similar, tools that run on many hosts, editors, and quotes.
 
-Any words may look like these, so a file is taken for one only where stamps follow the prefixes.
+Ordinary words may look like prefixes, so a file counts as prefixed only if timestamps follow them.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _INDENT: Final = "indent"
 
 
 NULS: Final = "nuls"
-"""The wrapper of a log that was emptied while it was written (copytruncate): NULs stand in front of its first line."""
+"""The wrapper of a log that was truncated during writes (copytruncate): NULs precede its first line."""
 
 
 def without_nuls(line: bytes) -> Inner | None:
-    """Take NULs off the beginning of a line."""
+    """Remove NULs from the beginning of a line."""
     return Inner("", line.lstrip(b"\0")) if line.startswith(b"\0") else None
 
 
 def _grep(line: bytes) -> Inner | None:
-    """``grep -H``, with or without ``-n``; lines of context have dashes."""
+    """Unwrap ``grep -H``, with or without ``-n``; context lines have dashes."""
     found = _GREP.match(line)
     if found is None:
         return None
@@ -49,13 +49,13 @@ def _grep(line: bytes) -> Inner | None:
 
 
 def _numbered(line: bytes) -> Inner | None:
-    """``grep -n``, ``cat -n``, ``nl``, and editors."""
+    """Unwrap ``grep -n``, ``cat -n``, ``nl``, and editors."""
     found = _NUMBERED.match(line)
     return Inner("", found[1]) if found else None
 
 
 def _host(line: bytes) -> Inner | None:
-    """``pdsh``, ``pssh -P``, and ``clush``."""
+    """Unwrap ``pdsh``, ``pssh -P``, and ``clush``."""
     found = _HOST.match(line)
     return Inner(name := found[1].decode(), found[2], host=name) if found else None
 
@@ -71,7 +71,7 @@ def _heroku(line: bytes) -> Inner | None:
 
 
 def _logcli(line: bytes) -> Inner | None:
-    """Loki's ``logcli query``: the stamp, the labels, and the line."""
+    """Unwrap Loki's ``logcli query``: the timestamp, the labels, and the line."""
     found = _LOGCLI.match(line)
     if found is None:
         return None
@@ -80,7 +80,7 @@ def _logcli(line: bytes) -> Inner | None:
 
 
 def _monotonic(line: bytes) -> Inner | None:
-    """``journalctl -o short-monotonic``: seconds since the start of the machine are no time of day."""
+    """Unwrap ``journalctl -o short-monotonic``: seconds since the boot of the machine are not a time of day."""
     found = _MONOTONIC.match(line)
     if found is None:
         return None
@@ -94,7 +94,7 @@ def _quoted(line: bytes) -> Inner | None:
 
 
 def _row(line: bytes) -> Inner | None:
-    """Rows of a table in Markdown, or of a console that prints one."""
+    """Unwrap a row of a table in Markdown or of a console."""
     found = _ROW.match(line)
     return Inner("", _CELLS.sub(b" ", found[1])) if found else None
 
@@ -111,11 +111,11 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("row", _row),
 )
 NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "kubetail", "grep", "host"})
-"""Prefixes that name a service, a machine, or a file."""
+"""The prefixes that name a service, a machine, or a file."""
 
 
 def indentation_of(lines: list[bytes], begins_record: Callable[[bytes], bool]) -> str:
-    """Return the name of the wrapper of lines that were indented when they were pasted; empty if they were not.
+    """Return the name of the wrapper of lines that were indented when pasted; empty if they were not indented.
 
     The text around a paste, such as the key of a YAML block, need not be indented.
     """
@@ -127,7 +127,7 @@ def indentation_of(lines: list[bytes], begins_record: Callable[[bytes], bool]) -
 
 
 def unindent(name: str) -> Callable[[bytes], Inner] | None:
-    """Return what takes the indentation of such a wrapper off; None for the name of another."""
+    """Return the function that removes the indentation of such a wrapper; None for any other name."""
     kind, _, width = name.partition("-")
     if kind != _INDENT:
         return None

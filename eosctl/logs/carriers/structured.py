@@ -1,4 +1,4 @@
-"""Records that are sets of named values (JSON, logfmt): which of the names that programs use means what."""
+"""Read records that are named values (JSON, logfmt): find the parts by the names that programs use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _FAILURE: Final = (
     *("error", "err", "exception", "cause", "reason", "detail", "error_message", "errorMessage", "error.message"),
     *("err.message", "exception.message", "exc.message"),
 )
-"""What went wrong in words, where the message tells only what was tried."""
+"""Names for the description of an error, if the message has only the attempted operation."""
 _IDENTITIES: Final = {
     "transactionalid": "transactional.id",
     "groupid": "group.id",
@@ -54,9 +54,9 @@ _IDENTITIES: Final = {
     "producerid": "producer_id",
     "producerepoch": "producer epoch",
 }
-"""Names of what a record is about, as programs spell them without signs and case, and as the catalog knows them."""
+"""Names of a record's subjects: as programs spell them, without signs and in lower case, and as in the catalog."""
 _CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
-"""Objects that hold the record, or what belongs to it, one level below."""
+"""Objects that contain the record, or parts of it, one level down."""
 _SIGNS: Final = re.compile(r"[ ._-]|^kafka")
 _ALIASES: Final = {
     "WARNING": "WARN",
@@ -96,7 +96,7 @@ _PAIR: Final = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
 class Entry(NamedTuple):
-    """A record by its parts, as ``Record`` has them, and whether its level is told as a number."""
+    """The parts of a record, as ``Record`` has them, and whether its level is a number."""
 
     time: str
     level: str
@@ -110,9 +110,9 @@ class Entry(NamedTuple):
 
 
 def read_entry(values: Mapping[str, Any]) -> Entry:
-    """Find the parts of a record among its named values; names are tried as they are, then whatever their case.
+    """Find the parts of a record among its named values; names are tried exactly, then in any case.
 
-    What has no name that is known is told by its shape.
+    A part without a known name is recognized by its shape.
     """
     values = flattened(values, _MESSAGE, _TIME, _LEVEL)
     names = _Names(values)
@@ -123,8 +123,8 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
         told_message = names.text(*_MESSAGE) or told_message
     message, _, more = told_message.partition("\n")
     stack = _stack(names, message)
-    told = "\n".join((message, more, stack))
-    failures = (text for text in map(names.text, _FAILURE) if text and text not in told)
+    texts = "\n".join((message, more, stack))
+    failures = (text for text in map(names.text, _FAILURE) if text and text not in texts)
     below = (more, stack, *dict.fromkeys(failures), _identities(values))
     level = names.text(*_LEVEL) or level_like(values)
     return Entry(
@@ -141,7 +141,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
 
 
 def is_record(values: Mapping[str, Any]) -> bool:
-    """Whether named values are those of a log record: a message, or a collector's line, and when it was written."""
+    """Return whether named values are a log record: they have a message, or a collector's line, and a time."""
     names = _Names(flattened(values, _MESSAGE, _TIME, _LEVEL))
     return bool(names.text(*_MESSAGE, "MESSAGE", "textPayload", "line", "_raw")) and bool(
         names.text(*_TIME, "receiveTimestamp", "__REALTIME_TIMESTAMP", "_time", "ingestionTime") or "instant" in values
@@ -149,7 +149,7 @@ def is_record(values: Mapping[str, Any]) -> bool:
 
 
 def parse_pairs(line: str) -> dict[str, str]:
-    """Parse ``name=value name="value with \\"quotes\\""``; of a name that comes twice the first counts."""
+    """Parse ``name=value name="value with \\"quotes\\""``; the first value of a repeated name counts."""
     values: dict[str, str] = {}
     for name, value in _PAIR.findall(line):
         values.setdefault(name, _unquoted(value))
@@ -157,7 +157,7 @@ def parse_pairs(line: str) -> dict[str, str]:
 
 
 def level_of(text: str) -> str:
-    """Return a level in the words of log4j."""
+    """Return log4j's name for a level."""
     level = text.strip().upper()
     if level.isdecimal():
         return _SYSLOG_LEVELS[int(level)] if len(level) == 1 and level < "8" else _TENS_LEVELS.get(level, level)
@@ -165,14 +165,14 @@ def level_of(text: str) -> str:
 
 
 class _Names:
-    """Named values: a dotted name may stand for nested objects, and case does not matter where it need not."""
+    """Named values: a dotted name may refer to nested objects; names match exactly, or else in any case."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
         self._lowered: dict[str, Any] | None = None
 
     def text(self, *names: str) -> str:
-        """Return the first of the named values that is text or a number."""
+        """Return the first of these names' values that is text or a number."""
         for name in names:
             value = self._values.get(name)
             if value is None and "." in name:
@@ -193,7 +193,7 @@ class _Names:
         return next((text for one in inner if isinstance(one, Mapping) and (text := _Names(one).text(*names))), "")
 
     def lines(self, name: str) -> str:
-        """Return a named value that is a list of lines, put together; empty when it is none."""
+        """Return a named list of lines, joined; empty if it is not such a list."""
         value = self._values.get(name)
         if value is None and "." in name:
             value = self._nested(name)
@@ -205,7 +205,7 @@ class _Names:
         return value if isinstance(value, Mapping) else None
 
     def trace_by_shape(self) -> str:
-        """Return the value that looks like a stack trace, whatever its name."""
+        """Return the value, of any name, that looks like a stack trace."""
         return trace_like(self._values)
 
     def _nested(self, name: str) -> Any:
@@ -216,7 +216,7 @@ class _Names:
 
 
 def _stack(names: _Names, message: str) -> str:
-    """Return the stack trace; what merely repeats the message, or is no trace, is none."""
+    """Return the stack trace; empty if the candidate only repeats the message, or is not a stack trace."""
     for name in _STACK:
         found = names.text(name) or names.lines(name)
         if found and found.strip() != message and _TRACE.search(found):
@@ -231,12 +231,12 @@ def _stack(names: _Names, message: str) -> str:
         if name := names.text(kind):
             return f"{name}: {names.text(text)}"
     shaped = names.trace_by_shape()
-    # A message of many lines is no second trace.
+    # A message of many lines is not a second stack trace.
     return "" if shaped.startswith(message) else shaped
 
 
 def _thrown(names: _Names) -> str:
-    """Spell log4j2's and logback's trees of throwables as a stack trace."""
+    """Return log4j2's and logback's trees of throwables as a stack trace."""
     lines: list[str] = []
     thrown = names.tree("thrown") or names.tree("throwable") or names.tree("exception")
     while isinstance(thrown, Mapping):
@@ -260,7 +260,7 @@ def _thrown(names: _Names) -> str:
 
 
 def _identities(values: Mapping[str, Any]) -> str:
-    """Spell the ids among named values, and among those one level below, as text logs do."""
+    """Return the ids among named values, and one level below, as text logs print them."""
     found: dict[str, str] = {}
     nested = [value for value in values.values() if isinstance(value, Mapping)]
     for group in (values, *nested):
@@ -268,11 +268,11 @@ def _identities(values: Mapping[str, Any]) -> str:
             known = _IDENTITIES.get(_SIGNS.sub("", str(name).lower()))
             if known and isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 found.setdefault(known, str(value).strip())
-    told = [f"{name}={value}" for name, value in found.items()]
+    ids = [f"{name}={value}" for name, value in found.items()]
     topic, partition = values.get("topic"), values.get("partition")
     if isinstance(topic, str) and str(partition).isdecimal():
-        told.append(f"topic-partition {topic}-{partition}")
-    return " ".join(told)
+        ids.append(f"topic-partition {topic}-{partition}")
+    return " ".join(ids)
 
 
 def _time(values: Mapping[str, Any], names: _Names) -> str:
@@ -282,10 +282,10 @@ def _time(values: Mapping[str, Any], names: _Names) -> str:
             return f"{instant.get('epochSecond', 0)}.{int(instant.get('nanoOfSecond', 0)):09d}"
         except (TypeError, ValueError):
             return ""
-    told = names.text(*_TIME) or time_like(values)
-    if told.isdecimal() and len(told) in (16, 19):  # micro- and nanoseconds since the epoch
-        return told[:13]
-    return told
+    stamp = names.text(*_TIME) or time_like(values)
+    if stamp.isdecimal() and len(stamp) in (16, 19):  # micro- and nanoseconds since the epoch
+        return stamp[:13]
+    return stamp
 
 
 def _unquoted(value: str) -> str:

@@ -1,8 +1,8 @@
-"""What carries logs puts something in front of each line; this takes it off again.
+"""Remove the wrappers that carriers of logs put around each line.
 
-A wrapped file is read as a whole: its lines are peeled, parted by stream or service, and each part is scanned like a
-file of its own. Every peeled line remembers where it stood. What carries logs may carry what another one has wrapped: a
-wrapper's name may be several, the outer one first, with ``INSIDE`` between them.
+A wrapped file is read as a whole: its lines are peeled and split by stream or service, and each part is scanned like a
+separate file. Every peeled line keeps its position in the file. Wrappers can be nested: then a wrapper's name consists
+of several, the outermost first, with ``INSIDE`` between them.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Peeled(NamedTuple):
     """A part of a wrapped file.
 
     Attributes:
-        name: The stream or service; empty when the file has one.
-        host: The machine that the wrapper names; empty when it names none.
+        name: The stream or service; empty if the file has only one.
+        host: The machine that the wrapper names; empty if it names none.
         text: The lines without their wrapper.
         starts: Where each line starts in ``text``.
-        origins: Where the same line starts in the file.
-        numbers: The number of the same line in the file, from 0.
-        stamps: When the wrapper says that the same line was written; empty where it does not say.
+        origins: Where each line starts in the file.
+        numbers: The number of each line in the file, from 0.
+        stamps: The time of each line according to the wrapper; empty if it has none.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Peeled(NamedTuple):
     stamps: tuple[str, ...]
 
     def origin(self, offset: int) -> tuple[int, int, str]:
-        """Return offset, line number (from 0) and stamp in the file of the line at ``offset`` of the text."""
+        """Return offset, line number (from 0), and timestamp in the file of the line at ``offset`` of the text."""
         index = bisect_right(self.starts, offset) - 1
         return self.origins[index], self.numbers[index], self.stamps[index]
 
 
 Unwrap = Callable[[bytes], Inner | None]
-"""Take the wrapper off a line; None when it is not wrapped."""
+"""Returns a line without its wrapper; None if it is not wrapped."""
 
 
 def _cri(line: bytes) -> Inner | None:
@@ -87,7 +87,7 @@ def _compose(line: bytes) -> Inner | None:
 
 
 def _behind(found: re.Match[bytes]) -> tuple[bytes, bool, str]:
-    """Return what follows a name, that it is whole, and its stamp, unless that is the one of a wrapper inside."""
+    """Return the text after a name, that it is complete, and its timestamp, unless an inner wrapper has it."""
     if found[2] and _CRI.match(found.string, found.start(2)):
         return found.string[found.start(2) :], True, ""
     return found[3], True, (found[2] or b"").decode()
@@ -127,7 +127,7 @@ def _ansi(line: bytes) -> Inner:
 _PLAIN: Final[dict[str, Unwrap]] = {"ansi": _ansi, NULS: without_nuls}
 
 
-def _uncoloured(line: bytes) -> bytes:
+def _without_colors(line: bytes) -> bytes:
     return _ANSI.sub(b"", line) if b"[" in line else line
 
 
@@ -143,21 +143,21 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     *PREFIXES,
 )
 _EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
-"""What a record's stamp looks like, behind its level at the latest."""
+"""The form of a record's timestamp, which follows the level at the latest."""
 _STAMP: Final = re.compile(
     rb"[^\w\n]{0,2}(?:[A-Z]{4,8}\]?:? {1,4}\[?)?(?:(?:19|20)\d\d[-/.]?\d\d[-/.]?\d\d|\d\d[-/. ]\w{2,3}[-/. ]"
     rb"|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:)"
 )
-"""The stamp with which a record begins."""
+"""The timestamp at the beginning of a record."""
 _OF_TOOLS: Final = frozenset(name for name, _ in PREFIXES)
 _NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000, **dict.fromkeys(_OF_TOOLS, 20)}
-"""Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
+"""Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
 _GOES_ON: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
 _DEEPEST: Final = 3
 _SAMPLE_BYTES: Final = 65_536
 DOCUMENT: Final = "json-document"
-"""The wrapper of records that are values of one document, or spread over lines; see ``documents``."""
+"""The wrapper of records that are values of one document, or span several lines; see ``documents``."""
 EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE})
 _NAMES_SERVICES: Final = frozenset(
     {"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT, *EXPORTS, *NAME_SERVICES}
@@ -165,34 +165,34 @@ _NAMES_SERVICES: Final = frozenset(
 
 
 def detect_wrapper(sample: bytes, known: str = "") -> str:
-    """Return what nine lines of ten are wrapped in, ``ansi`` for coloured text, or an empty string.
+    """Return the wrapper of nine lines in ten, ``ansi`` for colored text, or an empty string.
 
     Args:
         sample: The first part of a file.
-        known: The outermost wrapper, where it was found before, such as that of a document or an export.
+        known: The outermost wrapper if it is already known, such as that of a document or an export.
     """
     found = [known or _outer_wrapper(sample)]
     while found[-1] not in ("", "ansi") and len(found) < _DEEPEST:
         parts = sorted(peel(sample, INSIDE.join(found)), key=lambda part: -len(part.text))
         inner = (_outer_wrapper(part.text[:_SAMPLE_BYTES]) for part in parts)
-        # Colours are taken out of each part anyway.
+        # Colors are removed from each part anyway.
         found.append(next((name for name in inner if name not in ("", "ansi")), ""))
     return INSIDE.join(name for name in found if name)
 
 
 def _outer_wrapper(sample: bytes) -> str:
-    lines = [_uncoloured(line) for line in sample.split(b"\n")[:500] if line.strip()]
+    lines = [_without_colors(line) for line in sample.split(b"\n")[:500] if line.strip()]
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:
         hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
-        # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot. Settings and stack
-        # traces, which are indented, may be most of what a program says at first.
+        # Ordinary text may contain a pipe, but not a wrapper's timestamp before another one. Settings and stack
+        # traces, which are indented, may be most of a program's first output.
         starts = [hit for hit in hits if hit.text[:1] not in (b" ", b"\t")] or hits
         begins = _is_stamped if name in _OF_TOOLS else _begins_record
         stamped = sum(begins(hit.text) for hit in starts)
         is_outside = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
-        # A program stamps its records; only what carries lines stamps those that go on with one, too.
+        # A program stamps its records once; only a carrier adds a second timestamp.
         is_outside |= name == "kubectl" and any(hit.text.startswith(_GOES_ON) for hit in hits)
         if len(hits) * 10 >= len(lines) * 9 and is_outside:
             return name
@@ -202,7 +202,7 @@ def _outer_wrapper(sample: bytes) -> str:
 
 
 def _begins_record(text: bytes, depth: int = _DEEPEST - 1) -> bool:
-    """Whether a text begins like a record, in front of which the names of services may stand."""
+    """Return whether a text begins like a record, possibly after the names of services."""
     if _EARLY_STAMP.match(text) or text[:1] == b"{":
         return True
     below = (unwrap(text) for unwrap in (_prefix, _compose, _stern)) if depth else ()
@@ -214,12 +214,12 @@ def _is_stamped(text: bytes) -> bool:
 
 
 def names_services(wrapper: str) -> bool:
-    """Whether a wrapper's streams are services; the others' are standard output and error of one."""
+    """Return whether a wrapper's streams are services, not the standard output and error of one service."""
     return not _NAMES_SERVICES.isdisjoint(wrapper.split(INSIDE))
 
 
 def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
-    """Take a wrapper off and part the lines by stream and machine.
+    """Remove a wrapper, and split the lines by stream and machine.
 
     Args:
         data: The whole file.
@@ -255,7 +255,7 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     last, offset = ("", "", ""), 0
     for number, line in enumerate(data.split(b"\n")):
-        inner = unwrap(_uncoloured(line)) or Inner(last[0], line, host=last[1], path=last[2])
+        inner = unwrap(_without_colors(line)) or Inner(last[0], line, host=last[1], path=last[2])
         last = inner.stream, inner.host, inner.path
         parts[last].add(inner, offset, number)
         offset += len(line) + 1
@@ -269,7 +269,7 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
 def _peel_pieces(pieces: Iterator[Piece]) -> Iterator[Peeled]:
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     for piece in pieces:
-        # What is no JSON is put in such a way that the scanner counts it as a record that cannot be read.
+        # Text that is not JSON is written so that the scanner counts it as an unreadable record.
         text = f'{{"{" ".join(piece.text.split())}}}' if piece.values is None else json.dumps(piece.values)
         line = text.encode("utf-8", "surrogateescape")
         inner = read_carried(line) or Inner("", line)
@@ -279,7 +279,7 @@ def _peel_pieces(pieces: Iterator[Piece]) -> Iterator[Peeled]:
 
 
 class _Part:
-    """Lines of one stream while they are gathered."""
+    """The lines of one stream while they are collected."""
 
     def __init__(self) -> None:
         self.text = bytearray()
@@ -305,7 +305,7 @@ class _Part:
 
 
 def _plain(stream: str, host: str, part: _Part) -> Peeled:
-    """Take colours out of peeled lines, which moves where they start."""
+    """Remove colors from peeled lines, which moves their starts."""
     lines = [_ANSI.sub(b"", line) for line in bytes(part.text).split(b"\n")]
     starts, offset = [], 0
     for line in lines[: len(part.starts)]:

@@ -1,1 +1,1 @@
-"""From a record to its category and fields, by the catalog."""
+"""Find the category and the fields of a record according to the catalog."""

@@ -1,4 +1,4 @@
-"""The catalog: log categories in ``catalog.toml``, what they are by themselves in ``incidents.toml``, read once."""
+"""Load the catalog once: log categories from ``catalog.toml``, and their incidents from ``incidents.toml``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.model.severity import Severity
 
 
 class Weight(StrEnum):
-    """How much a record of a category matters by itself."""
+    """The weight of a single record of a category."""
 
     BENIGN = "benign"
     WATCH = "watch"
@@ -22,18 +22,18 @@ class Weight(StrEnum):
 
 
 class Category(NamedTuple):
-    """What a record can be.
+    """A category of records.
 
     Attributes:
         id: The name, e.g. ``PRODUCER_FENCED``.
         weight: How much it matters.
-        patterns: Regular expressions; any of them makes a record one of these.
+        patterns: Regular expressions; a record that matches one of them belongs to the category.
         fields: Regular expressions with named groups.
         levels: The levels that the record must have one of; empty for any.
-        loggers_not: Regular expressions; a record whose logger matches one is none of these.
-        unless: Regular expressions; a record that matches one is none of these.
-        meaning: What it tells.
-        next_step: What to look at or do.
+        loggers_not: Regular expressions; a record whose logger matches one does not belong to the category.
+        unless: Regular expressions; a record that matches one does not belong to the category.
+        meaning: The meaning of the record.
+        next_step: What to check or do next.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Category(NamedTuple):
 
 
 class Catalog(NamedTuple):
-    """All categories in the order in which they are tried, and the fields that any record can have."""
+    """All categories in matching order, and the fields that any record can have."""
 
     categories: tuple[Category, ...]
     common_fields: tuple[str, ...]
@@ -59,7 +59,7 @@ class Catalog(NamedTuple):
 
 
 class CatalogedIncident(NamedTuple):
-    """What records of a category are where no detector finds a cause in other records.
+    """The incident that a category's records are, if no detector finds a cause in other records.
 
     Attributes:
         kind: What happened, e.g. ``transactional_id_expired``.
@@ -67,9 +67,9 @@ class CatalogedIncident(NamedTuple):
         severity: How much it matters.
         confidence: How much one such record shows, from 0 to 1.
         is_echo: Whether such records only repeat a failure that another record of the same program reports.
-        at_least: So many records make an incident; fewer are left alone.
-        lasting_s: So many seconds lie between the first and the last of them; what ends sooner is left alone.
-        what: The verdict; ``{who}`` and names of the subject stand for their values.
+        at_least: Minimum number of records for an incident.
+        lasting_s: Minimum time between the first and the last record, in seconds.
+        what: The verdict; ``{who}`` and names of the subject are placeholders for their values.
         next_step: What to do, in the same form.
     """
 
@@ -106,7 +106,7 @@ def load_incidents() -> Mapping[str, CatalogedIncident]:
 
 @cache
 def load_catalog() -> Catalog:
-    """Read the catalog that is shipped."""
+    """Read the built-in catalog."""
     data = tomllib.loads(files("eosctl.logs.classifier").joinpath("catalog.toml").read_text("utf-8"))
     categories = tuple(
         Category(

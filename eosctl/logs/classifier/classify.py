@@ -1,8 +1,8 @@
-"""From a record to its category and fields.
+"""Find the category and the fields of a record.
 
-Kafka's logs repeat themselves: the same sentence with other numbers, thousands of times. Verdicts are remembered by the
-text with its digits blurred, which is why no pattern of the catalog may tell one digit from another. Every character
-keeps its place in the blur, so what is remembered of a field is where it stands.
+Kafka's logs repeat the same sentence with other numbers thousands of times. Verdicts are cached by the text with its
+digits blurred, so no pattern of the catalog may distinguish digits. Every character keeps its position in the blurred
+text, so the cache stores the positions of fields.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _SEARCHED_CHARS: Final = 32_768
 _CODE: Final = re.compile(r"\b[Ee]rror [Cc]ode\b ?(?:is |[=:] ?)?(\d{1,3})\b(?![.%])")
 _CODE_NAMES: Final = {str(code.value): code.name for code in ErrorCode if code.value > 0}
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
-"""The frames of Java's stack traces: names of code, which are not what the record says."""
+"""The frames of Java's stack traces: they name code, and are not part of the record's message."""
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
 def _names_of_codes(text: str) -> str:
-    """Return the names of error codes that clients print as numbers, as they are older than the code."""
+    """Return the names of error codes that clients print as numbers because they are older than the code."""
     if "rror " not in text:
         return ""
     return " ".join(_CODE_NAMES[code] for code in _CODE.findall(text) if code in _CODE_NAMES)
@@ -48,7 +48,7 @@ def _cut_frames(rest: str) -> str:
 
 
 _cut_frames_once = lru_cache(maxsize=512)(_cut_frames)
-"""What fails once fails again in the same place."""
+"""The same failure repeats in the same place."""
 
 
 def _without_frames(rest: str) -> str:
@@ -56,12 +56,12 @@ def _without_frames(rest: str) -> str:
 
 
 class _Verdict(NamedTuple):
-    """What is the same for all records that differ in digits only.
+    """The result that all records share if they differ in digits only.
 
     Attributes:
         rule: The rule of the category; None without one.
         spans: The fields: name, and where the value starts and ends in the text.
-        secrets: Where secrets start and end in the text, further lines included.
+        secrets: Where secrets start and end in the text, including further lines.
     """
 
     rule: _Rule | None
@@ -70,7 +70,7 @@ class _Verdict(NamedTuple):
 
 
 class Classifier:
-    """Names records by a catalog; keeps a bounded memory of verdicts, so that repeated texts cost one reading-up."""
+    """Classifies records by a catalog, with a bounded cache of verdicts, so that repeated texts cost one lookup."""
 
     def __init__(self, catalog: Catalog | None = None) -> None:
         self._catalog = catalog or load_catalog()
@@ -78,13 +78,13 @@ class Classifier:
         self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalog.common_fields)
         self._verdicts: dict[str, _Verdict] = {}
         self.forms = Forms()
-        """What the scanner need not read nor understand anew."""
+        """The forms of records that the scanner need not parse and classify again."""
 
     def classify(self, record: Record) -> Classified | None:
-        """Name a record.
+        """Classify a record.
 
         Returns:
-            None for a record that nobody asks about: no category, no throwable and no level of an error.
+            None for an irrelevant record, which has no category, no throwable, and no error level.
         """
         if form := self.forms.get(record.key):
             return form.understand(record.message)
@@ -97,7 +97,7 @@ class Classifier:
             text = f"{text}\n{codes}"
         verdict = self._verdict(record, text)
         classified = self._classified(record, text, verdict, len(name))
-        # The digits of a code decide what the record means.
+        # The digits of an error code decide the category.
         if record.key and not codes and self.forms.expect(record.key):
             self._learn(record, text, verdict, classified, len(name))
         return classified
@@ -120,7 +120,7 @@ class Classifier:
     def _learn(
         self, record: Record, text: str, verdict: _Verdict, classified: Classified | None, message_start: int
     ) -> None:
-        """Remember the form of a record, unless its digits decide, or it is hidden, cut or mended in part."""
+        """Cache the form of a record, unless its digits decide, or it is partly masked, truncated, or undecodable."""
         if record.undecodable or counts_nothing(text.translate(TEXT_BLUR)):
             return
         if classified is None:
@@ -150,7 +150,7 @@ class Classifier:
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
 
     def _named(self, record: Record, text: str) -> _Rule | None:
-        """Return the rule of an error that an error record names in the words of a client."""
+        """Return the rule of an error that an error record names in a client's way."""
         if record.level not in ERROR_LEVELS:
             return None
         category = category_of_error(text)
@@ -169,14 +169,14 @@ class Classifier:
 
 @cache
 def own_classifier() -> Classifier:
-    """Return the one of this process: on Spark a worker serves many tasks, and to compile the catalog takes long."""
+    """Return this process's classifier: a Spark worker serves many tasks, and compiling the catalog is slow."""
     return Classifier()
 
 
 class _Pattern:
-    """A pattern with the text that each of its matches must hold.
+    """A pattern with the text that each of its matches must contain.
 
-    It is compiled when it is first asked: most logs hold the texts of few, and to compile all takes long.
+    It is compiled at its first use: most logs contain the texts of few patterns, and compiling all is slow.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -190,7 +190,7 @@ class _Pattern:
         return self._compiled.search
 
     def reports(self, text: str) -> bool:
-        """Whether a text says so, and not only that it is not so."""
+        """Return whether a text has a match that is not negated."""
         return any(is_report(text, *found.span()) for found in self._compiled.finditer(text))
 
     @cached_property

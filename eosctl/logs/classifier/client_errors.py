@@ -1,4 +1,4 @@
-"""Errors of Kafka as clients name them: by code, class, constant, or sentence; ``errors.toml`` says what each means."""
+"""Recognize Kafka's errors as clients name them: by code, class, constant, or sentence (see ``errors.toml``)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Final
 from eosctl.logs.classifier.mentions import is_report
 
 _SHORTEST_TEXT: Final = 16
-"""A shorter sentence may be about anything."""
+"""A shorter sentence may have another subject."""
 _SENTENCE_END: Final = re.compile(r"\.(?:\s|$)")
 _NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]\w*[a-z]\w*(?:Error|Exception)|Err[A-Z]\w+")
 _LOCAL: Final = re.compile(r"(?:\(|code=|\bERR_|\bRD_KAFKA_RESP_ERR_|\bLocal_)(_[A-Z]+(?:_[A-Z]+)*)\b")
-"""What librdkafka and its bindings write about an error of the client itself."""
+"""Text that librdkafka and its bindings write about an error of the client itself."""
 _WORD: Final = re.compile(r"\w")
 
 
 def category_of_error(text: str) -> str | None:
-    """Return the category of the error that a text names as a client does; None where it names none that matters."""
+    """Return the category of the error that a text names as a client does; None if it names no relevant one."""
     local = _LOCAL.search(text)
     if local is not None and is_report(text, *local.span(1)) and (category := _categories().get(local[1])):
         return category
@@ -36,7 +36,7 @@ def _categories() -> dict[str, str]:
 
 @cache
 def _known() -> tuple[tuple[str, str], ...]:
-    """Return the words that clients have for errors with the categories of these, the longest first."""
+    """Return the clients' names for errors with their categories, the longest name first."""
     categories = _categories()
     text = files("eosctl.knowledge.reference").joinpath("client_errors.tsv").read_text("utf-8")
     rows = [(*line.split("\t"), "")[:4] for line in text.splitlines()]
@@ -60,7 +60,7 @@ def _words(client: str, name: str, sentence: str) -> Iterator[str]:
 
 
 def _is_reported(words: str, text: str) -> bool:
-    """Whether words stand in a text by themselves, not in a longer name, and are said to have happened."""
+    """Return whether a text reports these words as having happened, and not as a part of a longer name."""
     start = text.find(words)
     end = start + len(words)
     before, behind = text[start - 1 : start], text[end : end + 1]

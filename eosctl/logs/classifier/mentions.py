@@ -1,7 +1,7 @@
-"""Mentions that are no report: a record may say that a thing did not happen, or how often it did in some time.
+"""Separate reports of errors from mentions: a record may deny an error, or count the errors of a period.
 
-``no REQUEST_TIMED_OUT in the last hour`` holds the name of an error, and reports none. Only what stands on the same
-line right beside a name is looked at: where in doubt, a mention is a report.
+``no REQUEST_TIMED_OUT in the last hour`` contains the name of an error but does not report one. Only the text next to
+a name on the same line counts. In doubt, a mention is a report.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 from typing import Final
 
 _NAME: Final = r"(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|_?[A-Z]{2,}(?:_[A-Z]+)+)"
-"""An error's name as programs spell it, without its package: ``TimeoutException``, ``REQUEST_TIMED_OUT``."""
+"""An error's name as programs spell it, without the package: ``TimeoutException``, ``REQUEST_TIMED_OUT``."""
 _NOUN: Final = "(?:errors?|exceptions?|failures?|count|total)"
 _ASIDE: Final = (
     r"(?:an?|any|the|one|single|more|new|further|other|such|recent|known|longer|kafka|errors?|failures?|exceptions?"
     r"|(?:signs?|traces?|cases?|instances?|occurrences?|number|count) of|of|with|like|be|been|due to|caused by"
     r"|see|seeing|seen|get|getting|got|receive|throw|thrown|raised?|hit|had|have|observed?|find|saw)"
 )
-"""What may stand between a denial and what it denies."""
+"""Words that may stand between a negation and the name that it negates."""
 _DENIED: Final = re.compile(
     rf"(?i:\b(?:no|not|without|zero|neither|nor|never|none of|free (?:of|from))|n't)(?: (?i:{_ASIDE})\b)*"
     rf"(?: (?:\w+\.)*{_NAME}(?:,|,? (?:or|and|nor)|/))* [\"'`(\[]?$"
@@ -45,26 +45,26 @@ _SPAN: Final = re.compile(
     r"|\bsince (?:start|startup|boot|midnight|yesterday|the start)\b|\bso far\b|\bin total\b)"
 )
 _REACH: Final = 160
-"""How many characters beside a name are looked at."""
+"""Number of characters next to a name that are read."""
 _WORD: Final = re.compile(r"[\w$]*")
 _NAMED: Final = re.compile(rf"(?:\w+\.)*{_NAME}s?")
 
 
 def counts_nothing(text: str) -> bool:
-    """Whether a text may count a name with zero: then its digits decide what it means."""
+    """Return whether a text may count an error as zero, so that its digits decide its meaning."""
     return _ZERO.search(text) is not None and _BESIDE_ZERO.search(text) is not None
 
 
 def is_report(text: str, start: int, end: int) -> bool:
-    """Whether what a text says from ``start`` to ``end`` is said to have happened.
+    """Return whether a text reports the error from ``start`` to ``end`` as having happened.
 
-    Not so where a denial or a count of zero stands beside it, or where it is counted for a span of time.
+    A negation, a count of zero, or a count for a period next to the name makes it a mention.
     """
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", end)
     line = text[line_start : len(text) if line_end < 0 else line_end]
     first, last = start - line_start, min(end - line_start, len(line))
-    # A pattern may take a part of a name, and leave its package out.
+    # A pattern may match a part of a name, without its package.
     while first > 0 and (line[first - 1].isalnum() or line[first - 1] in "._$"):
         first -= 1
     word = _WORD.match(line, last)

@@ -1,4 +1,4 @@
-"""Stack traces: the classes of the cause chain and a fingerprint that survives new line numbers."""
+"""Parse stack traces: the classes of the cause chain, and a fingerprint that does not depend on line numbers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _PYTHON_FRAME: Final = re.compile(r'^  File "([^"]*)", line \d+, in (\S+)', re.M
 
 
 def parse_throwable(text: str) -> LoggedException | None:
-    """Parse what follows a header line.
+    """Parse the text after a header line.
 
     Args:
         text: The rest of the event: Java's stack trace (with or without frames) or Python's traceback.
 
     Returns:
-        The exception, or None when the text holds none. Suppressed exceptions do not count as causes.
+        The exception, or None if the text has none. Suppressed exceptions do not count as causes.
     """
     return (_parse if len(text) > _LONGEST_REMEMBERED else _remembered)(text)
 
@@ -49,7 +49,7 @@ def _parse(text: str) -> LoggedException | None:
 
 
 _remembered = lru_cache(maxsize=512)(_parse)
-"""What fails once fails again in the same place and with the same words."""
+"""The same failure repeats in the same place and with the same message."""
 
 
 def parse_chain(text: str) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ _remembered_chain = lru_cache(maxsize=512)(_parse_chain)
 
 
 def _lines(text: str) -> str:
-    """Put a line end in front of the first line, too: to look for it is faster than to look for starts of lines."""
+    """Return the text with a line break before the first line: a search for it is faster than one for line starts."""
     return f"\n{_MARKED.sub('', text) if text.startswith('!') else text}"
 
 
@@ -81,7 +81,7 @@ def _chain(text: str) -> tuple[str, ...]:
     suppressed_depth = min(depths, default=1 << 30)
     causes = [found for found in _CAUSE.finditer(text) if len(found[1]) < suppressed_depth]
     chain = [first[1], *(found[3] for found in causes)]
-    # Logback can print the root first; then what wraps it follows.
+    # Logback can print the root first, followed by the exceptions that wrap it.
     if causes and causes[0][2] == "Wrapped by":
         chain.reverse()
     return tuple(chain)

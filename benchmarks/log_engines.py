@@ -67,7 +67,7 @@ def by_kinds(log: Log) -> Told:
     """Match once per kind of lines, as eosctl does."""
     kinds, headers, meanings = kinds_of(log.headers), 0, 0
     for window in log.windows:
-        found = kinds.look(lines_of(np.frombuffer(window, dtype=np.uint8)))
+        found = kinds.classify(lines_of(np.frombuffer(window, dtype=np.uint8)))
         headers += int(np.count_nonzero(found & HEADER))
         meanings += int(np.count_nonzero(found & MEANING))
     return Told(headers, meanings)

@@ -1,1 +1,1 @@
-"""Log mining without Spark: files and topics in, events and incidents out."""
+"""Find events and incidents in log files and topics, without Spark."""

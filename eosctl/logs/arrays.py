@@ -1,7 +1,7 @@
-"""Arrow's arrays of Python's values, and numpy's of Arrow's, without pandas.
+"""Convert Python values to Arrow arrays, and Arrow arrays to numpy, without pandas.
 
-``pyarrow.array`` and ``to_numpy`` import pandas to ask whether a value is one of its own, which takes each new worker
-of Spark 0.3 s before its first row; here the buffers of Arrow's columnar format are made and read directly.
+``pyarrow.array`` and ``to_numpy`` import pandas to check whether a value belongs to it, which takes each new Spark
+worker 0.3 s before its first row. This module builds and reads the buffers of Arrow's columnar format directly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def batch_of_rows(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """Turn rows into a batch; a column that a row does not name is null there."""
+    """Turn rows into a batch; a column is null in rows that do not name it."""
     return batch_of_columns([[row.get(name) for row in rows] for name in schema.names], schema)
 
 
@@ -31,7 +31,7 @@ def batch_of_columns(columns: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.
 
 
 def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Turn values into an array of a type: text, bytes, 64-bit numbers, booleans, and lists, maps and structs of them.
+    """Turn values into an array of a type: text, bytes, 64-bit numbers, booleans, and lists, maps, and structs of them.
 
     Args:
         values: ``None`` for null; a map as pairs, a struct as a tuple of its fields.
@@ -39,7 +39,7 @@ def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
     Raises:
         OverflowError: The texts of an array are longer than 2 GiB, or a number is beyond 64 bits.
-        TypeError: A value is not of the type, or the type is none of those.
+        TypeError: A value does not have the type, or the type is not supported.
     """
     import pyarrow as pa
 
@@ -60,7 +60,7 @@ def numbers_of(numbers: NDArray[np.int64]) -> pa.Array:
 
 
 def is_true(flags: pa.Array) -> NDArray[np.bool_]:
-    """Turn booleans without nulls into numpy's."""
+    """Turn booleans without nulls into a numpy array."""
     import numpy as np
 
     bits = np.frombuffer(flags.buffers()[1], dtype=np.uint8)
@@ -69,14 +69,14 @@ def is_true(flags: pa.Array) -> NDArray[np.bool_]:
 
 
 def indices_of(numbers: pa.Array) -> NDArray[np.int32]:
-    """Read 32-bit numbers without nulls, as dictionaries have them, without a copy."""
+    """Read 32-bit numbers without nulls, as dictionaries use them, without a copy."""
     import numpy as np
 
     return np.frombuffer(numbers.buffers()[1], dtype=np.int32)[numbers.offset : numbers.offset + len(numbers)]
 
 
 def _nothing(kind: pa.DataType) -> Any:
-    """Return what stands in an array's buffers where it is null."""
+    """Return the value in an array's buffers at null positions."""
     from pyarrow import types
 
     if types.is_struct(kind):
@@ -86,7 +86,7 @@ def _nothing(kind: pa.DataType) -> Any:
 
 
 def _parts(values: Sequence[Any], kind: pa.DataType) -> tuple[list[Any], list[pa.Array]]:
-    """Return the buffers behind the one of nulls, and the arrays below."""
+    """Return the buffers after the one of nulls, and the child arrays."""
     from pyarrow import types
 
     if types.is_string(kind):
@@ -105,13 +105,13 @@ def _parts(values: Sequence[Any], kind: pa.DataType) -> tuple[list[Any], list[pa
         return [_ends(values)], [array_of(list(chain.from_iterable(values)), kind.value_type)]
     if types.is_map(kind):
         return [_ends(values)], [_pairs(list(chain.from_iterable(values)), kind)]
-    raise TypeError(f"no array of {kind} is made here")
+    raise TypeError(f"arrays of {kind} are not supported")
 
 
 def _texts(texts: Sequence[str]) -> list[Any]:
     joined = "".join(texts)
     whole = joined.encode()
-    # Mostly a character is a byte, and no text needs to be encoded for its length.
+    # Usually a character is one byte, so that a text's length is known without encoding it.
     return [_ends(texts if len(whole) == len(joined) else [text.encode() for text in texts]), whole]
 
 
@@ -129,7 +129,7 @@ def _pairs(pairs: Sequence[tuple[Any, Any]], kind: pa.DataType) -> pa.Array:
 
 
 def _ends(values: Iterable[Sequence[Any]]) -> array[int]:
-    """Return where values end in what follows them, and first where they begin."""
+    """Return the offsets of values in their concatenation: the start of the first one, then each end."""
     return array("i", accumulate(map(len, values), initial=0))
 
 

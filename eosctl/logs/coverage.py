@@ -1,4 +1,4 @@
-"""How much of log files was recognized: unread input is not evidence of health."""
+"""Measure how much of log files was recognized: unread input is not evidence of health."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from eosctl.model.log_findings import FileCoverage, Recognition
 
 _NO_LAYOUT: Final = "none"
 _ANY_CONTENT: Final = frozenset({"json", "logfmt"})
-"""Layouts that match every line of a format, whatever it holds."""
+"""Layouts that match every line of a format, with any content."""
 _ANY_TIMED: Final = frozenset({"json", "dated"})
-"""Layouts of which a line that carries a time is enough."""
+"""Layouts that a single line with a time is enough to recognize."""
 
 
 def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent]) -> tuple[FileCoverage, ...]:
     """Return how much of each file was recognized.
 
-    Less than half of the lines is little. A line without a known layout counts when the catalog knows its words.
+    Less than half of the lines is little. A line without a known layout counts if it matches the catalog.
 
     Args:
         sources: The summaries of the files.
@@ -39,7 +39,7 @@ def _coverage(source: SourceSummary, known_count: int) -> FileCoverage:
         lines = max(source.event_count, source.sample_line_count, source.beginning.count("\n"))
         return FileCoverage(source.file, Recognition.NONE, 0, lines)
     if not is_data and source.sample_line_count and source.layout.rpartition("+")[2] != _NO_LAYOUT:
-        # Lines without a header belong to the record before them, so only the sample shows how many are foreign.
+        # Lines without a header belong to the record before them, so only the sample shows how many do not match.
         of, found = source.sample_line_count, source.sample_line_count - source.sample_unmatched_count
     else:
         of, found = source.event_count, records
@@ -48,7 +48,7 @@ def _coverage(source: SourceSummary, known_count: int) -> FileCoverage:
 
 
 def _is_data(source: SourceSummary, known_count: int) -> bool:
-    """Whether lines are data of another kind: they carry no time, or a time and nothing else of a log record."""
+    """Return whether lines are other data: they have no time, or a time but no other part of a log record."""
     layouts = set(source.layout.split("+"))
     if source.first_ms is None:
         return not _ANY_CONTENT.isdisjoint(layouts)

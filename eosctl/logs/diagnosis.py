@@ -1,4 +1,4 @@
-"""Incidents and unexplained records of logs as a diagnosis: a check for each kind of incident and each category."""
+"""Turn incidents and unexplained records into a diagnosis, with a check for each kind of incident and each category."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _CERTAIN, _LIKELY = 0.9, 0.6
 def diagnose_logs(findings: LogFindings, categories: Iterable[str], now_ms: int) -> Diagnosis:
     """Return the diagnosis of logs.
 
-    A category is passed only when every file was read and recognized.
+    A category passes only if every file was read and recognized.
 
     Args:
-        findings: What the logs hold.
+        findings: The findings in the logs.
         categories: The categories that call for action.
         now_ms: The time of the report, ms since the epoch.
     """
@@ -100,13 +100,13 @@ def counted(findings: LogFindings, diagnosis: Diagnosis) -> LogFindings:
 
 
 def _result(name: str, found: tuple[Finding, ...], gaps: tuple[EvidenceGap, ...]) -> CheckResult:
-    why = f"not all was read: {gaps[0].detail}" if gaps else ""
+    why = f"not everything was read: {gaps[0].detail}" if gaps else ""
     status = CheckStatus.FAILED if found else CheckStatus.SKIPPED if why else CheckStatus.PASSED
     return CheckResult(check_id(name), title_of(name), AREA, status, found, why, bool(why))
 
 
 def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:
-    """Yield the files that were not read, or of which little was recognized."""
+    """Yield the files that were not read, or that were hardly recognized."""
     if not findings.has_records:
         yield _gap("logs", GapReason.NOT_RECOGNIZED, "no log record was recognized")
     for source in findings.sources:

@@ -1,6 +1,6 @@
-"""What tells the content of one log from that of another, compressed or not: its head, and the bytes before an offset.
+"""Identify a log's content, compressed or not, by its first bytes and by the bytes before an offset.
 
-Rotation renames, copies, compresses, and moves logs; their content stays.
+Rotation renames, copies, compresses, and moves logs, but keeps their content.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Marks(NamedTuple):
     Attributes:
         size_bytes: Its size after decompression.
         end: The mark at its end.
-        before: The mark at each offset that it has.
+        before: The mark at each requested offset that the content has.
     """
 
     size_bytes: int
@@ -31,7 +31,7 @@ class Marks(NamedTuple):
 
 
 def head_of(path: Path) -> str:
-    """Return a hash of the content's first bytes, or an empty string where there are too few.
+    """Return a hash of the content's first bytes, or an empty string if it has too few.
 
     Raises:
         OSError: The file cannot be read.

@@ -1,8 +1,8 @@
-"""The shapes of log records, and which of them a file has.
+"""Detect the layouts of a file's log records.
 
-A layout is the pattern of a header line. An event is everything from one header to the next, so that stack traces and
-other lines that follow belong to it. A file may mix layouts (an application's own and its client library's): detection
-picks the smallest set that explains a sample.
+A layout is the pattern of a header line. An event extends from one header to the next, so stack traces and other
+further lines belong to it. A file may mix layouts (an application's own and its client library's): detection picks the
+smallest set that matches a sample.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ANYTHING = "(?:[^\\n]*)"
 
 
 class Layout(NamedTuple):
-    """A header pattern over bytes, with groups ``time``, ``level``, ``thread``, ``logger``, ``host`` and ``message``.
+    """A header pattern over bytes, with groups ``time``, ``level``, ``thread``, ``logger``, ``host``, and ``message``.
 
     Attributes:
         name: The layout's name.
-        pattern: What a header line looks like, without an anchor and without names in other layouts' way.
-        trailing: Whether the logger (and thread) stand in brackets at the end of the line.
+        pattern: The form of a header line, without an anchor and without group names that clash with other layouts.
+        trailing: Whether the logger (and thread) are in brackets at the end of the line.
     """
 
     name: str
@@ -151,13 +151,13 @@ LAYOUTS: Final = (
         rf"[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}}{_REST}",
     ),
 )
-"""Most telling first: where two explain a line, the earlier one does."""
+"""The most specific layouts first: if two match a line, the earlier one counts."""
 
 _EMBEDDED: Final = ("rdkafka", "jvm-uncaught")
-"""Layouts that may join any file at any time: a library's and the JVM's own words on standard error."""
+"""Layouts that may occur in any file: the output of a library or the JVM on standard error."""
 
 GENERAL: Final = ("dated", "levelled", "undated")
-"""Layouts that explain too much to be asked before the others."""
+"""Layouts that match too much to be tried before the others."""
 
 _SAMPLE_LINES: Final = 1500
 
@@ -173,12 +173,12 @@ _SPACES: Final = {r"\s": f"[{_ALL_SPACE}]", r"\S": f"[^{_ALL_SPACE}]"}
 
 
 class Verdict(NamedTuple):
-    """What detection found.
+    """The result of detection.
 
     Attributes:
-        layouts: The layouts, those of ``_EMBEDDED`` always among them.
-        line_count: Lines of the sample that should be headers.
-        unmatched_count: Those among them that no chosen layout explains.
+        layouts: The layouts, always including those of ``_EMBEDDED``.
+        line_count: Number of lines in the sample that should be headers.
+        unmatched_count: Number of these lines that no chosen layout matches.
     """
 
     layouts: tuple[Layout, ...]
@@ -187,17 +187,17 @@ class Verdict(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The names of the layouts that the sample shows."""
+        """The names of the layouts in the sample."""
         shown = [layout.name for layout in self.layouts if layout.name not in _EMBEDDED]
         return "+".join(shown) or "none"
 
     @property
     def has_headers(self) -> bool:
-        """Whether any layout was found that is not embedded; without one, every line is a record."""
+        """Return whether a layout that is not embedded was found; without one, every line is a record."""
         return any(layout.name not in _EMBEDDED for layout in self.layouts)
 
     def header(self) -> re.Pattern[bytes]:
-        """Compile the pattern of a header line: one alternative a layout, its groups numbered by the layout."""
+        """Compile the pattern of a header line: one alternative per layout, with groups numbered by the layout."""
         return compile_header(self.layouts)
 
 
@@ -206,7 +206,7 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
 
     Args:
         sample: The first part of a file; the last line may be cut.
-        choices: The layouts to choose from, most telling first.
+        choices: The layouts to choose from, the most specific first.
     """
     lines = [line for line in sample.split(b"\n")[:_SAMPLE_LINES] if not _CONTINUATION.match(line)]
     explained = {
@@ -236,12 +236,12 @@ def compile_line(layout: Layout) -> re.Pattern[bytes]:
 
 @cache
 def compile_text_line(layout: Layout) -> re.Pattern[str]:
-    """Compile the same for decoded lines of ASCII characters, whose parts need not be decoded one by one."""
+    """Compile the pattern for decoded lines of ASCII characters, so that their parts need no decoding."""
     return re.compile(layout.pattern, re.MULTILINE | re.ASCII)
 
 
 def compile_header(layouts: Sequence[Layout]) -> re.Pattern[bytes]:
-    """Compile a pattern that finds header lines of any of the layouts; ``lastgroup`` tells which: ``layout_3``."""
+    """Compile a pattern that finds header lines of any of the layouts; ``lastgroup`` names the layout: ``layout_3``."""
     bodies = (
         f"(?P<layout_{number}>(?:\\xef\\xbb\\xbf)?{_anonymous(layout.pattern)})"
         for number, layout in enumerate(layouts)
@@ -250,9 +250,9 @@ def compile_header(layouts: Sequence[Layout]) -> re.Pattern[bytes]:
 
 
 def header_expressions(layouts: Sequence[Layout]) -> tuple[str, ...]:
-    """Return, one for each layout, what tells a header for an engine that is shown one line with its end at a time.
+    """Return, for each layout, an expression that recognizes a header in a single line, including its line break.
 
-    Only the start of the line is looked at where the rest may be anything.
+    It matches only the start of the line if the rest can be any text.
     """
     bodies = (
         _with_all_space(_anonymous(layout.pattern)).removesuffix(_ANYTHING).replace(r"\r?$", r"\r?(?:\n|\z)")
@@ -262,7 +262,7 @@ def header_expressions(layouts: Sequence[Layout]) -> tuple[str, ...]:
 
 
 def _with_all_space(pattern: str) -> str:
-    """Spell out that a vertical tab is white space: RE2 does not think so."""
+    """Return a pattern that treats a vertical tab as white space, which RE2 does not."""
     return _SPACE.sub(
         lambda found: found[0].replace(r"\s", _ALL_SPACE) if found["set"] else _SPACES.get(found[0], found[0]), pattern
     )

@@ -1,4 +1,4 @@
-"""A layout from the pattern string of log4j, log4j2 or logback, so that any layout can be read without a regex."""
+"""Create a layout from a pattern string of log4j, log4j2, or logback, so that users need no regular expression."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NAMES: Final = {
 }
 _LOOKUP: Final = re.compile(r"\$\{([^}]*)\}")
 _HOST_NAMES: Final = re.compile(r"(?:\w+:)*host_?(?:\.?name)?", re.IGNORECASE)
-"""What log4j2's lookups, and what a context, call the machine: ``${hostName}``, ``${env:HOSTNAME}``, ``%X{host}``."""
+"""Names of the machine in log4j2's lookups and in a context: ``${hostName}``, ``${env:HOSTNAME}``, ``%X{host}``."""
 _WRAPPING: Final = frozenset(
     [
         "highlight",
@@ -59,7 +59,7 @@ _WRAPPING: Final = frozenset(
 
 
 class PatternError(ValueError):
-    """A pattern string that no header can be made of."""
+    """A pattern string that does not describe a header."""
 
 
 def layout_of_pattern(pattern: str) -> Layout:
@@ -69,14 +69,14 @@ def layout_of_pattern(pattern: str) -> Layout:
         pattern: As in the logging setup, e.g. ``%d{ISO8601} %-5p [%t] %c - %m%n``.
 
     Raises:
-        PatternError: It holds no message, or no time and no level to tell a header from what follows it.
+        PatternError: It has no message, or neither a time nor a level to recognize a header.
     """
     regex = _translate(_LOOKUP.sub(r"%X{\1}", pattern.removesuffix("%n")))
     layout = Layout("pattern", regex)
     if "(?P<message>" not in regex:
-        raise PatternError("It has no %m: without a message nothing can be told.")
+        raise PatternError("It has no %m. A layout needs the message.")
     if "(?P<time>" not in regex and "(?P<level>" not in regex:
-        raise PatternError("It has neither %d nor %p: a header could not be told from a line below it.")
+        raise PatternError("It has neither %d nor %p. A layout needs a time or a level to recognize header lines.")
     return layout
 
 
@@ -129,13 +129,13 @@ def _conversion(name: str, options: str, *, wraps: bool) -> str:
     if name in _NAMES:
         return _CONVERSIONS[_NAMES[name]]
     if name in _WRAPPING:
-        # %highlight{%p} and %clr(%p){red}: what is inside is what is printed.
+        # %highlight{%p} and %clr(%p){red} print their content.
         return "" if wraps or "%" not in options else _translate(options.split("}")[0].lstrip("{"))
     for known in sorted(_NAMES, key=len, reverse=True):
-        # "%msgtext": the longest known word, the rest is text.
+        # "%msgtext": the longest known word is the conversion, the rest is text.
         if name.startswith(known):
             return _CONVERSIONS[_NAMES[known]] + re.escape(name[len(known) :])
-    raise PatternError(f"%{name} is not known.")
+    raise PatternError(f"Unknown conversion %{name}.")
 
 
 def _date(options: str) -> str:

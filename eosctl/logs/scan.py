@@ -1,4 +1,4 @@
-"""The scan of a file or a part of it: records in, events and counts out, in one process and on a cluster alike."""
+"""Scan a file or a part of it for events and counts, in one process or on a cluster."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
 PIECE_BYTES: Final = WINDOW_BYTES
-"""How much of a split is read at a time."""
+"""Number of bytes of a split that are read at a time."""
 
 
 class Split(NamedTuple):
-    """A part of a file: the events whose header starts in ``[start, end)``; ``end`` None means the end of the file."""
+    """A part of a file: the events with a header that starts in ``[start, end)``; None as ``end`` is the file's end."""
 
     source: SourceFile
     start: int
@@ -36,18 +36,18 @@ class Split(NamedTuple):
 
 
 class SplitCounts(NamedTuple):
-    """What a split held beside its events.
+    """The counts of a split.
 
     Attributes:
-        size_bytes: Its size after decompression.
-        newline_count: Line ends in it, from which the line numbers of the splits behind it follow.
-        event_count: Records.
-        unmatched_line_count: Records without a known header.
-        truncated_count: Records that were cut.
-        undecodable_count: Records that were not UTF-8.
-        first_ms: Time of the first record that carries one.
-        last_ms: Time of the last.
-        error: Why it could not be read to its end.
+        size_bytes: The size after decompression.
+        newline_count: The number of line breaks, which gives the line numbers of the following splits.
+        event_count: The number of records.
+        unmatched_line_count: The number of records without a known header.
+        truncated_count: The number of records that were truncated.
+        undecodable_count: The number of records that were not UTF-8.
+        first_ms: The time of the first record that has one.
+        last_ms: The time of the last record that has one.
+        error: The reason why the split could not be read to its end.
     """
 
     size_bytes: int = 0
@@ -62,14 +62,14 @@ class SplitCounts(NamedTuple):
 
 
 class SplitScan(NamedTuple):
-    """The events of a split, their lines counted from the split's start, and its counts."""
+    """The events of a split, with line numbers from the split's start, and its counts."""
 
     events: tuple[LogEvent, ...]
     counts: SplitCounts
 
 
 class LogScan(NamedTuple):
-    """What logs hold: events in the order of files and offsets, a summary of each file, files that were not read."""
+    """The content of logs: events ordered by file and offset, a summary of each file, and files that were not read."""
 
     events: tuple[LogEvent, ...]
     sources: tuple[SourceSummary, ...]
@@ -85,17 +85,17 @@ def scan_paths(
     """Scan files, directories, archives, pipes, and standard input (``-``) in this process.
 
     Args:
-        paths: What to read.
-        zone: The zone of stamps without an offset; without one UTC is assumed, and the events say so.
-        layouts: Layouts to prefer to the known ones.
-        progress: Called with what is read next, in words.
+        paths: The inputs.
+        zone: The time zone of timestamps without an offset; without it, UTC is assumed and the events are marked.
+        layouts: Layouts that take precedence over the built-in ones.
+        progress: Called with a description of the next input.
     """
     with opened_inputs(paths, progress) as opened:
         return as_named(_scan_files(opened.paths, zone, layouts, progress), opened)
 
 
 def as_named(scan: LogScan, opened: Opened) -> LogScan:
-    """Return a scan of opened inputs with their own names, and with what of archives could not be read."""
+    """Return a scan of opened inputs with their original names, and with the unread parts of archives."""
     unread = (*(one for one in scan.unread if one.name not in opened.archives), *opened.unread)
     if not opened.names:
         return scan._replace(unread=unread)
@@ -129,13 +129,13 @@ def plan_scan(
     layouts: tuple[Layout, ...] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[tuple[SourceFile, ...], tuple[Unread, ...]]:
-    """Find out what the files to scan are, and which can't be.
+    """Inspect the files to scan, and find those that cannot be scanned.
 
     Args:
         paths: Files and directories.
-        zone: The zone of stamps without an offset.
-        layouts: Layouts to prefer to the known ones.
-        progress: Called with what is looked at next, in words.
+        zone: The time zone of timestamps without an offset.
+        layouts: Layouts that take precedence over the built-in ones.
+        progress: Called with a description of the next file.
     """
     sources: list[SourceFile] = []
     unread: list[Unread] = []
@@ -150,18 +150,18 @@ def plan_scan(
 
 
 def join_scans(scans: Iterable[LogScan]) -> LogScan:
-    """Put what was read of several places together."""
+    """Join the scans of several inputs."""
     events, sources, unread = zip(*scans, strict=True)
     return LogScan(tuple(chain(*events)), tuple(chain(*sources)), tuple(chain(*unread)))
 
 
 def plan_splits(source: SourceFile, split_bytes: int = SPLIT_BYTES) -> Iterator[Split]:
-    """Cut a file into parts that can be scanned independently."""
+    """Divide a file into parts that can be scanned independently."""
     yield from cut_split(Split(source, 0, None), split_bytes)
 
 
 def cut_split(split: Split, piece_bytes: int) -> Iterator[Split]:
-    """Cut a part of a file into smaller ones, where parts of it can be read on their own."""
+    """Divide a part of a file into smaller ones, if the file's parts can be read independently."""
     source = split.source
     stop = source.size_bytes if split.end is None else split.end
     if not source.splittable or stop - split.start <= piece_bytes:
@@ -173,24 +173,24 @@ def cut_split(split: Split, piece_bytes: int) -> Iterator[Split]:
 
 
 def place_in_words(split: Split) -> str:
-    """Return which file a part is of, and how far into it: what is told while a large file is read."""
+    """Return the name of a part's file and the position in it, to show the progress in a large file."""
     return f"{split.source.name}, {split.start / 1e6:,.0f} of {split.source.size_bytes / 1e6:,.0f} MB"
 
 
 def read_split(split: Split) -> Window:
-    """Read what the scan of a split needs.
+    """Read the bytes that the scan of a split needs.
 
     Raises:
         OSError: The file cannot be opened.
     """
     source, path = split.source, Path(split.source.name)
     if source.splittable:
-        # An event that is longer than the most that is kept of one is cut by either end.
+        # An event that exceeds the maximum length is truncated at either end.
         window = read_window(path, split.start, split.end, MAX_EVENT_BYTES + 1, source.size_bytes)
     else:
         content = read_content(path)
         window = Window(content.data, 0, content.error)
-    # Looked at afterwards, so that nothing of another file passes for this one's: not its layout, nor its offsets.
+    # Checked afterwards, so that neither the layout nor the offsets of a replacement file count for this one.
     return window if begins_with(path, source.head) else Window(b"", window.base, REPLACED)
 
 
@@ -204,13 +204,13 @@ def scan_split(split: Split, classifier: Classifier) -> SplitScan:
             tally.fail(failure.strerror or str(failure))
             break
         tally.take(piece, window)
-        # Freed before the next one is read, which gets its memory: to clear new memory takes longer than to read.
+        # Freed before the next read, which reuses the memory: clearing new memory takes longer than reading.
         del window
     return tally.result()
 
 
 def count_newlines_before(split: Split) -> int:
-    """Count the line ends of a file in front of a split.
+    """Count the line breaks of a file before a split.
 
     Raises:
         OSError: The file cannot be read.
@@ -226,12 +226,12 @@ def _count_newlines(data: Buffer, start: int, stop: int) -> int:
 
 
 def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummary:
-    """Add up what the parts of a file held."""
+    """Add up the counts of a file's parts."""
     layout = "+".join(part for part in (source.wrapper, source.verdict.name) if part)
     whole = summarize_counts(source.name, source.application, layout, counts)
     is_cut = whole.undecodable_count > 0 and source.wrapper.partition(INSIDE)[0] in (DOCUMENT, *EXPORTS)
     return whole._replace(
-        error=whole.error or ("the document is cut or damaged, and not read to its end" if is_cut else ""),
+        error=whole.error or ("the document is truncated or damaged, and was not read to its end" if is_cut else ""),
         beginning=source.beginning,
         sample_line_count=source.verdict.line_count,
         sample_unmatched_count=source.verdict.unmatched_count,
@@ -240,7 +240,7 @@ def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummar
 
 
 def summarize_counts(name: str, application: str, layout: str, counts: Sequence[SplitCounts]) -> SourceSummary:
-    """Add up the counts of what goes by one name."""
+    """Add up the counts of parts with one name."""
     return SourceSummary(
         file=name,
         application=application,
@@ -257,7 +257,7 @@ def summarize_counts(name: str, application: str, layout: str, counts: Sequence[
 
 
 def number_lines(scans: Sequence[SplitScan]) -> Iterator[LogEvent]:
-    """Turn lines counted from each split's start into lines of the file; the splits are those of one file, in order."""
+    """Turn line numbers of splits into line numbers of the file; the splits must be those of one file, in order."""
     before = 0
     for scan in scans:
         for event in scan.events:
@@ -266,7 +266,7 @@ def number_lines(scans: Sequence[SplitScan]) -> Iterator[LogEvent]:
 
 
 class Tally:
-    """Gathers the events and counts of one source, piece by piece."""
+    """Collects the events and counts of one source, piece by piece."""
 
     def __init__(self, source: SourceFile, classifier: Classifier) -> None:
         self._source = source
@@ -279,7 +279,7 @@ class Tally:
         self._error = ""
 
     def take(self, piece: Split, window: Window) -> None:
-        """Scan what was read of a piece."""
+        """Scan the bytes of a piece."""
         data, base, error = window
         start, end = piece.start - base, None if piece.end is None else piece.end - base
         if self._source.wrapper:
@@ -292,16 +292,16 @@ class Tally:
             self.add(record, base)
         stop = len(data) if end is None else min(end, len(data))
         self._size += max(0, stop - start)
-        # The last record has its line's number, so only what is behind it is left to count.
+        # The last record has its line number, so only the lines after it remain to be counted.
         self._newlines += line + _count_newlines(data, offset, stop)
         self.fail(error)
 
     def fail(self, error: str) -> None:
-        """Remember why a piece could not be read to its end; empty when it could."""
+        """Store the reason why a piece could not be read to its end; empty if it could."""
         self._error = self._error or error
 
     def add(self, record: Record, base: int = 0) -> None:
-        """Take a record whose offset counts from ``base``."""
+        """Add a record with an offset relative to ``base``."""
         self._records += 1 + record.passed_count
         self._truncated += record.truncated
         self._undecodable += record.undecodable
@@ -332,7 +332,7 @@ class Tally:
             )
 
     def result(self) -> SplitScan:
-        """Return what was found."""
+        """Return the events and the counts."""
         counts = SplitCounts(
             self._size,
             self._newlines,

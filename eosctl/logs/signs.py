@@ -1,4 +1,4 @@
-"""Signs of a log in text whose lines carry a time: tables, measurements, and business records carry one, too."""
+"""Find signs of a log in text with times: tables, measurements, and business records have times, too."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SIGNS: Final = re.compile(
     _LEVEL
     # A thread in brackets, and a class as a logger.
     + r"|(?<!\w)\[[A-Za-z][\w .:/#-]*\]|\b(?:[a-z]\w*\.)+[A-Z]\w+"
-    # What clients and servers of Kafka, and Java, name.
+    # Names in the output of Kafka's clients and servers, and of Java.
     r"|(?i:kafka|zookeeper|\btransactional|\bbroker\b|\bpartition|\boffset|\brebalanc|\bconsumer group)"
     r"|\bjava\.|Exception\b"
 )
 
 
 def is_table(text: str) -> bool:
-    """Whether text is a table with a header line that names a column of times and none of messages."""
+    """Return whether text is a table with a header that names a column of times but no column of messages."""
     header, _, rest = text.lstrip("\ufeff").partition("\n")
     row = rest.partition("\n")[0]
     separator = max(_SEPARATORS, key=header.count)
@@ -36,11 +36,11 @@ def is_table(text: str) -> bool:
 
 
 def is_data_of_json(text: str) -> bool:
-    """Whether most lines of JSON have neither a level nor a message."""
+    """Return whether most lines of JSON have neither a level nor a message."""
     lines = [line for line in text.splitlines() if line.lstrip().startswith("{")]
     return bool(lines) and 2 * sum(_SIGNS_OF_JSON.search(line) is not None for line in lines) < len(lines)
 
 
 def is_without_signs(text: str) -> bool:
-    """Whether text has neither a level, a logger, a thread, nor a word of Kafka or Java."""
+    """Return whether text has no level, no logger, no thread, and no name from Kafka or Java."""
     return _SIGNS.search(text) is None

@@ -1,7 +1,7 @@
-"""How far logs that are being written can be read: offsets that stop where the last event may still grow.
+"""Find how far growing logs can be read: up to the last event, which may still grow.
 
-A position belongs to content, not to a name: what was renamed, copied, compressed, or away for some time is not read
-again, and a truncated or replaced file is new.
+A position belongs to content, not to a name: content that was renamed, copied, compressed, or absent for some time is
+not read again, and a truncated or replaced file is new.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from eosctl.logs.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_s
 from eosctl.model.log_event import LogEvent
 
 IDLE_MS: Final = 5_000
-"""A file that nobody has written to for this long has no event that grows."""
+"""In a file without writes for this long, no event grows."""
 UNENDED_WAIT: Final = 4
-"""How many times as long the end of a line is waited for: a writer's buffer may cut a line anywhere."""
+"""Factor for the wait for the end of a line, because a writer's buffer may split a line anywhere."""
 LOOK_BACK_BYTES: Final = 1024 * 1024
 RETAINED_MS: Final = 7 * 86_400_000
-"""How long the position of a file that is away is kept: archives and other disks come back within this time."""
+"""How long the position of an absent file is kept: archives and other disks return within this time."""
 
 
 class Position(NamedTuple):
     """How far a file has been read.
 
     Attributes:
-        path: Where the file was found.
+        path: The path of the file.
         offset: The first byte of its content that has not been read.
-        line: The number of its line, from 0.
-        head: A hash of the content's first bytes, once there are enough of them; empty before.
+        line: The line number at the offset, from 0.
+        head: A hash of the content's first bytes; empty until it has enough of them.
         last: A hash of the bytes before the offset; empty at the start.
-        generation: How often other content has taken its place.
-        first: The offset from which this content is read: what was read of it under another identity is before.
-        first_line: The number of the line at ``first``.
+        generation: How often other content has replaced it.
+        first: The offset from which this content is read; earlier bytes were read under another identity.
+        first_line: The line number at ``first``.
         disk_bytes: The size of a compressed file; 0 for a plain one.
-        gone_ms: Since when it has been away, ms since the epoch; 0 while it is there.
+        gone_ms: When the file disappeared, ms since the epoch; 0 while it exists.
     """
 
     path: str
@@ -61,10 +61,10 @@ class TailSplit(NamedTuple):
     """Events to read.
 
     Attributes:
-        split: A part of a file; the whole of it where parts cannot be read on their own.
+        split: A part of a file; the whole file if its parts cannot be read independently.
         identity: The file's device and inode.
-        stop: The position to which it is read.
-        first_offset: Events before this byte have been read.
+        stop: The position up to which it is read.
+        first_offset: Events before this byte have already been read.
         line: The number of the part's first line, from 0.
     """
 
@@ -76,7 +76,7 @@ class TailSplit(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """Bytes that were to be read and that are nowhere any more."""
+    """Bytes that were not read before they disappeared."""
 
     path: str
     first_offset: int
@@ -84,22 +84,22 @@ class Loss(NamedTuple):
 
     def __str__(self) -> str:
         count = self.end_offset - self.first_offset
-        return f"{self.path} is gone, and {count} bytes of it (from offset {self.first_offset}) were not read"
+        return f"{self.path} no longer exists, and {count} bytes of it (from offset {self.first_offset}) were not read"
 
 
 class TailPlan(NamedTuple):
-    """What to read, and what can no longer be read."""
+    """The parts to read, and the losses that can no longer be read."""
 
     parts: tuple[TailSplit, ...]
     losses: tuple[Loss, ...]
 
 
 class TailLossError(Exception):
-    """A file went away after it was planned, and its content is not in any file next to it."""
+    """A file disappeared after it was planned, and no file next to it has its content."""
 
 
 Positions = Mapping[str, Position]
-"""Positions by a file's identity: its device and inode; those of content that was replaced have a suffix."""
+"""Positions by the file's identity: device and inode, with a suffix for replaced content."""
 
 
 def find_ends(
@@ -113,10 +113,10 @@ def find_ends(
 
     Args:
         paths: Files and directories.
-        known: Positions found before; they save counting the same lines again.
-        idle_ms: From when on a file that is not written to is read to its end; four times as long when that is no end
-            of a line.
-        now_ms: The clock.
+        known: Earlier positions, so that the same lines are not counted again.
+        idle_ms: A file without writes for this long is read to its end; four times as long if the file does not end
+            with a line break.
+        now_ms: The current time.
     """
     now = now_ms()
     seen: dict[str, _File] = {}
@@ -128,18 +128,18 @@ def find_ends(
     for identity, file in seen.items():
         position = known.get(identity)
         try:
-            if position is not None and _goes_on(position, file):
+            if position is not None and _continues(position, file):
                 ends[identity] = _advanced(position, file) or position
             else:
                 others.append(file)
         except OSError:
-            # It went between the listing and the look, or cannot be read now: another round will show.
+            # It disappeared after the listing, or cannot be read now: the next round decides.
             continue
     live, moved = frozenset(ends), set[str]()
     for file in others:
         try:
             origin, position = _begun(file, known)
-            # A copy of content that is read elsewhere waits until that is gone.
+            # A copy of content that is read elsewhere waits until the original disappears.
             is_copy = origin != "" and (origin in live or origin in moved)
             if not is_copy and (end := _advanced(position, file)) is not None:
                 ends[file.identity] = end
@@ -149,7 +149,7 @@ def find_ends(
     for identity, position in known.items():
         if identity not in live and identity not in moved:
             away = position._replace(gone_ms=position.gone_ms or now)
-            # Another content may have its identity now.
+            # Other content may have its identity now.
             key = f"{identity}~{position.generation}" if identity in ends else identity
             if now - away.gone_ms < RETAINED_MS:
                 ends[key] = away
@@ -157,7 +157,7 @@ def find_ends(
 
 
 def plan_tail(start: Positions, end: Positions, zone: tzinfo | None = None) -> TailPlan:
-    """Return what lies between two sets of positions."""
+    """Return the parts and the losses between two sets of positions."""
     parts: list[TailSplit] = []
     losses: list[Loss] = []
     for identity, stop in end.items():
@@ -178,10 +178,10 @@ def plan_tail(start: Positions, end: Positions, zone: tzinfo | None = None) -> T
 
 
 def read_tail(part: TailSplit, classifier: Classifier) -> tuple[LogEvent, ...]:
-    """Return the events of a part, their lines counted from the start of the file.
+    """Return the events of a part, with line numbers from the start of the file.
 
     Raises:
-        TailLossError: The file is gone, or was truncated, since the part was planned.
+        TailLossError: The file disappeared or was truncated after the part was planned.
     """
     stop, zone = part.stop, part.split.source.zone
     path = locate(part.identity, stop)
@@ -201,19 +201,19 @@ def read_tail(part: TailSplit, classifier: Classifier) -> tuple[LogEvent, ...]:
 
 
 def locate(identity: str, stop: Position) -> Path | None:
-    """Return where content is now: at its path, or under another name next to it; None when it is gone."""
+    """Return the current path of content, which may have another name in the same folder; None if it disappeared."""
     path = Path(stop.path)
     if _identity(path) == identity and _holds(path, stop):
         return path
     beside = [one for one in sorted(path.parent.iterdir()) if one.is_file()] if path.parent.is_dir() else []
     beside.sort(key=lambda one: _identity(one) != identity)
-    # Without a mark only the identity tells.
+    # Without a mark, only the identity decides.
     found = (one for one in beside if stop.last or _identity(one) == identity)
     return next((one for one in found if _holds(one, stop)), None)
 
 
 def to_json(positions: Positions) -> dict[str, Any]:
-    """Spell positions for Spark's checkpoint."""
+    """Encode positions for Spark's checkpoint."""
     return {identity: list(position) for identity, position in sorted(positions.items())}
 
 
@@ -240,8 +240,8 @@ def _look(path: Path, now_ms: int, idle_ms: int) -> _File | None:
     return _File(path, f"{status.st_dev}:{status.st_ino}", status.st_size, idle)
 
 
-def _goes_on(position: Position, file: _File) -> bool:
-    """Whether a file still begins with the content that was read of it."""
+def _continues(position: Position, file: _File) -> bool:
+    """Return whether a file still begins with the content that was read before."""
     if position.disk_bytes or codec_of(read_head(file.path, 16)):
         return position.disk_bytes == file.size
     return (
@@ -252,12 +252,12 @@ def _goes_on(position: Position, file: _File) -> bool:
 
 
 def _begun(file: _File, known: Positions) -> tuple[str, Position]:
-    """Return where new content begins to be new, and the identity under which the rest was read, if any."""
+    """Return the identity under which a file's content was read before, if any, and the position where it is new."""
     head = head_of(file.path)
     alike = {key: one for key, one in known.items() if one.last and one.head in ("", head)}
     marks = marks_of(file.path, {one.offset for one in alike.values()}).before if alike else {}
     same = [key for key, one in alike.items() if marks.get(one.offset) == one.last]
-    # What is away first: content that is still there is a copy's original.
+    # Absent files first: content that still exists elsewhere is the original of a copy.
     origin = max(same, key=lambda key: (alike[key].offset, alike[key].gone_ms), default="")
     begun = alike[origin] if origin else Position("", 0, 0, head)
     generation = known[file.identity].generation + 1 if file.identity in known else 0
@@ -266,14 +266,14 @@ def _begun(file: _File, known: Positions) -> tuple[str, Position]:
 
 
 def _advanced(position: Position, file: _File) -> Position | None:
-    """Return how far a file can be read; None where it holds no log, or is not complete yet."""
+    """Return how far a file can be read; None if it is not a log, or not complete yet."""
     path, size = file.path, file.size
     known = position._replace(path=str(path), gone_ms=0)
     if position.disk_bytes == size or (position.offset == size and position.last and not position.disk_bytes):
-        # Nothing has come: most looks at most files end here.
+        # Nothing is new: most checks of most files end here.
         return known._replace(head=position.head or head_of(path))
     if codec_of(read_head(path, 16)):
-        # An archive is read once, when it is complete.
+        # An archive is read only once, when it is complete.
         marks = marks_of(path, ()) if file.idle else None
         return marks and known._replace(offset=marks.size_bytes, last=marks.end, disk_bytes=size)
     source = inspect_file(path)
@@ -298,7 +298,7 @@ def _part_of(path: Path, identity: str, stop: Position, first: int, line: int, z
 
 
 def _holds(path: Path, stop: Position) -> bool:
-    """Whether a file holds the content up to a position."""
+    """Return whether a file has the content up to a position."""
     try:
         if stop.disk_bytes and path.stat().st_size == stop.disk_bytes and codec_of(read_head(path, 16)):
             return True
@@ -311,7 +311,7 @@ def _holds(path: Path, stop: Position) -> bool:
 
 
 def _start_of_last(path: Path, size: int, source: SourceFile) -> int:
-    """Return where the last event starts; it may still grow."""
+    """Return the offset of the last event, which may still grow."""
     floor = max(0, size - LOOK_BACK_BYTES)
     data, base, _ = read_window(path, floor, size, 0, 0)
     reader = HeaderReader(source.verdict)

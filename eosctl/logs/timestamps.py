@@ -1,6 +1,6 @@
-"""Times as logs print them, to milliseconds since the epoch.
+"""Convert timestamps in logs to milliseconds since the epoch.
 
-A stamp without an offset is local time of an unknown place: the caller's zone is used, and the result marked as
+A timestamp without an offset is local time of an unknown place: the caller's zone is used, and the result is marked as
 assumed.
 """
 
@@ -15,18 +15,18 @@ from typing import Final, NamedTuple
 
 
 class Instant(NamedTuple):
-    """A point in time: ms since the epoch, and whether zone, date or year had to be assumed."""
+    """A point in time: ms since the epoch, and whether the zone, date, or year is assumed."""
 
     ms: int
     assumed: bool
 
 
 class TimeReference(NamedTuple):
-    """What fills the gaps of incomplete stamps.
+    """The values that complete incomplete timestamps.
 
     Attributes:
-        zone: The zone of stamps without an offset; None means UTC, assumed.
-        modified_ms: When the file was last written, ms since the epoch; gives the year or day that a stamp lacks.
+        zone: The time zone of timestamps without an offset; None means that UTC is assumed.
+        modified_ms: When the file was last written, ms since the epoch; gives a missing year or day.
     """
 
     zone: tzinfo | None = None
@@ -48,7 +48,7 @@ _ZONES: Final = {
     "PDT": -420,
     "PST": -480,
 }
-"""Minutes east of Greenwich of the abbreviations that mean one thing; BST, CST and IST do not."""
+"""Minutes east of Greenwich of the unambiguous abbreviations; BST, CST, and IST are ambiguous."""
 _ZONE: Final = f"{'|'.join(sorted(_ZONES, key=len, reverse=True))}|[+-]\\d\\d:?\\d\\d"
 _ISO: Final = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{{1,9}}))?(?: ?({_ZONE}))?$")
 _SHORT: Final = re.compile(r"(\d\d|\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
@@ -57,7 +57,7 @@ _SYSLOG: Final = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)$")
 _EPOCH: Final = re.compile(r"(\d{9,10})(?:[.,](\d{1,9}))?$")
 _EPOCH_MS: Final = re.compile(r"\d{12,13}$")
 _KLOG: Final = re.compile(r"(\d\d)[/-]?(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
-"""Month, day and clock: klog's, and those of patterns without a year."""
+"""Month, day, and clock: those of klog, and of patterns without a year."""
 _HOUR: Final = (
     r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?(?:\s{1,2}(?P<half>[AaPp])[Mm])?"
     rf"(?: ?(?P<zone>{_ZONE}))?$"
@@ -77,7 +77,7 @@ _SPELLED: Final = (
     ),
     re.compile(rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)[T ]{_HOUR}"),
 )
-"""Dates in the order of people: day, month and year with marks between them, or the month by its name."""
+"""Dates in national forms: day, month, and year with separators, or the month by its name."""
 _MONTHS: Final = {name: number for number, name in enumerate(calendar.month_abbr) if name}
 _OTHER_MONTHS: Final = {
     name: number
@@ -100,14 +100,14 @@ _DAY_MS: Final = 86_400_000
 
 
 def parse_timestamp(text: str, reference: TimeReference) -> Instant | None:
-    """Parse a stamp of any known form.
+    """Parse a timestamp of any known form.
 
     Args:
         text: ISO 8601 with dot or comma, ``yy/MM/dd``, ``yyyy/MM/dd``, a clock time, syslog's, klog's, epoch seconds.
-        reference: What fills the gaps.
+        reference: The values for missing parts.
 
     Returns:
-        The instant, or None when the text is no time.
+        The instant, or None if the text is not a time.
     """
     text = text.strip()
     if found := _ISO.match(text):
@@ -123,7 +123,7 @@ def parse_timestamp(text: str, reference: TimeReference) -> Instant | None:
 
 
 def _incomplete(text: str, reference: TimeReference) -> Instant | None:
-    """Parse the forms that lack century, year or day."""
+    """Parse the forms without a century, year, or day."""
     written = datetime.fromtimestamp(reference.modified_ms / 1000, reference.zone or UTC)
     try:
         if found := _SHORT.match(text):
@@ -158,7 +158,7 @@ def _incomplete(text: str, reference: TimeReference) -> Instant | None:
 
 
 def _spelled(parts: Mapping[str, str | None], reference: TimeReference) -> Instant:
-    """Put a date together whose parts have names."""
+    """Build a date from named parts."""
     clock = str(parts["clock"]).replace(":", "").zfill(6)
     hour, minute, second = (int(clock[at : at + 2]) for at in (0, 2, 4))
     if half := parts.get("half"):
@@ -178,7 +178,7 @@ def _localized(parts: Mapping[str, str | None], reference: TimeReference) -> Ins
     """Read a date of java.util.logging in another language.
 
     Raises:
-        KeyError: The month is not known.
+        KeyError: The month is unknown.
     """
     name = str(parts["name"]).lower()
     known = next((number for start, number in _OTHER_MONTHS.items() if name.startswith(start)), None)
@@ -190,7 +190,7 @@ def _localized(parts: Mapping[str, str | None], reference: TimeReference) -> Ins
 
 
 def _day_and_month(first: int, second: int, year: int, reference: TimeReference) -> tuple[int, int, bool]:
-    """Tell day and month of ``11/12/2026``: what is nearer to the file's last change, and marked as a guess."""
+    """Return day and month of ``11/12/2026``: the date nearer to the file's last change, marked as a guess."""
     if first > 12 or second > 12 or first == second:
         return (first, second, False) if first > 12 or second <= 12 else (second, first, False)
     written_s = reference.modified_ms / 1000
@@ -217,7 +217,7 @@ def _local(
 
 @lru_cache(maxsize=4096)
 def _minute(text: str, offset: str, zone: tzinfo | None) -> tuple[int | None, bool]:
-    """Return the start of a minute, ms since the epoch, and whether that took an assumption."""
+    """Return the start of a minute, ms since the epoch, and whether it is assumed."""
     iso = text.replace(" ", "T")
     try:
         if offset:

@@ -1,7 +1,7 @@
-"""Stack traces without the rest: records are looked at only where a line does not start like a header.
+"""Find only stack traces: records are parsed only if one of their lines does not start like a header.
 
-In a log of text nearly every line is a header and starts with a digit or a bracket; what a throwable prints starts
-with a letter or white space. So the first bytes of lines tell where to look.
+In a text log, nearly every line is a header that starts with a digit or a bracket; the lines of a throwable start with
+a letter or white space. So the first bytes of lines show where to search.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from eosctl.model.log_findings import ExceptionCount, ExceptionKey
 
 MINUTE_MS: Final = 60_000
 PIECE_BYTES: Final = 8 * 1024 * 1024
-"""How much is read at a time: small enough that the allocator gives the same memory again."""
+"""Number of bytes read at a time: small enough that the allocator reuses the same memory."""
 _SAMPLE_HEADERS: Final = 64
 _HEADER_STARTS: Final = frozenset(b"0123456789[<%")
-"""First bytes of headers that no line of a stack trace starts with."""
+"""First bytes of headers that never start a line of a stack trace."""
 _FRAMES: Final = re.compile(rb"(?:\tat [^\n]*\n)+")
-"""Lines that are passed over in one step: no header starts so."""
+"""Lines that are skipped in one step, because no header starts like this."""
 _BLOCK_BYTES: Final = 256 * 1024
-"""What a step of the work leaves in the processor's cache for the next one."""
+"""Block size that keeps the result of a step in the processor's cache for the next step."""
 _THROWN: Final = re.compile(rb"Exception|Error|Throwable|Failure|Death|Traceback")
 
 
 class TraceCounts(NamedTuple):
-    """The exceptions of a split, in the order in which each first appears, and why its file ends early if it does."""
+    """The exceptions of a split, in the order of their first appearance, and the error that ended its file early."""
 
     counts: tuple[ExceptionCount, ...]
     error: str = ""
 
 
 def count_exceptions(split: Split) -> TraceCounts:
-    """Count the stack traces whose record's header starts in a split, by minute, classes, application and host."""
+    """Count the stack traces of records that start in a split, by minute, classes, application, and host."""
     source = split.source
     reference = TimeReference(source.zone, source.modified_ms)
     found: dict[ExceptionKey, tuple[int, int]] = {}
@@ -66,7 +66,7 @@ def count_exceptions(split: Split) -> TraceCounts:
                 key = ExceptionKey(minute_ms, chain[0], chain[-1], application, record.host or source.host)
                 count, offset = found.get(key, (0, record.offset + window.base))
                 found[key] = count + 1, offset
-        # Freed before the next one is read, which gets its memory: to clear new memory takes longer than to read.
+        # Freed before the next read, which reuses the memory: clearing new memory takes longer than reading.
         del window
     counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
     return TraceCounts(tuple(counts), error)
@@ -80,7 +80,7 @@ def _records(split: Split, window: Window) -> Iterator[Record]:
 
 
 def merge_counts(parts: Iterable[ExceptionCount]) -> tuple[ExceptionCount, ...]:
-    """Add up the counts of splits; the place of each is that of its first part in the order of files and offsets."""
+    """Add up the counts of splits; each keeps the place of its first part in the order of files and offsets."""
     merged: dict[ExceptionKey, ExceptionCount] = {}
     for part in sorted(parts, key=lambda one: (one.file, one.offset)):
         known = merged.get(part.key)
@@ -89,13 +89,13 @@ def merge_counts(parts: Iterable[ExceptionCount]) -> tuple[ExceptionCount, ...]:
 
 
 def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None) -> Iterator[Record]:
-    """Yield the records of a split that may hold a throwable below their header; all that do are among them.
+    """Yield the records of a split that may have a throwable below their header; none that has one is missed.
 
     Args:
         data: The whole file, in memory or mapped.
         verdict: The file's layouts.
         start: First byte of the split.
-        end: First byte behind it; None means the end of the data.
+        end: First byte after it; None means the end of the data.
     """
     stop = len(data) if end is None else min(end, len(data))
     if start >= stop:
@@ -110,7 +110,7 @@ def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None 
     if start == 0 and reader.pattern.match(data) is None:
         resume = _next_header(data, reader, 0)
         yield read_headerless(data, 0, resume, 0)
-    # Each search goes on at the header behind the trace before, so that its frames are not looked at one by one.
+    # Each search continues at the header after the previous trace, so that its frames are not checked one by one.
     place = -1
     while (place := bisect_left(unlike, resume, place + 1)) < len(unlike):
         line_start = unlike[place]
@@ -125,7 +125,7 @@ def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None 
 
 
 def _unlike_headers(data: Buffer, starts: frozenset[int], begin: int) -> list[int]:
-    """Return where the lines behind a place start that do not start like a header."""
+    """Return the starts of the lines after a position that do not start like a header."""
     if find_spec("numpy") is None:
         unlike_header = re.compile(rb"\n(?![" + re.escape(bytes(sorted(starts))) + rb"]|\Z)")
         return [found.end() for found in unlike_header.finditer(data, begin)]
@@ -143,12 +143,12 @@ def _unlike_headers(data: Buffer, starts: frozenset[int], begin: int) -> list[in
 
 
 def _first_bytes(data: Buffer, reader: HeaderReader, start: int) -> frozenset[int]:
-    """Return the bytes with which the headers behind a place start."""
+    """Return the first bytes of the headers after a position."""
     return frozenset(data[found.start()] for found in islice(reader.pattern.finditer(data, start), _SAMPLE_HEADERS))
 
 
 def _next_header(data: Buffer, reader: HeaderReader, position: int) -> int:
-    """Return the first header that starts at or behind a place: line by line, which is faster than one search."""
+    """Return the first header at or after a position, line by line, which is faster than one search."""
     if position == 0 and reader.pattern.match(data):
         return 0
     newline = data.find(b"\n", max(0, position - 1))
@@ -162,7 +162,7 @@ def _next_header(data: Buffer, reader: HeaderReader, position: int) -> int:
 
 
 def _owner(data: Buffer, reader: HeaderReader, line_start: int, start: int) -> re.Match[bytes] | None:
-    """Return the header of the record that a line belongs to; None when it starts before the split."""
+    """Return the header of a line's record; None if it starts before the split."""
     position = line_start
     while position >= start:
         found = reader.pattern.match(data, position)

@@ -1,4 +1,4 @@
-"""What the judge says of logs that a test writes."""
+"""Judge logs that a test writes."""
 
 from __future__ import annotations
 

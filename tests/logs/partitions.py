@@ -1,4 +1,4 @@
-"""A partition in memory that is read like one of a cluster, and what shippers make of lines."""
+"""A partition in memory that is read like one of a cluster, and lines in the formats of shippers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOPICS = Topics("127.0.0.1:1", ("logs",), {})
 
 
 class Partition:
-    """The records of ``logs-0``; ``low`` is the first that retention has left."""
+    """The records of ``logs-0``; ``low`` is the first one that retention has not deleted."""
 
     def __init__(self, records: Iterable[TopicRecord] = ()) -> None:
         self.all = list(records)
@@ -92,5 +92,5 @@ def without_place(events: Iterable[LogEvent]) -> list[LogEvent]:
 
 
 def expected(path: Path = LOG) -> Sequence[LogEvent]:
-    """The events of a file; what shippers say of its machine and name is the same."""
+    """Return the events of a file, with the machine and name that shippers report."""
     return [event._replace(host=HOST) for event in scan_paths([path]).events]

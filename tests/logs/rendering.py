@@ -53,12 +53,12 @@ def shifted(text: str, by: timedelta) -> str:
     def move(found: re.Match[str]) -> str:
         at = _instant(found) + by
         day = found["day"]
-        told = (
+        stamp = (
             f"{at:%Y-%m-%d}{day[10]}{at:%H:%M:%S}{day[19]}{at.microsecond // 1000:03}"
             if day
             else f"{at.timestamp():.3f}"
         )
-        return found[0].replace(day or found["epoch"], told)
+        return found[0].replace(day or found["epoch"], stamp)
 
     return STAMP.sub(move, text)
 

@@ -1,4 +1,4 @@
-"""What a broker's crash explains, and what it cannot be the cause of, though it happens soon after."""
+"""Incidents that a broker's crash explains, and incidents soon after it that it does not explain."""
 
 from __future__ import annotations
 
@@ -44,13 +44,16 @@ def verdicts(folder: Path, broker: str, **applications: str) -> list[tuple[str, 
     return [(one.kind, one.root_cause) for one in judge(folder, files)]
 
 
-def test_a_gap_that_its_client_tells_of_is_none_of_the_crash(tmp_path: Path) -> None:
-    told = "2026-11-21 09:29:35,441 ERROR [main] edge: produce to ledger-0 answered OUT_OF_ORDER_SEQUENCE_NUMBER\n"
-    assert verdicts(tmp_path / "told", GAP, b=LOST, edge=told) == [CRASH, ("out_of_order_sequence", "sequence-gap")]
+def test_a_gap_that_a_client_logs_is_not_explained_by_a_crash(tmp_path: Path) -> None:
+    answered = "2026-11-21 09:29:35,441 ERROR [main] edge: produce to ledger-0 answered OUT_OF_ORDER_SEQUENCE_NUMBER\n"
+    assert verdicts(tmp_path / "client", GAP, b=LOST, edge=answered) == [
+        CRASH,
+        ("out_of_order_sequence", "sequence-gap"),
+    ]
     assert verdicts(tmp_path / "broker", GAP, b=LOST) == [CRASH]
 
 
-def test_an_application_that_was_killed_is_none_of_the_crash(tmp_path: Path) -> None:
+def test_a_killed_application_is_not_explained_by_a_crash(tmp_path: Path) -> None:
     killed = STARTED.format("31.100") + STARTED.format("40.100")
     assert verdicts(tmp_path, "", b=LOST, night=killed) == [CRASH, ("unclean_stop", "unclean-stop")]
 
@@ -73,7 +76,7 @@ def test_a_rollback_belongs_to_the_crash_its_client_waited_for(
     assert verdicts(tmp_path, ROLLBACK, c=lost, b=before + FENCED) == [CRASH, *found]
 
 
-def test_a_client_that_starts_after_the_crash_was_not_hit_by_it(tmp_path: Path) -> None:
+def test_a_client_that_starts_after_a_crash_is_unaffected(tmp_path: Path) -> None:
     found = "Discovered transaction coordinator k:9092 (id: 1 rack: null)"
     late = CLIENT.format("40.000", ", transactionalId=n-1", found)
     files = {"broker-1/server.log": BROKER, "b.log": LOST, "night.log": late}

@@ -1,4 +1,4 @@
-"""Programs that tell their transactional id in words of their own, and refused writers in theirs."""
+"""Programs that log their transactional id, or the refusal of a write, in their own words."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_programs_that_start_together_keep_their_announced_ids(words: str, tmp_p
     ]
 
 
-def test_a_log_that_begins_with_several_ids_is_nobodys(tmp_path: Path) -> None:
+def test_a_log_that_begins_with_several_ids_has_no_owner(tmp_path: Path) -> None:
     announced = "writers loop.one.sensor-9 and loop.two.sensor-9 registered"
     files = {
         "broker-1/server.log": broker("loop.one.sensor-9", "loop.two.sensor-9"),
@@ -59,7 +59,7 @@ def test_a_log_that_begins_with_several_ids_is_nobodys(tmp_path: Path) -> None:
     assert ["transactional.id" in one.subject for one in judge(tmp_path, files)] == [False]
 
 
-def test_a_writer_tells_of_its_late_write_in_words_of_its_own(tmp_path: Path) -> None:
+def test_a_writer_reports_its_late_write_in_its_own_words(tmp_path: Path) -> None:
     answer = "broker said TRANSACTION_ABORTABLE to our straggler of a transaction that is over (pulses-1)"
     files = {"broker-1/server.log": broker("late.one"), "edge.log": writer("writer late.one registered", answer)}
     assert [(one.kind, one.subject) for one in judge(tmp_path, files)] == [
@@ -68,11 +68,11 @@ def test_a_writer_tells_of_its_late_write_in_words_of_its_own(tmp_path: Path) ->
 
 
 def test_an_id_in_the_first_lines_is_known_from_the_start(tmp_path: Path) -> None:
-    """Not from its first event: by then another instance has taken the id."""
-    told = "with producerId 7 and producer epoch {} on partition __transaction_state-5"
+    """The first event is too late: by then another instance has taken the id."""
+    identity = "with producerId 7 and producer epoch {} on partition __transaction_state-5"
     taken = "".join(
         f"[2026-11-23 18:23:{at}] INFO [TransactionCoordinator id=5] Initialized transactionalId copy.d3.x "
-        f"{told.format(epoch)} (kafka.coordinator.transaction.TransactionCoordinator)\n"
+        f"{identity.format(epoch)} (kafka.coordinator.transaction.TransactionCoordinator)\n"
         for epoch, at in enumerate(("00,863", "20,450"))
     )
     fenced = "Fatal error: Local: This instance has been fenced by a newer instance (_FENCED)"

@@ -1,4 +1,4 @@
-"""Arrays made from Python's values are what pyarrow itself makes of them, and no work of a scan imports pandas."""
+"""Arrays of Python values equal those of pyarrow, and a scan never imports pandas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAVES = {
 
 
 def _values_of(kind: pa.DataType) -> st.SearchStrategy[Any]:
-    """Draw values of a type, as ``array_of`` takes them."""
+    """Draw values of a type in the form that ``array_of`` accepts."""
     if pa.types.is_struct(kind):
         fields = [_values_of(kind.field(number).type) for number in range(kind.num_fields)]
         return st.none() | st.tuples(*fields)
@@ -49,7 +49,7 @@ KINDS = st.recursive(st.sampled_from(list(LEAVES)), _nested, max_leaves=4)
 
 
 @given(st.data())
-def test_arrays_are_those_of_pyarrow(data: st.DataObject) -> None:
+def test_arrays_equal_those_of_pyarrow(data: st.DataObject) -> None:
     kind = data.draw(KINDS)
     values = data.draw(st.lists(_values_of(kind), max_size=20))
     made = array_of(values, kind)
@@ -93,7 +93,7 @@ def test_a_search_without_lines_finds_nothing() -> None:
 
 
 def test_a_scan_and_its_rows_do_without_pandas(tmp_path: Path) -> None:
-    # Large enough for the engine that tells kinds of lines apart, with more kinds than it looks at one by one.
+    # Large enough for the engine that recognizes kinds of lines, with more kinds than it checks one by one.
     line = "[2026-03-01 10:00:00,%03d] %s Number %s (kafka.server.KafkaServer)\n"
     texts = [line % (n % 1000, "ERROR" if n % 900 == 0 else "INFO", "x" * (n % 700)) for n in range(40_000)]
     log = tmp_path / "server.log"
@@ -111,5 +111,5 @@ for split in plan_splits(source):
     print(sum(len(one) for one in scan_batches("a", 0, scan)), scan.counts.event_count)
 print("pandas" in sys.modules, "pyarrow.compute" in sys.modules)
 """
-    told = subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["46", "40000", "False", "True"]
+    done = subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["46", "40000", "False", "True"]

@@ -1,4 +1,4 @@
-"""Errors in the words of clients: whatever the client, the same error has the same meaning."""
+"""Errors as clients name them: the same error has the same meaning for every client."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def test_names_of_errors(words: str, expected: str | None) -> None:
     assert category_of_error(f"commit: {words}") == expected
 
 
-def test_only_records_of_errors_are_read_so() -> None:
+def test_error_names_count_in_error_records_only() -> None:
     assert category("commit failed: The broker is not available.") == "NETWORK_DISCONNECT"
     assert category("commit failed: The broker is not available.", "INFO") is None

@@ -1,4 +1,4 @@
-"""The words of clients in other languages: what Kafka answers is told in many ways, and means the same in each."""
+"""Messages of clients in other languages: they report Kafka's responses in many forms with the same meaning."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def category(text: str) -> str:
 @pytest.mark.parametrize("code", OF_CODE)
 def test_an_error_means_the_same_in_librdkafka_and_python(code: int) -> None:
     words = KafkaError(code).str()
-    if words != f"Err-{code}?":  # an older librdkafka has no words for it
+    if words != f"Err-{code}?":  # an older librdkafka has no message for it
         assert category(f"failed: {words}") == OF_CODE[code]
-    # Its class, as a traceback or a message of the client names it.
+    # The class of the error, as in a traceback or a message of the client.
     assert category(f"failed: [Error {code}] {kafka.errors.for_code(code).__name__}") == OF_CODE[code]
 
 
@@ -139,7 +139,7 @@ def judge(folder: Path, files: dict[str, str]) -> list[Incident]:
     ],
     ids=["kafkajs", "franz-go", "rust"],
 )
-def test_a_zombie_is_known_by_the_values_beside_the_message(lines: list[dict[str, object]], tmp_path: Path) -> None:
+def test_a_zombie_is_recognized_by_fields_next_to_the_message(lines: list[dict[str, object]], tmp_path: Path) -> None:
     text = "".join(f"{json.dumps(line)}\n" for line in lines)
     (found,) = judge(tmp_path, {"broker-1/server.log": INITIALISED, "pay.log": text})
     assert (found.kind, found.root_cause) == ("producer_fenced", "duplicate-transactional-id")
@@ -219,7 +219,7 @@ QUIET = {
 }
 
 
-def test_a_quiet_hour_of_all_of_them_is_no_incident(tmp_path: Path) -> None:
+def test_a_quiet_hour_of_all_clients_is_not_an_incident(tmp_path: Path) -> None:
     assert judge(tmp_path, QUIET) == []
 
 
@@ -273,7 +273,7 @@ def test_words_of_other_releases_and_clients(category: str, words: str, fields: 
 
 
 def test_a_code_decides_although_its_digits_are_all_that_differs() -> None:
-    """Records that differ in digits only are understood once, unless a digit is a code."""
+    """Records that differ in digits only are classified once, unless a digit is an error code."""
     classifier = Classifier()
     records = [Record(0, 0, "", "ERROR", "", "", "", f"failed: Error code = {code}", "", key=b"k") for code in (90, 47)]
     found = [classifier.classify(record) for record in records * 3]

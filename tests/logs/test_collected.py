@@ -1,4 +1,4 @@
-"""Logs as collectors keep them: many programs in one file, one program in many, hosts whose clocks differ."""
+"""Logs as collectors store them: many programs in one file, one program in many, hosts with different clocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fluent(name: str, at: datetime, line: str) -> str:
 
 
 Label = Callable[[str, datetime, str], str]
-"""Makes a line of a gathered file from its file's name, its time and the line."""
+"""Builds a line of a collected file from the file's name, the time, and the line."""
 LABELS: dict[str, Label] = {
     "compose": lambda name, at, line: f"{program(name):<14}| {line}",
     "kubectl": lambda name, at, line: f"[pod/{program(name)}-0/main] {line}",
@@ -37,7 +37,7 @@ LABELS: dict[str, Label] = {
 
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_programs_in_one_file_are_told_apart(scenario: str, label: str, tmp_path: Path) -> None:
+def test_programs_in_one_file_are_separated(scenario: str, label: str, tmp_path: Path) -> None:
     verdicts_stay(tmp_path, gathered(load(scenario), LABELS[label]))
 
 
@@ -46,7 +46,7 @@ def test_an_application_may_log_to_its_embedded_brokers_file(tmp_path: Path) -> 
 
 
 def gathered(files: Files, label: Label) -> Files:
-    """Put the records of all files into one, in the order of time, each line with a label."""
+    """Merge the records of all files into one file in order of time, each line with a label."""
     records = [
         (record.at, name, number, record.lines)
         for name, text in files.items()
@@ -77,12 +77,12 @@ def test_a_log_that_was_rotated_is_one_log(scenario: str, tmp_path: Path) -> Non
     )
 
 
-# A client of librdkafka prints no producer id: nothing tells how wrong its clock is, so little is tolerated.
+# A librdkafka client prints no producer id, so its clock cannot be compared, and only a small difference works.
 APART = [(moved, seconds) for moved in ("broker-1", "journal", "relay") for seconds in (-7, -3, 3, 45)]
 
 
 @pytest.mark.parametrize(("moved", "seconds"), [*APART, ("sync", -4), ("sync", 4)])
-def test_clocks_may_be_apart(moved: str, seconds: int, tmp_path: Path) -> None:
+def test_clocks_may_differ(moved: str, seconds: int, tmp_path: Path) -> None:
     by = timedelta(seconds=seconds)
     files = load("second-producer-392")
     verdicts_stay(

@@ -42,23 +42,23 @@ def test_the_machine_form_keeps_its_schema(command: str, capsys: pytest.CaptureF
     assert Path(evidence["file"]).read_bytes()[evidence["offset"] - 1 : evidence["offset"]] in (b"\n", b"")
 
 
-def test_what_is_read_is_told_with_how_far_it_is(tmp_path: Path) -> None:
-    path, told = tmp_path / "long.log", list[str]()
+def test_progress_names_the_file_and_the_position(tmp_path: Path) -> None:
+    path, messages = tmp_path / "long.log", list[str]()
     line = b"2026-11-21 09:31:14,789 INFO [main] app: served\n"
     path.write_bytes(line * (SPLIT_BYTES // len(line) + 1))
-    scan_paths([path], progress=told.append)
-    assert told == [str(path), f"{path}, 0 of 67 MB", f"{path}, 67 of 67 MB"]
+    scan_paths([path], progress=messages.append)
+    assert messages == [str(path), f"{path}, 0 of 67 MB", f"{path}, 67 of 67 MB"]
 
 
 def test_a_period_reports_incidents_with_earlier_causes(capsys: pytest.CaptureFixture[str]) -> None:
-    def told(*period: str) -> dict[str, Any]:
+    def report(*period: str) -> dict[str, Any]:
         assert main(["logs", "report", ZOMBIE, *period, "-o", "json"]) == 0
         return dict(json.loads(capsys.readouterr().out))
 
-    whole = told()
+    whole = report()
     incident = whole["incidents"][1]
     begin, end = incident["t_end"], whole["incidents"][2]["t_end"]
-    part = told("--from", begin, "--to", end)
+    part = report("--from", begin, "--to", end)
     assert part["items"] == [one for one in whole["items"] if begin <= (one["time"] or begin) < end]
     assert 0 < len(part["items"]) < len(whole["items"])
     assert incident in part["incidents"]
@@ -103,7 +103,7 @@ def test_an_incident_covers_its_critical_records(capsys: pytest.CaptureFixture[s
 
 
 class _Outside(HTMLParser):
-    """Collects whatever would leave the page."""
+    """Collects references to other pages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ def test_the_page_is_one_file_and_escapes_what_logs_say(
     assert ("script-src" in page) is not bool(options)
 
 
-def test_what_the_baseline_does_not_have_is_told_as_new(capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_that_the_baseline_lacks_are_marked_as_new(capsys: pytest.CaptureFixture[str]) -> None:
     healthy = str(FIXTURES / "rolling-restart-392")
     for form in ("table", "markdown", "html", "json"):
         assert main(["logs", "report", ZOMBIE, "--baseline", healthy, "-o", form, "--static"]) == 0
@@ -164,7 +164,7 @@ def test_one_category_can_be_shown_alone(capsys: pytest.CaptureFixture[str]) -> 
     assert {row.split("\t")[1] for row in rows} == {"INIT_PRODUCER_ID"}
 
 
-def test_the_catalogue_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_catalog_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "patterns", "-o", "json"]) == 0
     names = [item["id"] for item in json.loads(capsys.readouterr().out)["items"]]
     assert "PRODUCER_FENCED" in names
@@ -182,7 +182,7 @@ def test_the_catalogue_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         ["explain", "NOTHING"],
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_options_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", *arguments]) == 2
     assert capsys.readouterr().err.startswith("error:")
 
@@ -226,7 +226,7 @@ def test_unreadable_files_are_named_and_the_rest_is_reported(
 ) -> None:
     (tmp_path / "a.log").write_text("2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n")
     (tmp_path / "gone.log").symlink_to(tmp_path / "nowhere.log")
-    # Reading the first byte of a process's memory is an input/output error for everybody.
+    # Reading the first byte of a process's memory is an input/output error for every user.
     (tmp_path / "faulty.log").symlink_to("/proc/self/mem")
     (tmp_path / "torn.log.gz").write_bytes(
         gzip.compress(b"2026-11-21 09:31:20,670 ERROR [main] app.Main - too\n" * 99)[:-9]
@@ -254,10 +254,10 @@ def test_a_file_with_two_names_is_read_once(tmp_path: Path, capsys: pytest.Captu
     assert len(json.loads(capsys.readouterr().out)["items"]) == 1
 
 
-def test_a_full_disk_leaves_no_half_of_a_report(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_partial_report(tmp_path: Path) -> None:
     target = tmp_path / "report.html"
     target.write_text("the report of yesterday")
-    # A limit of the kernel on the size of files cuts the write off like a full disk, with the error in the middle.
+    # A kernel limit on file sizes interrupts the write like a full disk, with the error in the middle.
     program = (
         "import resource, signal, sys; sys.dont_write_bytecode = True; from eosctl.cli import main; "
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
@@ -297,7 +297,7 @@ def test_a_shrinking_file_is_named_and_the_rest_is_reported(
     assert sum(one["file"].endswith("b.log") for one in result["items"]) == 50
 
 
-def test_a_category_tells_what_its_records_must_not_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_category_lists_the_exceptions_to_its_patterns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "explain", "APPLICATION_STOP", "-o", "json"]) == 0
     item = json.loads(capsys.readouterr().out)
     assert item["levels"] == ["INFO"]

@@ -1,4 +1,4 @@
-"""A verdict survives company: other logs next to its own never remove or weaken it."""
+"""Other logs next to an incident's own never remove or weaken the verdict."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ CLIENT = (
 
 
 def got(time: str, transactional_id: str, producer_id: int, epoch: int) -> str:
-    told = f"Initialized transactionalId {transactional_id} with producerId {producer_id} and producer epoch {epoch}"
-    return COORDINATOR.format(time, f"{told} on partition __transaction_state-31")
+    text = f"Initialized transactionalId {transactional_id} with producerId {producer_id} and producer epoch {epoch}"
+    return COORDINATOR.format(time, f"{text} on partition __transaction_state-31")
 
 
 def verdicts(*paths: Path) -> dict[tuple[str, str, str], Incident]:
@@ -52,8 +52,8 @@ def test_an_unrelated_log_changes_no_verdict(scenario: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: str(path.name))
-def test_more_logs_of_a_fault_never_weaken_a_right_verdict(scenario: Path) -> None:
-    """What one file tells rightly, all files tell at least as surely."""
+def test_more_logs_of_a_fault_never_weaken_a_correct_verdict(scenario: Path) -> None:
+    """A correct verdict from one file has at least the same confidence with all files."""
     truths = json.loads((scenario / "truth.json").read_text("utf-8"))["truth"]
     for truth in truths:
         whole = [one.confidence for one in verdicts(scenario).values() if agrees(one, truth, scenario)]
@@ -65,7 +65,7 @@ def test_more_logs_of_a_fault_never_weaken_a_right_verdict(scenario: Path) -> No
 
 
 @pytest.mark.parametrize("company", ["", MAILER, got("11:00:00,000", "other-1", 8001, 0)])
-def test_a_rollback_is_an_incident_in_any_company(company: str, tmp_path: Path) -> None:
+def test_a_rollback_is_an_incident_next_to_any_log(company: str, tmp_path: Path) -> None:
     (found,) = judge(
         tmp_path, {"server.log": got("10:00:00,101", "till-9", 7001, 14) + ROLLED_BACK, "other.log": company}
     )
@@ -135,7 +135,7 @@ GIVEN_UP = (
 )
 
 
-def test_a_refused_marker_is_no_zombie(tmp_path: Path) -> None:
+def test_a_refused_marker_is_not_a_zombie(tmp_path: Path) -> None:
     (zombie,) = judge(tmp_path / "write", {"server.log": REFUSED})
     assert zombie.root_cause == "zombie-writer"
     (found,) = judge(tmp_path / "marker", {"server.log": REFUSED + GIVEN_UP})
@@ -149,7 +149,7 @@ def test_a_refused_marker_is_no_zombie(tmp_path: Path) -> None:
     assert len(found.evidence) == 2
 
 
-def test_a_refused_end_of_a_transaction_is_no_late_write(tmp_path: Path) -> None:
+def test_a_refused_end_of_a_transaction_is_not_a_late_write(tmp_path: Path) -> None:
     refused = (
         "2026-11-20T10:00:12.440000Z ERROR librdkafka: librdkafka: TXNERR [thrd:main]: Fatal transaction error: Failed "
         "to end transaction: Broker: Producer attempted a transactional operation in an invalid state "
@@ -222,7 +222,7 @@ def test_a_denied_cluster_operation_names_the_principal(
     assert len(found.evidence) == 2
 
 
-def test_a_limit_of_open_files_is_no_broken_disk(tmp_path: Path) -> None:
+def test_a_limit_of_open_files_is_not_a_broken_disk(tmp_path: Path) -> None:
     failed = (
         "[2026-11-20 10:00:01,101] ERROR Error while appending records to tolls-0 in dir /data/kafka "
         "(org.apache.kafka.storage.internals.log.LogDirFailureChannel)\n"
@@ -238,7 +238,7 @@ def test_a_limit_of_open_files_is_no_broken_disk(tmp_path: Path) -> None:
     assert causes == ["limit-of-open-files", "log-dir-full", "log-dir-failure"]
 
 
-def test_a_sequence_error_that_librdkafka_retries_is_none(tmp_path: Path) -> None:
+def test_a_sequence_error_that_librdkafka_retries_is_ignored(tmp_path: Path) -> None:
     refused = (
         "%7|1795168812.440|REQERR|rdkafka#producer-1| [thrd:kafka-2:9092/2]: kafka-2:9092/2: ProduceRequest "
         "failed: Broker: "
@@ -256,7 +256,7 @@ def test_a_sequence_error_that_librdkafka_retries_is_none(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("refused", "owner"), [("10:05:00,100", "till-1"), ("12:05:00,100", "till-2")])
-def test_a_write_is_of_the_id_that_has_its_producer_then(refused: str, owner: str, tmp_path: Path) -> None:
+def test_a_write_belongs_to_the_owner_of_the_producer_then(refused: str, owner: str, tmp_path: Path) -> None:
     late = (
         f"[2026-11-20 {refused}] ERROR [ReplicaManager broker=1] Error processing append operation on partition "
         "tolls-2 (kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.InvalidProducerEpochException: Epoch of "

@@ -1,4 +1,4 @@
-"""Logs that begin at an incident or behind its cause: the verdict is the best that what is left allows."""
+"""Logs that begin at an incident or after its cause: the verdict is the best one that the rest allows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PAUSED = ("transaction_timeout", "process-pause-beyond-transaction-timeout")
     ],
     ids=["taken", "rolled back", "late"],
 )
-def test_what_is_left_of_the_coordinators_log_decides(broker: str, verdict: tuple[str, str], tmp_path: Path) -> None:
+def test_the_rest_of_the_coordinators_log_decides(broker: str, verdict: tuple[str, str], tmp_path: Path) -> None:
     (found,) = judge(tmp_path / "named", {"broker-1/server.log": broker, "relay.log": NAMED})
     assert (found.kind, found.root_cause, found.subject["transactional.id"]) == (*verdict, "pay-7")
     (found,) = judge(tmp_path / "nameless", {"broker-1/server.log": broker, "relay.log": FENCED.format("")})
@@ -54,12 +54,12 @@ def test_without_it_another_instance_is_likelier_than_a_rollback(tmp_path: Path)
     assert (found.kind, found.root_cause, found.subject) == (*REPLACED, {"application": "relay"})
 
 
-def test_who_only_speaks_of_fencing_was_not_fenced(tmp_path: Path) -> None:
+def test_a_message_about_fencing_is_not_a_fencing(tmp_path: Path) -> None:
     text = "2026-11-21 11:07:58.301 INFO [main] a.Relay - a ProducerFencedException closes the producer\n"
     assert judge(tmp_path, {"relay.log": text}) == []
 
 
-def test_an_id_of_streams_is_nobody_elses(tmp_path: Path) -> None:
+def test_an_id_of_streams_belongs_to_one_process(tmp_path: Path) -> None:
     own = "clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9-1"
     (found,) = judge(tmp_path, {"clicks.log": NAMED.replace("pay-7", own)})
     assert (found.kind, found.root_cause) == PAUSED
@@ -72,14 +72,14 @@ def test_a_coordinators_log_shows_a_late_client(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("client", ["", "2026-11-21 11:07:50.301 INFO [main] a.Relay - started\n"])
-def test_a_rollback_is_told_in_doubt_where_no_client_tells_more(client: str, tmp_path: Path) -> None:
+def test_a_rollback_without_a_client_log_has_low_confidence(client: str, tmp_path: Path) -> None:
     broker = BROKER.format("01:55,100", INIT) + BROKER.format("07:40,100", ROLLBACK)
     found = judge(tmp_path, {"broker-1/server.log": broker} | ({"relay.log": client} if client else {}))
-    told = [((one.kind, one.root_cause), one.subject, one.confidence) for one in found]
-    assert told == [(PAUSED, {"transactional.id": "pay-7"}, 0.5)]
+    verdicts_found = [((one.kind, one.root_cause), one.subject, one.confidence) for one in found]
+    assert verdicts_found == [(PAUSED, {"transactional.id": "pay-7"}, 0.5)]
 
 
-def test_a_coordinator_alone_tells_of_a_second_instance(tmp_path: Path) -> None:
+def test_a_coordinators_log_alone_shows_a_second_instance(tmp_path: Path) -> None:
     broker = BROKER.format("07:50,100", INIT) + BROKER.format("07:58,300", LATE)
     (found,) = judge(tmp_path, {"broker-1/server.log": broker})
     assert (found.kind, found.root_cause, found.subject) == (*REPLACED, {"transactional.id": "pay-7"})

@@ -1,4 +1,4 @@
-"""Stamps without a day in files that were copied: nothing but other logs, or a name, tells of which day they are."""
+"""Timestamps without a day in copied files: only other logs, or a name, give the day."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def times(folder: Path) -> list[datetime]:
 
 
 @pytest.mark.parametrize("later", [timedelta(0), timedelta(hours=3), timedelta(hours=17), timedelta(days=90)])
-def test_the_logs_beside_a_copied_one_tell_its_day(later: timedelta, tmp_path: Path) -> None:
+def test_logs_next_to_a_copied_log_give_its_day(later: timedelta, tmp_path: Path) -> None:
     write(tmp_path, "relay.log", CLOCK, NOON + later)
     write(tmp_path, "server.log", FULL, NOON + later)
     assert times(tmp_path) == [AT]
 
 
-def test_of_several_logs_the_newest_tells_when_all_were_copied(tmp_path: Path) -> None:
+def test_the_newest_of_several_logs_gives_the_time_of_the_copy(tmp_path: Path) -> None:
     copied = NOON + timedelta(days=5)
     write(tmp_path, "relay.log", CLOCK, copied)
     write(tmp_path, "server.log", FULL, copied)
@@ -49,7 +49,7 @@ def test_of_several_logs_the_newest_tells_when_all_were_copied(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lambda text: text])
-def test_wrapped_and_compressed_logs_tell_it_too(pack: object, tmp_path: Path) -> None:
+def test_wrapped_and_compressed_logs_give_the_day_too(pack: object, tmp_path: Path) -> None:
     assert callable(pack)
     copied = NOON + timedelta(days=5)
     lines = "".join(f"2026-11-21T12:00:00.000000000Z stdout F {line}\n" for line in ("a", "b"))
@@ -73,14 +73,14 @@ def test_an_old_log_keeps_its_day_next_to_live_ones(tmp_path: Path) -> None:
     assert times(tmp_path) == [AT - timedelta(days=2)]
 
 
-def test_a_live_log_keeps_its_day_beside_one_that_has_ended(tmp_path: Path) -> None:
+def test_a_live_log_keeps_its_day_next_to_an_ended_one(tmp_path: Path) -> None:
     write(tmp_path, "relay.log", CLOCK, NOON + timedelta(days=2))
     write(tmp_path, "server.log", FULL, NOON)
     assert times(tmp_path) == [AT + timedelta(days=2)]
 
 
 def test_stamps_in_other_zones_have_the_same_day_in_all_logs(tmp_path: Path) -> None:
-    """Read as UTC, those of Tokyo lie nine hours behind their file's last change."""
+    """Read as UTC, timestamps from Tokyo are nine hours later than their file's last change."""
     written = NOON.replace(tzinfo=timezone(timedelta(hours=9)))
     write(tmp_path, "relay.log", CLOCK, written)
     write(tmp_path, "server.log", FULL, written)
@@ -104,14 +104,14 @@ def test_an_invalid_or_rotation_day_in_a_name_is_ignored(tmp_path: Path) -> None
     assert times(tmp_path) == [AT]
 
 
-def test_years_are_told_in_the_same_way(tmp_path: Path) -> None:
+def test_years_are_found_in_the_same_way(tmp_path: Path) -> None:
     copied = NOON + timedelta(days=400)
     write(tmp_path, "relay.log", f"Nov 21 11:59:58 host relay[1]: {ERROR}\n", copied)
     write(tmp_path, "server.log", FULL, copied)
     assert times(tmp_path) == [AT.replace(microsecond=0)]
 
 
-def test_files_whose_stamps_are_complete_stay_as_they_are(tmp_path: Path) -> None:
+def test_files_with_complete_timestamps_are_unchanged(tmp_path: Path) -> None:
     copied = NOON + timedelta(days=5)
     write(tmp_path, "server.log", FULL, copied)
     write(tmp_path, "none.log", "no stamp at all\n", copied)

@@ -1,4 +1,4 @@
-"""What is new, what came in bursts, what came before failures, pauses against timeouts, and clocks that are apart."""
+"""New messages, bursts, precursors of failures, pauses against timeouts, and clock differences."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_the_baseline_does_not_have_is_new_and_comes_first() -> None:
     ]
 
 
-def test_a_crowd_is_a_burst_and_a_drip_is_none() -> None:
+def test_dense_records_are_a_burst_and_sparse_ones_are_not() -> None:
     drip = [event("NOT_LEADER", number * 1_000, level="WARN") for number in range(600)]
     crowd = [event("TIMEOUT_SEND", 300_000 + number * 100) for number in range(30)]
     later = [event("TIMEOUT_SEND", 500_000)]
@@ -71,7 +71,7 @@ def test_a_crowd_is_a_burst_and_a_drip_is_none() -> None:
     assert find_bursts([]) == ()
 
 
-def test_what_comes_before_failures_and_hardly_elsewhere_leads() -> None:
+def test_records_mostly_before_failures_rank_first() -> None:
     failures = [event("TXN_TIMEOUT_ABORT", 100_000 * number) for number in range(1, 10)]
     pauses = [event("GC_PAUSE", 100_000 * number - 2_000) for number in range(1, 9)]
     everywhere = [event("INIT_PRODUCER_ID", number) for number in range(0, 1_000_000, 5_000)]
@@ -111,17 +111,17 @@ def test_ranks_hold_together(events: list[LogEvent]) -> None:
         assert 0 <= pair.typical_lag_ms <= 10_000
     explained = {pair.failure for pair in ranked.pairs}
     counts = Counter(one.category for one in events if one.time_ms is not None and one.category in FAILURES)
-    told = explained | {one.failure for one in ranked.unexplained}
-    assert told == {category for category, count in counts.items() if count >= MIN_FAILURES}
+    ranked_failures = explained | {one.failure for one in ranked.unexplained}
+    assert ranked_failures == {category for category, count in counts.items() if count >= MIN_FAILURES}
 
 
-def test_a_few_failures_are_no_ground_for_a_ranking() -> None:
+def test_a_few_failures_are_not_enough_for_a_ranking() -> None:
     failures = [event("PRODUCER_FENCED", 200_000 * number) for number in range(1, 5)]
     near = [event("EPOCH_BUMP", one.time_ms - 500) for one in failures if one.time_ms]
     assert rank_precursors([*failures, *near]) == ((), ())
 
 
-def test_a_pause_near_a_timeout_is_told() -> None:
+def test_a_pause_near_a_timeout_is_reported() -> None:
     events = [
         event("GC_PAUSE", 5, level="", fields={"pause_ms": "31000.5"}),
         event("GC_PAUSE", 6, level="", fields={"pause_ms": "3.2"}),
@@ -149,14 +149,14 @@ def test_every_report_format_shows_a_wrong_time_zone(tmp_path: Path, capsys: pyt
     )
     for form in ("table", "markdown", "html"):
         assert main(["logs", "report", str(tmp_path), "-o", form, "--static"]) == 0
-        told = capsys.readouterr().out
-        assert "relay is 1 h ahead of the coordinators (1 producer id on both sides)" in " ".join(told.split()), form
+        out = " ".join(capsys.readouterr().out.split())
+        assert "relay is 1 h ahead of the coordinators (1 producer id on both sides)" in out, form
     assert main(["logs", "report", str(tmp_path), "-o", "json"]) == 0
     clocks = json.loads(capsys.readouterr().out)["digest"]["clocks"]
     assert clocks == [{"application": "relay", "offset_ms": 3_600_021, "pair_count": 1}]
 
 
-def initialised(producer_id: int, time_ms: int, application: str, partition: str = "") -> LogEvent:
+def initialized(producer_id: int, time_ms: int, application: str, partition: str = "") -> LogEvent:
     fields = {"producer_id": str(producer_id), "producer_epoch": "0"}
     if partition:
         fields["coordinator_partition"] = partition
@@ -165,8 +165,8 @@ def initialised(producer_id: int, time_ms: int, application: str, partition: str
 
 @given(st.integers(-10_000_000, 10_000_000), st.lists(st.integers(0, 30), min_size=1, max_size=9))
 def test_a_clock_is_as_far_off_as_the_ids_that_both_sides_print(offset_ms: int, lags_ms: list[int]) -> None:
-    given_out = [initialised(number, number * 60_000, "broker-1", "__transaction_state-3") for number in range(12)]
-    got = [initialised(number, number * 60_000 + lag + offset_ms, "relay") for number, lag in enumerate(lags_ms)]
+    given_out = [initialized(number, number * 60_000, "broker-1", "__transaction_state-3") for number in range(12)]
+    got = [initialized(number, number * 60_000 + lag + offset_ms, "relay") for number, lag in enumerate(lags_ms)]
     (relay,) = compare_clocks([*got, *given_out])
     assert relay.pair_count == len(lags_ms)
     assert 0 <= relay.offset_ms - offset_ms <= 30
@@ -175,7 +175,7 @@ def test_a_clock_is_as_far_off_as_the_ids_that_both_sides_print(offset_ms: int, 
 
 
 def test_a_wrong_time_zone_is_distinguished_from_a_wrong_clock() -> None:
-    given_out = initialised(7, 100_000_000, "broker-1", "__transaction_state-3")
+    given_out = initialized(7, 100_000_000, "broker-1", "__transaction_state-3")
     for offset_ms, like_a_zone in (
         (3_600_040, True),
         (-7_199_990, True),
@@ -183,6 +183,6 @@ def test_a_wrong_time_zone_is_distinguished_from_a_wrong_clock() -> None:
         (95_000, False),
         (0, False),
     ):
-        (relay,) = compare_clocks([given_out, initialised(7, 100_000_000 + offset_ms, "relay")])
+        (relay,) = compare_clocks([given_out, initialized(7, 100_000_000 + offset_ms, "relay")])
         assert (relay.is_apart, relay.is_like_a_zone) == (offset_ms != 0, like_a_zone), offset_ms
-    assert compare_clocks([initialised(8, 0, "relay"), given_out]) == ()
+    assert compare_clocks([initialized(8, 0, "relay"), given_out]) == ()

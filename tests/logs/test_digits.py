@@ -1,4 +1,4 @@
-"""What an expression says of a line with its digits blurred, against what it says of the line."""
+"""Results of expressions on lines with blurred digits, compared with those on the original lines."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ EXPRESSIONS = (*header_expressions(LAYOUTS), *meaning_anchors())
         (r"\{\d+ [A-Z]", r"\{\d+ [A-Z]"),
     ],
 )
-def test_digits_that_decide_are_let_loose(given_one: str, loose: str) -> None:
+def test_digits_in_expressions_are_generalized(given_one: str, loose: str) -> None:
     assert any_digit(given_one) == loose
     assert is_blind(given_one) is (given_one == loose)
 
 
 @given(st.binary(max_size=2000))
-def test_every_byte_is_blurred_as_the_table_says(text: bytes) -> None:
+def test_blocks_are_blurred_like_the_table(text: bytes) -> None:
     blurred = np.empty(len(text), dtype=np.uint8)
     BlockBlur().blur(np.frombuffer(text, dtype=np.uint8), blurred)
     assert unshifted(blurred.tobytes()) == text.translate(BLUR)
@@ -72,7 +72,7 @@ def _python(expression: str) -> re.Pattern[bytes]:
     line=st.sampled_from(LINES),
     digits=st.lists(st.sampled_from("0123456789"), min_size=40, max_size=40),
 )
-def test_no_match_is_lost_in_the_blur(expression: str, line: str, digits: list[str]) -> None:
+def test_blurring_loses_no_match(expression: str, line: str, digits: list[str]) -> None:
     supply = iter(digits)
     raw = re.sub(r"\d", lambda _: next(supply, "0"), line).encode("latin-1")
     sharp = _python(expression).search(raw) is not None
@@ -89,7 +89,7 @@ def test_no_match_is_lost_in_the_blur(expression: str, line: str, digits: list[s
     st.sampled_from([1, 5, 1000]),
     st.sampled_from([0, 10, 1000]),
 )
-def test_lines_are_told_by_their_kinds_as_by_themselves(
+def test_kinds_give_the_same_results_as_lines(
     windows: list[list[str]], headers: list[str], remembered: int, few_lines: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -99,24 +99,24 @@ def test_lines_are_told_by_their_kinds_as_by_themselves(
         for lines in windows:
             found = lines_of(np.frombuffer("".join(f"{line}\n" for line in lines).encode("latin-1"), dtype=np.uint8))
             patch.setattr(kinds, "_ALIKE_SHARE", 0.0)
-            told = by_kind.look(found)
+            by_kinds = by_kind.classify(found)
             patch.setattr(kinds, "_ALIKE_SHARE", 1.1)
-            exact = by_line.look(found)
+            exact = by_line.classify(found)
             if few_lines:
-                # What is not known yet may mean something; headers are always told.
-                assert not (exact & ~told).any()
-                told &= exact | np.uint8(HEADER)
-            assert told.tolist() == exact.tolist()
+                # Unknown kinds count as relevant, but headers are always recognized.
+                assert not (exact & ~by_kinds).any()
+                by_kinds &= exact | np.uint8(HEADER)
+            assert by_kinds.tolist() == exact.tolist()
 
 
-def test_few_lines_of_unknown_kinds_are_not_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_lines_of_unknown_kinds_are_not_matched(monkeypatch: pytest.MonkeyPatch) -> None:
     memory, asked = Kinds(header_expressions(LAYOUTS)), list[int]()
-    real = Kinds._asked
-    monkeypatch.setattr(Kinds, "_asked", lambda self, new: (asked.append(len(new)), real(self, new))[1])
+    real = Kinds._matched
+    monkeypatch.setattr(Kinds, "_matched", lambda self, new: (asked.append(len(new)), real(self, new))[1])
     line = "[2026-11-21 09:31:18,670] INFO {} (a.B)\n"
     for window in range(1, 20):
         new = [line.format("on" + "x" * (window * 50 + number)) for number in range(50)]
         text = line.format("on") * 5000 + "".join(new)
-        found = memory.look(lines_of(np.frombuffer(text.encode(), dtype=np.uint8)))
+        found = memory.classify(lines_of(np.frombuffer(text.encode(), dtype=np.uint8)))
         assert (found & HEADER).all()
     assert asked == [51, 300, 300, 300]

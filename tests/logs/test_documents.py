@@ -1,4 +1,4 @@
-"""Records that were saved as one JSON document, as consoles and search servers export them."""
+"""Records in one JSON document, as exported by consoles and search servers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_records_of_a_document_are_read_where_they_stand(form: str, tmp_path: Path) -> None:
+def test_records_of_a_document_keep_their_positions(form: str, tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text(FORMS[form], encoding="utf-8")
     scan = scan_paths([path])
@@ -64,7 +64,7 @@ def test_a_truncated_document_keeps_its_records_and_counts_rest(tmp_path: Path) 
 @pytest.mark.parametrize(
     "value", [{"name": "relay", "version": 2}, [{"id": 1}, {"id": 2}], {"message": "no time"}, [1, 2]], ids=str
 )
-def test_other_documents_are_no_logs(value: Any) -> None:
+def test_other_documents_are_not_logs(value: Any) -> None:
     assert not holds_records(json.dumps(value, indent=2).encode())
 
 
@@ -72,7 +72,7 @@ def test_other_documents_are_no_logs(value: Any) -> None:
     st.lists(st.dictionaries(st.text(max_size=4), st.text(max_size=6), max_size=3), max_size=5),
     st.sampled_from((None, 1)),
 )
-def test_any_list_of_objects_comes_apart_into_its_objects(values: list[dict[str, str]], indent: int | None) -> None:
+def test_any_list_of_objects_is_split_into_its_objects(values: list[dict[str, str]], indent: int | None) -> None:
     data = json.dumps(values, indent=indent, ensure_ascii=False).encode("utf-8", "surrogateescape")
     pieces = list(pieces_of(data))
     assert [piece.values for piece in pieces] == values

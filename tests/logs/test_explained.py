@@ -1,4 +1,4 @@
-"""Which incident explains which: what the rules say of each pair, found without a look at every pair."""
+"""Explanations between incidents follow the rules for each pair, without a check of every pair."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ incidents = st.lists(
 
 
 def explains(cause: Incident, one: Incident) -> bool:
-    """Say it as the rules do, pair by pair."""
+    """Return whether the rules for a pair explain an incident."""
     if one.root_cause == "duplicate-transactional-id" and one.confidence >= CERTAIN:
         return False
     rule = next((rule for rule in EXPLANATIONS if rule.cause == cause.kind), None)
@@ -83,7 +83,7 @@ def test_an_incident_is_explained_by_the_rules_of_pairs(found: Sequence[Incident
 
 
 @given(incidents, times, times)
-def test_those_of_a_time_are_those_that_touch_it(found: Sequence[Incident], start_ms: int, length_ms: int) -> None:
+def test_intervals_return_the_incidents_that_overlap(found: Sequence[Incident], start_ms: int, length_ms: int) -> None:
     end_ms = start_ms + length_ms
     wanted = [one for one in found if one.t_start_ms <= end_ms and one.t_end_ms >= start_ms]
     spans = spans_of(found)
@@ -95,7 +95,7 @@ def test_those_of_a_time_are_those_that_touch_it(found: Sequence[Incident], star
     ("cause", "consequence"), [("producer_fenced", "unclean_stop"), ("not_enough_replicas", "broker_crash")]
 )
 def test_twice_as_many_incidents_are_twice_as_much_work(cause: str, consequence: str) -> None:
-    """All at once, each with an id of its own: in pairs it would be four times as much."""
+    """All incidents overlap, each with its own id: a check of every pair would take four times the work."""
 
     def work(count: int) -> int:
         found = [

@@ -21,8 +21,8 @@ def elected(broker: int, second: int, partition: int, epoch: int) -> str:
 
 
 def initialized(broker: int, transactional_id: str, partition: int) -> str:
-    told = f"with producerId 7 and producer epoch 0 on partition __transaction_state-{partition}"
-    return says(broker, 1, f"Initialized transactionalId {transactional_id} {told}")
+    identity = f"with producerId 7 and producer epoch 0 on partition __transaction_state-{partition}"
+    return says(broker, 1, f"Initialized transactionalId {transactional_id} {identity}")
 
 
 def test_only_a_rising_epoch_is_a_move_and_its_ids_are_concerned(tmp_path: Path) -> None:
@@ -35,12 +35,12 @@ def test_only_a_rising_epoch_is_a_move_and_its_ids_are_concerned(tmp_path: Path)
     # Up to 3.7 a broker says at any change that it is elected for what it had already, and says a move twice.
     kept = elected(3, 0, 5, 0) + elected(3, 0, 6, 2) + elected(3, 12, 5, 0) + elected(3, 12, 6, 2)
     moved = elected(3, 12, 4, 1) + elected(3, 12, 4, 1)
-    told = initialized(3, "stays", 5) + initialized(3, "stays-too", 6)
+    identity = initialized(3, "stays", 5) + initialized(3, "stays-too", 6)
     found = judge(
         tmp_path,
         {
             "broker-1/server.log": initialized(1, "moves", 4) + START,
-            "broker-3/server.log": told + kept + cut_off + moved,
+            "broker-3/server.log": identity + kept + cut_off + moved,
         },
     )
     assert [(one.kind, one.root_cause) for one in found] == [("coordinator_failover", "broker-crash")]

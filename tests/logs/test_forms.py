@@ -1,4 +1,4 @@
-"""Records of one form are read and understood once: what they mean is what they meant if each were read anew."""
+"""Records of one form are parsed once, with the same result as if each were parsed separately."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COPIES = 4
 
 
 def other_digits(data: bytes, verdict: Verdict, chance: random.Random) -> bytes:
-    """Give header lines other digits, but for those of Log4j's name."""
+    """Replace the digits of header lines, except for those in Log4j's name."""
 
     def change(line: bytes) -> bytes:
         return re.sub(rb"(?<!og)[0-9]", lambda _: chance.choice(b"0123456789").to_bytes(1, "big"), line)
@@ -36,8 +36,10 @@ def other_digits(data: bytes, verdict: Verdict, chance: random.Random) -> bytes:
     return b"\n".join(change(line) if header.match(line) else line for line in lines)
 
 
-def told(data: bytes, verdict: Verdict, classifier: Classifier, *, sifted: bool) -> Iterator[tuple[Record, Classified]]:
-    """Yield the records that mean something and what they mean."""
+def relevant_records(
+    data: bytes, verdict: Verdict, classifier: Classifier, *, sifted: bool
+) -> Iterator[tuple[Record, Classified]]:
+    """Yield the relevant records with their classification."""
     found = (
         sift_records(data, verdict, forms=classifier.forms, small_bytes=0)
         if sifted
@@ -51,7 +53,7 @@ def told(data: bytes, verdict: Verdict, classifier: Classifier, *, sifted: bool)
 
 @pytest.mark.parametrize("sifted", [False, True])
 @pytest.mark.parametrize("folder", sorted(path.name for path in FIXTURES.iterdir() if path.is_dir()))
-def test_what_is_known_of_a_form_holds_for_every_record_of_it(folder: str, sifted: bool) -> None:
+def test_a_cached_form_is_right_for_every_record(folder: str, sifted: bool) -> None:
     chance, remembering, forgetting = random.Random(folder), Classifier(), Classifier()
     read_again = 0
     for path in sorted((FIXTURES / folder).rglob("*.log")):
@@ -59,10 +61,10 @@ def test_what_is_known_of_a_form_holds_for_every_record_of_it(folder: str, sifte
         data = data[: data.rfind(b"\n") + 1]
         verdict = detect_layouts(data)
         data = b"".join([data, *(other_digits(data, verdict, chance) for _ in range(COPIES - 1))])
-        known = list(told(data, verdict, remembering, sifted=sifted))
+        known = list(relevant_records(data, verdict, remembering, sifted=sifted))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Forms, "expect", lambda *_: False)
-            anew = list(told(data, verdict, forgetting, sifted=sifted))
+            anew = list(relevant_records(data, verdict, forgetting, sifted=sifted))
         for one, other in zip(known, anew, strict=True):
             assert one == other
         read_again += len(remembering.forms._known)
@@ -75,7 +77,7 @@ def scan(path: Path, lines: list[str]) -> list[LogEvent]:
     return list(scan_paths([path]).events)
 
 
-def test_a_level_told_as_a_number_is_looked_at_in_every_record(tmp_path: Path) -> None:
+def test_a_level_as_a_number_is_read_in_every_record(tmp_path: Path) -> None:
     lines = [json.dumps({"level": 30, "time": 1763712345678 + one, "msg": f"order {one}"}) for one in range(50)]
     lines[40] = lines[40].replace('"level": 30', '"level": 50')
     assert [event.line for event in scan(tmp_path / "app.log", lines)] == [41]
@@ -83,20 +85,20 @@ def test_a_level_told_as_a_number_is_looked_at_in_every_record(tmp_path: Path) -
     assert [event.level for event in scan(tmp_path / "app.log", lines)] == ["ERROR"] * 6
 
 
-def test_a_value_that_stands_twice_is_read_anew(tmp_path: Path) -> None:
+def test_a_value_that_occurs_twice_is_read_again(tmp_path: Path) -> None:
     lines = [f"2026-11-21 09:31:18.{one:03} ERROR [a.B{one % 10}] a.B{9 - one % 10} - gone" for one in range(100)]
     events = scan(tmp_path / "app.log", lines)
     assert [event.thread for event in events] == [f"a.B{one % 10}" for one in range(100)]
     assert [event.logger for event in events] == [f"a.B{9 - one % 10}" for one in range(100)]
 
 
-def test_a_number_that_loses_a_digit_is_read_anew(tmp_path: Path) -> None:
+def test_a_number_that_loses_a_digit_is_read_again(tmp_path: Path) -> None:
     lines = [f'{{"level": "ERROR", "ts": 1763712345.{10 + one % 50}, "msg": "order {one % 10}"}}' for one in range(100)]
     events = scan(tmp_path / "app.log", [*lines[:1] * 3, *lines])
     assert [event.time_ms for event in events[3:]] == [1763712345_000 + 10 * (10 + one % 50) for one in range(100)]
 
 
-def test_the_digits_of_a_trace_within_the_line_are_looked_at(tmp_path: Path) -> None:
+def test_the_digits_of_a_trace_within_the_line_are_read(tmp_path: Path) -> None:
     lines = [
         json.dumps(
             {"level": "ERROR", "time": 1763712345678 + one, "message": "no", "stack_trace": f"a.b.S{one % 4}Error: no"}
@@ -109,7 +111,7 @@ def test_the_digits_of_a_trace_within_the_line_are_looked_at(tmp_path: Path) -> 
     ]
 
 
-def test_a_field_that_stands_in_the_logger_is_read_anew(tmp_path: Path) -> None:
+def test_a_field_in_the_logger_is_read_again(tmp_path: Path) -> None:
     line = "2026-11-21T09:31:18.{:03}Z ERROR 7 --- [main] a.clientId=relay-{} : gone {}"
     events = scan(tmp_path / "app.log", [line.format(one, one % 10, one % 7) for one in range(40)])
     assert [event.fields.get("client_id") for event in events] == [f"relay-{one % 10}" for one in range(40)]
@@ -119,10 +121,10 @@ def test_a_line_is_read_by_the_layout_of_its_file() -> None:
     data, classifier = b"2026-11-21 09:31:18.670 ERROR [main] a.B - gone\n" * 4, Classifier()
     for pattern, logger in (("%d %p [%t] %c - %m%n", "a.B"), ("%d %p [%c] %t - %m%n", "main")):
         verdict = detect_layouts(data, [layout_of_pattern(pattern)])
-        assert {record.logger for record, _ in told(data, verdict, classifier, sifted=False)} == {logger}
+        assert {record.logger for record, _ in relevant_records(data, verdict, classifier, sifted=False)} == {logger}
 
 
-def test_the_digits_of_classes_and_of_traces_are_looked_at(tmp_path: Path) -> None:
+def test_the_digits_of_classes_and_traces_are_read(tmp_path: Path) -> None:
     lines, fatal = [], "Transiting to fatal error state due to"
     for one in range(40):
         lines += [
@@ -135,7 +137,7 @@ def test_the_digits_of_classes_and_of_traces_are_looked_at(tmp_path: Path) -> No
     assert thrown == [f"a.b.S{one // 2 % 4}Exception" for one in range(80)]
 
 
-def test_a_record_that_is_mended_is_counted_each_time(tmp_path: Path) -> None:
+def test_an_undecodable_record_is_counted_each_time(tmp_path: Path) -> None:
     path = tmp_path / "app.log"
     path.write_bytes(b"2026-11-21 09:31:18.670 INFO [main] a.B - on\n\xff\n" * 20)
     [source] = scan_paths([path]).sources
@@ -152,7 +154,7 @@ def test_container_fields_apply_to_their_own_records_only(tmp_path: Path) -> Non
     assert found == {("a-compose.log", "relay-service"), ("b.log", "b")}
 
 
-def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_of_forms_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "_ROOM_BYTES", 1000)
     monkeypatch.setattr(forms, "_SEEN_ONCE", 10)
     memory = Forms()
@@ -161,5 +163,5 @@ def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not memory.expect(key)
         assert memory.expect(key)
         memory.learn(key, None)
-    assert sum(memory.is_dull(b"%0100d" % number) for number in range(300)) <= 10
+    assert sum(memory.is_irrelevant(b"%0100d" % number) for number in range(300)) <= 10
     assert len(memory._seen) <= 10

@@ -1,4 +1,4 @@
-"""On which machine a record was written: told by the record, its wrapper or its file's path, and never made up."""
+"""The machine that wrote a record: named by the record, its wrapper, or its file's path, never invented."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ THROWN = "org.apache.kafka.common.errors.ProducerFencedException: newer epoch"
         ("/tickets/incident-1234/relay.log", ""),
     ],
 )
-def test_a_path_names_a_machine_only_where_it_is_spelt_like_one(path: str, host: str) -> None:
+def test_a_path_names_a_machine_only_in_the_form_of_one(path: str, host: str) -> None:
     assert host_of_path(Path(path)) == host
 
 
@@ -50,8 +50,8 @@ def test_the_kubelets_files_belong_to_their_container() -> None:
     assert application_of(Path(f"/var/log/pods/shop_relay-7d9f-x2_{UID}/relay/0.log")) == "relay"
 
 
-def test_syslog_of_two_machines_keeps_their_stack_traces_apart(tmp_path: Path) -> None:
-    """A collector writes both to one file, line by line in turn; the service has the same name on both."""
+def test_stack_traces_of_two_syslog_machines_are_separated(tmp_path: Path) -> None:
+    """A collector writes both to one file, alternating line by line; the service has the same name on both."""
     path = tmp_path / "collected.log"
     lines = [(text, host) for text in (HEAD, THROWN, HEAD.replace("19,", "20,")) for host in ("web-a", "web-b")]
     path.write_text("".join(f"Nov 21 09:31:19 {host} relay[71]: {text}\n" for text, host in lines))

@@ -1,4 +1,4 @@
-"""Verdicts: real logs with injected faults, and the lines that Kafka prints for the faults that these do not hold."""
+"""Verdicts on real logs with injected faults, and on Kafka's lines for faults that these logs do not contain."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_injected_fault_is_found_with_its_cause_only(scenario: str) -> Non
     assert {name: (score.wrong, score.missed) for name, score in scores.items()} == dict.fromkeys(scores, (0, 0))
 
 
-def test_a_healthy_rolling_restart_is_no_error() -> None:
+def test_a_healthy_rolling_restart_is_not_an_error() -> None:
     scan = scan_paths([FIXTURES / "rolling-restart-392"])
     assert all(one.severity is Severity.INFO for one in judge_incidents(scan.events, scan.sources))
 
@@ -152,7 +152,7 @@ def test_a_gap_in_a_producers_sequence(tmp_path: Path) -> None:
     assert found[0].subject == {"transactional.id": "gate-9", "producerId": "7", "topic-partition": "ledger-0"}
 
 
-def test_a_retry_after_lost_state_is_no_gap(tmp_path: Path) -> None:
+def test_a_retry_after_lost_state_is_not_a_gap(tmp_path: Path) -> None:
     text = SEQUENCE.replace("9 (current", "-1 (current")
     assert judge(tmp_path, {"broker-1/server.log": INITIALIZED + text}) == []
 
@@ -171,7 +171,7 @@ def test_a_writer_with_an_old_epoch(tmp_path: Path) -> None:
     assert found[0].subject["transactional.id"] == "gate-9"
 
 
-def test_a_client_that_tells_of_a_refused_late_write(tmp_path: Path) -> None:
+def test_a_client_that_logs_a_refused_late_write(tmp_path: Path) -> None:
     text = (
         "2026-11-21 09:29:30,437 INFO [MainThread] edge: begin, transactional.id=gate-9\n"
         "2026-11-21 09:29:35,437 WARNING [MainThread] edge: produce to ledger-0 refused: INVALID_TXN_STATE\n"
@@ -181,7 +181,7 @@ def test_a_client_that_tells_of_a_refused_late_write(tmp_path: Path) -> None:
     assert found[0].subject["transactional.id"] == "gate-9"
 
 
-def test_a_refusal_in_a_traceback_is_the_clients_own_word_too(tmp_path: Path) -> None:
+def test_a_refusal_in_a_traceback_counts_as_the_clients_log(tmp_path: Path) -> None:
     text = (
         "[2026-11-21 09:29:30,437] [INFO] edge - begin, transactional_id: gate-9\n"
         "[2026-11-21 09:29:35,437] [ERROR] edge - write failed\nTraceback (most recent call last):\n"
@@ -250,7 +250,7 @@ def test_an_application_that_was_killed_and_started_again(tmp_path: Path) -> Non
     assert [(one.kind, one.severity) for one in found] == [("unclean_stop", Severity.INFO)]
 
 
-def test_an_application_that_stopped_in_order_is_no_incident(tmp_path: Path) -> None:
+def test_a_clean_shutdown_of_an_application_is_not_an_incident(tmp_path: Path) -> None:
     line = (
         "2026-11-21 09:{}.437 INFO  [main] o.a.k.clients.producer.KafkaProducer - [Producer "
         "clientId=a, transactionalId=b-1] {}\n"
@@ -311,7 +311,7 @@ def test_a_controller_that_stands_down_has_not_died(tmp_path: Path) -> None:
     assert found == []
 
 
-def test_client_and_broker_tell_of_one_gap(tmp_path: Path) -> None:
+def test_client_and_broker_report_one_gap(tmp_path: Path) -> None:
     client = (
         "2026-11-21 09:29:35,441 ERROR [MainThread] edge: produce to ledger-0 answered OUT_OF_ORDER_SEQUENCE_NUMBER\n"
     )

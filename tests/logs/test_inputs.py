@@ -1,4 +1,4 @@
-"""Inputs that are no files to seek in: standard input, pipes, and archives."""
+"""Inputs without random access: standard input, pipes, and archives."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_no_member_is_written_outside(tmp_path: Path) -> None:
     assert not outside.exists()
 
 
-def test_archives_that_cannot_be_opened_are_no_silence(own_home: Path, tmp_path: Path) -> None:
+def test_archives_that_cannot_be_opened_are_reported(own_home: Path, tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text(TEXT)
     (tmp_path / "more.7z").write_bytes(b"7z\xbc\xaf\x27\x1c" + bytes(300))
     done = eosctl("logs", "report", tmp_path)

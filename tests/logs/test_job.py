@@ -26,7 +26,7 @@ def run(out: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("message", "reason"),
     [
         (
             "Job aborted.\n\tat a.B(B.java:1)\nCaused by: a.Error: x\nCaused by: java.io.IOException: No space left",
@@ -47,10 +47,10 @@ def run(out: Path) -> int:
     ],
 )
 def test_a_failing_job_reports_its_root_cause_without_verdict(
-    told: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    message: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> Any:
-        raise PySparkException(told)
+        raise PySparkException(message)
 
     (tmp_path / "incidents.json").write_text("[]")  # of an earlier run
     monkeypatch.setattr(job, "_scan_and_save", fail)

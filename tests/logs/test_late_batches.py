@@ -1,4 +1,4 @@
-"""Batches that come before their turn: a producer sends several at once, and what is only late is no gap."""
+"""Batches that arrive out of order: a producer has several in flight, and a late batch is not a gap."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def kinds(folder: Path, files: dict[str, str]) -> list[str]:
     return [one.kind for one in judge(folder, files)]
 
 
-def test_a_batch_whose_forerunner_is_being_verified_is_late(tmp_path: Path) -> None:
+def test_a_batch_after_one_under_verification_is_late(tmp_path: Path) -> None:
     assert kinds(tmp_path, {"broker-1/server.log": REFUSED.format("0 (earliest seen sequence)")}) == []
 
 
@@ -39,7 +39,7 @@ LATE = "2026-11-21 09:29:3{},437 {} [MainThread] edge: {}\n"
 
 
 @pytest.mark.parametrize(("answered", "expected"), [("produce to ledger-0", ["late_append_refused"]), ("EndTxn", [])])
-def test_newer_brokers_tell_who_writes_too_late_to_abort(answered: str, expected: list[str], tmp_path: Path) -> None:
+def test_newer_brokers_make_late_writers_abort(answered: str, expected: list[str], tmp_path: Path) -> None:
     text = LATE.format(0, "INFO", "up, transactional.id=gate-9")
     text += LATE.format(5, "WARNING", f"{answered} refused: TRANSACTION_ABORTABLE")
     assert kinds(tmp_path, {"edge.log": text}) == expected

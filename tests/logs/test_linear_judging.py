@@ -1,4 +1,4 @@
-"""The work of the judge grows with the logs, and not with their square: counted in bytecodes, not in seconds."""
+"""The judge's work grows linearly with the logs, measured in bytecodes, not in seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 
 FIXTURES: Final = Path(__file__).parents[1] / "fixtures" / "logs"
 KEPT: Final = 6
-"""How many events of one file and category a scenario keeps: the repeated ones make the count slow, not different."""
+"""Number of events of one file and category that a scenario keeps: more repetitions only slow down the count."""
 PAUSE_MS: Final = 1_800_000
 IDS: Final = frozenset({"transactional_id", "producer_id", "group", "application_id", "client_id", "member_client"})
 
@@ -34,14 +34,14 @@ def scenarios() -> Iterator[tuple[Sequence[LogEvent], Sequence[SourceSummary]]]:
 
 
 def repeated(copy_count: int, *, with_other_ids: bool) -> tuple[list[LogEvent], list[SourceSummary]]:
-    """Return what all scenarios tell, time and again in the same files: of the same clients, or of others."""
+    """Return the events of all scenarios, repeated in the same files, with the same clients or with others."""
     events, sources, start_ms = [], [], 0
-    for told, files in scenarios():
-        times = [event.time_ms for event in told if event.time_ms is not None]
+    for recorded, files in scenarios():
+        times = [event.time_ms for event in recorded if event.time_ms is not None]
         span_ms = max(times) - min(times) + PAUSE_MS
         for number in range(copy_count):
             by_ms = start_ms + number * span_ms - min(times)
-            for event in told:
+            for event in recorded:
                 other = {name: f"{value}{number}" for name, value in event.fields.items() if name in IDS}
                 fields = {**event.fields, **other} if with_other_ids else event.fields
                 time_ms = None if event.time_ms is None else event.time_ms + by_ms
@@ -53,7 +53,7 @@ def repeated(copy_count: int, *, with_other_ids: bool) -> tuple[list[LogEvent], 
 
 
 @pytest.mark.parametrize("with_other_ids", [False, True], ids=["same clients", "other clients"])
-def test_twice_the_logs_is_twice_the_work(*, with_other_ids: bool) -> None:
+def test_twice_the_logs_take_twice_the_work(*, with_other_ids: bool) -> None:
     def work(copy_count: int) -> int:
         events, sources = repeated(copy_count, with_other_ids=with_other_ids)
         kinds = {one.kind for one in judge_logs(events, sources).incidents}
@@ -64,7 +64,7 @@ def test_twice_the_logs_is_twice_the_work(*, with_other_ids: bool) -> None:
 
 
 def coordinator_log(refusal_count: int) -> str:
-    """Return a broker's log: each second a producer is initialised, and refused with the epoch before."""
+    """Return a broker's log: each second a producer is initialized, and refused with the previous epoch."""
     lines = []
     for number in range(refusal_count):
         minute, second = divmod(number, 60)
@@ -85,7 +85,7 @@ def coordinator_log(refusal_count: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_twice_the_refusals_is_twice_the_work(tmp_path: Path) -> None:
+def test_twice_the_refusals_take_twice_the_work(tmp_path: Path) -> None:
     def work(count: int) -> int:
         path = tmp_path / str(count) / "server.log"
         path.parent.mkdir()

@@ -1,4 +1,4 @@
-"""A record that says that nothing happened is no event; one that says that something did stays one."""
+"""A record that reports no error is not an event; a record that reports one is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REPORTS = (
 
 
 def category_of(classifier: Classifier, message: str, level: str = "INFO") -> str | None:
-    """Classify a message by itself; ``None`` for no event."""
+    """Classify a single message; ``None`` if it is not an event."""
     head, _, rest = message.partition("\n")
     found = classifier.classify(Record(0, 0, "", level, "", "a.B", "", head, rest))
     return None if found is None else found.category
@@ -44,7 +44,7 @@ def classifier() -> Classifier:
 
 
 @pytest.mark.parametrize("form", DENIALS)
-def test_a_denial_or_a_count_over_a_time_is_no_event(classifier: Classifier, form: str) -> None:
+def test_a_negation_or_a_count_for_a_period_is_not_an_event(classifier: Classifier, form: str) -> None:
     for name in NAMES:
         assert category_of(classifier, form.format(name)) is None, name
 
@@ -67,27 +67,27 @@ def test_what_happened_is_an_event(classifier: Classifier, form: str) -> None:
         ("no TimeoutException before; java.util.concurrent.TimeoutException: late", "TIMEOUT_OTHER"),
     ],
 )
-def test_what_only_looks_like_a_denial_is_an_event(classifier: Classifier, message: str, category: str) -> None:
+def test_text_that_only_resembles_a_negation_is_an_event(classifier: Classifier, message: str, category: str) -> None:
     assert category_of(classifier, message) == category
 
 
-def test_an_error_that_denies_another_one_is_an_error(classifier: Classifier) -> None:
+def test_an_error_that_negates_another_one_is_an_error(classifier: Classifier) -> None:
     assert category_of(classifier, "no REQUEST_TIMED_OUT, and yet no answer", "ERROR") == UNCLASSIFIED
 
 
 def test_a_count_of_zero_hides_no_other_count() -> None:
     for first, second in ((0, 5), (5, 0)):
         classifier = Classifier()
-        told = [category_of(classifier, f"{count} REQUEST_TIMED_OUT") for count in (first, second, first)]
-        assert [one is None for one in told] == [first == 0, second == 0, first == 0]
+        categories = [category_of(classifier, f"{count} REQUEST_TIMED_OUT") for count in (first, second, first)]
+        assert [one is None for one in categories] == [first == 0, second == 0, first == 0]
 
 
-def test_a_record_that_counts_zero_never_makes_its_like_dull() -> None:
+def test_a_count_of_zero_does_not_make_its_form_irrelevant() -> None:
     classifier = Classifier()
     record = Record(0, 0, "", "INFO", "", "a.B", "", "0 REQUEST_TIMED_OUT", "", key=b"0 REQUEST_TIMED_OUT")
     for _ in range(3):
         assert classifier.classify(record) is None
-    assert not classifier.forms.is_dull(record.key)
+    assert not classifier.forms.is_irrelevant(record.key)
 
 
 @given(st.text("0159 no=:REQUEST_TIMED_OUTin the last hour\n.,", max_size=80), st.data())

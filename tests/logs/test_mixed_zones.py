@@ -1,4 +1,4 @@
-"""Python's stamps are local time, librdkafka's between them are UTC: two records of one file can tell the zone."""
+"""Python's timestamps are local time, librdkafka's between them are UTC: two records of one file give the zone."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ AT_MS = 1_795_259_278_258
 
 
 def local(at: datetime, hours: float) -> str:
-    told = at + timedelta(hours=hours)
-    return f"{told:%Y-%m-%d %H:%M:%S},{told.microsecond // 1000:03}"
+    stamp = at + timedelta(hours=hours)
+    return f"{stamp:%Y-%m-%d %H:%M:%S},{stamp.microsecond // 1000:03}"
 
 
 @pytest.mark.parametrize("hours", [1, 2, 5.5, -8])
-def test_one_neighbour_to_the_second_tells_the_zone(hours: float, tmp_path: Path) -> None:
+def test_one_adjacent_record_to_the_second_gives_the_zone(hours: float, tmp_path: Path) -> None:
     (tmp_path / "pump.log").write_text(FAILED + STOPPED.format(local(AT + timedelta(milliseconds=40), hours)))
     scan = scan_paths([tmp_path])
     assert [event.time_ms for event in LogTimeline(scan.events, scan.sources).events] == [AT_MS, AT_MS + 40]
 
 
 @pytest.mark.parametrize("hours", [1, 2, 5.5])
-def test_time_that_goes_backwards_tells_the_zone(hours: float, tmp_path: Path) -> None:
+def test_time_that_runs_backwards_gives_the_zone(hours: float, tmp_path: Path) -> None:
     (tmp_path / "pump.log").write_text(STARTED.format(local(AT - timedelta(seconds=20), hours)) + FAILED)
     scan = scan_paths([tmp_path])
     timeline = LogTimeline(scan.events, scan.sources)

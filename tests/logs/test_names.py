@@ -31,11 +31,11 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 def names_in(files: Files, *fields: str) -> set[str]:
     """Return the values that the truth gives to some fields, and those that clients print."""
     truths = json.loads(files[TRUTH])["truth"]
-    told = {one["subject"][field] for one in truths for field in fields if field in one["subject"]}
+    truth = {one["subject"][field] for one in truths for field in fields if field in one["subject"]}
     printed = "|".join(
         {"transactional.id": "transactionalId", "group": "groupId"}.get(field, field) for field in fields
     )
-    return told | {name for text in files.values() for name in re.findall(rf"(?:{printed})=([\w.-]+)\]", text)}
+    return truth | {name for text in files.values() for name in re.findall(rf"(?:{printed})=([\w.-]+)\]", text)}
 
 
 def respelt(files: Files, names: Iterable[str], spelling: Callable[[str], str]) -> Files:

@@ -1,4 +1,4 @@
-"""JSON whose record lies below the top: found by its shape, whatever programs call its parts."""
+"""Records nested in JSON: found by their shape, under any names of their parts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SHAPES: dict[str, Callable[[Values, str], Values]] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_record_is_read_wherever_it_lies(shape: str, tmp_path: Path) -> None:
+def test_a_record_is_read_at_any_level(shape: str, tmp_path: Path) -> None:
     lines = (json.dumps(SHAPES[shape](record, time)) for record, time in zip(RECORDS, TIMES, strict=True))
     (tmp_path / "pay.log").write_text("".join(f"{line}\n" for line in lines))
     scan = scan_paths([tmp_path])
@@ -58,16 +58,16 @@ def test_a_record_is_read_wherever_it_lies(shape: str, tmp_path: Path) -> None:
     assert (found.root_cause, found.subject["transactional.id"]) == ("record-above-client-limit", "pay-1")
 
 
-def test_what_lies_on_top_is_not_looked_for_below() -> None:
+def test_top_level_values_take_precedence_over_nested_ones() -> None:
     values = {"@timestamp": TIMES[0], "level": "INFO", "message": "m", "event": {"message": "n", "level": "ERROR"}}
     assert flattened(values, ("message",), ("@timestamp",), ("level",)) is values
 
 
-def test_a_failures_words_are_not_the_records() -> None:
+def test_the_message_of_a_failure_is_not_the_records() -> None:
     entry = read_entry({"ts": TIMES[0], "error": {"message": "no"}, "note": {"text": "cannot go on", "level": "WARN"}})
     assert (entry.message, entry.level) == ("cannot go on", "WARN")
 
 
-def test_a_number_is_a_time_only_where_it_is_called_so() -> None:
+def test_a_number_is_a_time_only_under_a_name_of_a_time() -> None:
     assert read_entry({"offset": 1795253480, "message": "m"}).time == ""
     assert read_entry({"loggedAt": 1795253480, "message": "m"}).time == "1795253480"

@@ -1,4 +1,4 @@
-"""One record in the layouts of other loggers, languages and collectors: time, level and throwable stay the same."""
+"""One record in the layouts of other loggers, languages, and collectors: time, level, and throwable are the same."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_dotnet_console_records_have_a_message_on_line_two(tmp_path: Path) -> No
         "PRODUCER_FENCED_RETRIES=3 ConcurrentTransactionsErrors=0",
     ],
 )
-def test_words_of_a_healthy_application_mean_nothing(text: str, tmp_path: Path) -> None:
+def test_messages_of_a_healthy_application_are_irrelevant(text: str, tmp_path: Path) -> None:
     assert scan(tmp_path, f"2026-11-21 09:31:22.658 INFO [main] {LOGGER} - {text}") == ()
 
 
@@ -143,7 +143,7 @@ def test_java_util_logging_records_have_a_level_on_line_two(tmp_path: Path) -> N
         ("21.13.2026 10:00:00", None, None),
     ],
 )
-def test_dates_in_the_order_of_people(text: str, shift_ms: int | None, assumed: bool | None) -> None:
+def test_dates_in_national_forms(text: str, shift_ms: int | None, assumed: bool | None) -> None:
     found = parse_timestamp(text, TimeReference(None, AT_MS))
     assert (None if found is None else (found.ms - AT_MS, found.assumed)) == (
         None if shift_ms is None else (shift_ms, assumed)
@@ -165,7 +165,7 @@ def test_pairs_keep_what_is_quoted() -> None:
     ("text", "level"),
     [("warning", "WARN"), ("SEVERE", "ERROR"), ("50", "ERROR"), ("3", "ERROR"), ("7", "DEBUG"), ("9", "9"), ("", "")],
 )
-def test_levels_are_told_in_the_words_of_log4j(text: str, level: str) -> None:
+def test_levels_get_log4js_names(text: str, level: str) -> None:
     assert level_of(text) == level
 
 
@@ -185,11 +185,11 @@ def test_values_of_any_kind_make_no_record_impossible() -> None:
         f"21.11.2026 09:31:22.658 ERROR [main] {LOGGER} - it broke",
     ],
 )
-def test_the_fast_way_passes_over_none_of_these(line: str) -> None:
+def test_the_fast_path_skips_none_of_these(line: str) -> None:
     quiet = line.replace("it broke", "all is well").replace("50", "30").replace('"level": 3', '"level": 6')
     quiet = quiet.replace('"E"', '"I"').replace("crit", "info").replace("ERROR", "INFO ")
     data = "".join(f"{text}\n" for text in (quiet, line, quiet, quiet)).encode()
     verdict = detect_layouts(data)
-    told = [record.message for record in sift_records(data, verdict, small_bytes=0)]
+    messages = [record.message for record in sift_records(data, verdict, small_bytes=0)]
     assert [text.endswith("it broke") for text in (record.message for record in scan_records(data, verdict))][1]
-    assert sum(text.endswith("it broke") for text in told) == 1
+    assert sum(text.endswith("it broke") for text in messages) == 1

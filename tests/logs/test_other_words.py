@@ -1,4 +1,4 @@
-"""Words of other releases and clients for faults that the recorded logs tell in one way."""
+"""Messages of other releases and clients about faults that the recorded logs have in one form."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FAILED = "2026-11-21 09:29:34,801 ERROR [MainThread] push: send failed: {}\n"
         ("kafka server: Message was too large, server rejected it to avoid allocation error", "broker"),
     ],
 )
-def test_whose_limit_it_was(text: str, cause: str, tmp_path: Path) -> None:
+def test_the_limit_of_the_client_or_the_broker_is_named(text: str, cause: str, tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"push.log": STARTED + FAILED.format(text)})
     assert (found.root_cause, found.subject["transactional.id"]) == (f"record-above-{cause}-limit", "stock-5")
 
@@ -57,7 +57,7 @@ def test_whose_limit_it_was(text: str, cause: str, tmp_path: Path) -> None:
         "ledger-1: 82 again for {} s, last-stable-offset=82, end offset 300",
     ],
 )
-def test_a_reader_that_stands_still(text: str, tmp_path: Path) -> None:
+def test_a_stalled_reader(text: str, tmp_path: Path) -> None:
     line = "2026-11-21 09:29:{} WARN [main] a.Reader - {}\n"
     log = "".join(line.format(f"{20 + waited}.100", text.format(waited)) for waited in (5, 10, 15))
     (found,) = judge(tmp_path, {"reader.log": log})
@@ -78,7 +78,7 @@ def test_a_disk_error_without_its_logger(tmp_path: Path) -> None:
     assert len(found.evidence) == 2
 
 
-def test_a_checkpoint_file_is_no_directory(tmp_path: Path) -> None:
+def test_a_checkpoint_file_is_not_a_directory(tmp_path: Path) -> None:
     broker = (
         "[2026-11-21 09:29:35,437] ERROR Error while writing to checkpoint file /d/1/replication-offset-checkpoint "
         "(org.apache.kafka.storage.internals.log.LogDirFailureChannel)\n"
@@ -87,7 +87,7 @@ def test_a_checkpoint_file_is_no_directory(tmp_path: Path) -> None:
     assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1"})
 
 
-def test_a_record_that_cannot_be_read_is_poison(tmp_path: Path) -> None:
+def test_an_unreadable_record_is_a_poison_pill(tmp_path: Path) -> None:
     log = (
         "2026-11-21 09:29:05.000 ERROR [main] o.a.k.s.KafkaStreams - stream-client "
         "[clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9] Encountered the following exception during processing and the "

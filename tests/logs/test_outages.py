@@ -1,4 +1,4 @@
-"""Servers that went away without a word of their own: others tell."""
+"""Servers that disappeared without a record in their own logs: other logs show it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_followers_name_the_controller_that_they_lost(tmp_path: Path) -> None:
         assert [(one.kind, one.subject["controller"]) for one in found] == [("controller_failover", "1")]
 
 
-def test_nodes_that_share_a_services_name_are_told_apart(tmp_path: Path) -> None:
+def test_nodes_that_share_a_services_name_are_separated(tmp_path: Path) -> None:
     for node in (1, 2):
         stopped = (
             "[2026-11-21 09:29:00,000] INFO Terminating process due to signal SIGTERM "
@@ -138,7 +138,7 @@ RAFT_CUT = (
 def test_the_source_of_metadata_fetches_was_the_controller(tmp_path: Path) -> None:
     for files in (
         {"broker-1/server.log": START, "broker-3/controller.log": other(RAFT_CUT) + TAKEN},
-        # Not even a log of its own.
+        # The controller has no log at all.
         {"broker-3/controller.log": other(RAFT_CUT) + TAKEN},
     ):
         found = judge(tmp_path / str(len(files)), files)
@@ -149,7 +149,7 @@ def test_a_controller_followed_by_another_one_had_resigned(tmp_path: Path) -> No
     assert judge(tmp_path, {"broker-3/controller.log": TAKEN + other(RAFT_CUT, second=9)}) == []
 
 
-def _told_by_controller(second: int, message: str) -> str:
+def _controller_record(second: int, message: str) -> str:
     return f"[2026-11-21 09:29:{second:02d},000] INFO [QuorumController id=9] {message} (kafka.Beats)\n"
 
 
@@ -158,21 +158,21 @@ def _told_by_controller(second: int, message: str) -> str:
     ("back", "kinds"),
     [
         ((30, 31), ["not_enough_replicas"]),
-        # One after the other, as they should be.
+        # Correctly one after the other.
         ((10, 31), ["baseline", "broker_restart_clean", "broker_restart_clean"]),
     ],
 )
-def test_brokers_that_were_stopped_together_made_a_shortage(
+def test_brokers_that_stopped_together_caused_a_shortage(
     back: tuple[int, int], kinds: list[str], files: tuple[str, ...], tmp_path: Path
 ) -> None:
     granted = "The request from broker {} to unfence has been granted because it has caught up"
     asked = "Unfenced broker {} has requested and been granted a controlled shutdown."
     controller = "".join(
         [
-            _told_by_controller(2, asked.format(5)),
-            _told_by_controller(11, asked.format(6)) if back[0] == 10 else _told_by_controller(3, asked.format(6)),
-            _told_by_controller(back[0], granted.format(5)),
-            _told_by_controller(back[1], granted.format(6)),
+            _controller_record(2, asked.format(5)),
+            _controller_record(11, asked.format(6)) if back[0] == 10 else _controller_record(3, asked.format(6)),
+            _controller_record(back[0], granted.format(5)),
+            _controller_record(back[1], granted.format(6)),
         ]
     )
     refused = "".join(

@@ -1,4 +1,4 @@
-"""Logs as people bring them: pasted, prefixed by tools, exported, cut, and in other encodings. All tell the same."""
+"""Logs as users provide them: pasted, prefixed by tools, exported, cut, or recoded, always with the same result."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def judged(path: Path) -> tuple[Incident, ...]:
 
 
 @pytest.mark.parametrize("form", PASTED)
-def test_a_log_tells_the_same_in_every_form(form: str, tmp_path: Path) -> None:
+def test_a_log_gives_the_same_result_in_every_form(form: str, tmp_path: Path) -> None:
     file = tmp_path / f"server{SUFFIXES.get(form, '.log')}"
     file.write_bytes(PASTED[form])
     scan = scan_paths([tmp_path])
@@ -188,8 +188,8 @@ def test_a_log_tells_the_same_in_every_form(form: str, tmp_path: Path) -> None:
 
 def test_evidence_is_the_line_of_the_file_that_was_given(tmp_path: Path) -> None:
     pretty = PASTED["Elastic's answer"].decode().splitlines()
-    (told,) = (number for number, text in enumerate(pretty, 1) if "Completed rollback" in text)
-    for form, line in (("grep -Hn", 5), ("a YAML block", 7), ("Elastic's answer", told), ("NULs", 5), ("CR", 5)):
+    (line_number,) = (number for number, text in enumerate(pretty, 1) if "Completed rollback" in text)
+    for form, line in (("grep -Hn", 5), ("a YAML block", 7), ("Elastic's answer", line_number), ("NULs", 5), ("CR", 5)):
         file = tmp_path / "server.log"
         file.write_bytes(PASTED[form])
         (found,) = judged(file)
@@ -205,12 +205,12 @@ def test_evidence_is_the_line_of_the_file_that_was_given(tmp_path: Path) -> None
         "a.b: 3\nc.d: 4\n",
     ],
 )
-def test_what_is_no_log_stays_none(text: str, tmp_path: Path) -> None:
+def test_text_that_is_not_a_log_stays_unrecognized(text: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text(text)
     assert scan_paths([tmp_path]).events == ()
 
 
-def test_a_stamp_without_a_prefix_is_not_taken_for_one(tmp_path: Path) -> None:
+def test_a_timestamp_is_not_read_as_a_prefix(tmp_path: Path) -> None:
     """Dates with slashes or dots before a clock look like a path before a line number."""
     for date in ("2026/11/20 10:00:00", "20.11.2026 10:00:00", "2026-11-20 10:00:00.101"):
         (tmp_path / "app.log").write_text(f"{date} ERROR [main] a.b.Relay - cannot go on\n" * 30)
@@ -239,7 +239,7 @@ def test_java_util_logging_speaks_the_users_language(stamp: str, level: str, tim
     assert (event.time_ms, event.level, event.category) == (time_ms, "ERROR", "PRODUCER_FENCED")
 
 
-def test_a_cut_export_is_read_as_far_as_it_goes_and_named(tmp_path: Path) -> None:
+def test_a_truncated_export_is_read_to_its_end_and_reported(tmp_path: Path) -> None:
     file = tmp_path / "answer.json"
     file.write_bytes(PASTED["Elastic's answer"][:-40])
     scan = scan_paths([file])
@@ -248,7 +248,7 @@ def test_a_cut_export_is_read_as_far_as_it_goes_and_named(tmp_path: Path) -> Non
     assert "not read to its end" in source.error
 
 
-def test_hits_of_a_search_may_stand_on_a_line_each(tmp_path: Path) -> None:
+def test_search_hits_may_have_a_line_each(tmp_path: Path) -> None:
     sources = [{"@timestamp": stamp, "message": one} for stamp, one in zip(STAMPS, RECORDS, strict=True)]
     hits = [{"_index": "x", "_source": source} for source in sources]
     (tmp_path / "dump.json").write_bytes(b"".join(dumped(hit) + b"\n" for hit in hits))

@@ -1,4 +1,4 @@
-"""Applications that name their transactional id in a sentence of their own, and nobody repeats it."""
+"""Applications that name their transactional id only once, in a sentence of their own."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def events_of(folder: Path, text: str) -> tuple[LogEvent, ...]:
         ("transactional_id -> fares:7", "fares:7"),
     ],
 )
-def test_what_an_application_calls_its_transactional_id_is_one(words: str, named: str, tmp_path: Path) -> None:
+def test_a_named_transactional_id_is_found_in_free_text(words: str, named: str, tmp_path: Path) -> None:
     (event,) = events_of(tmp_path, f"{STAMP}{words}\n")
     assert (event.category, event.fields["transactional_id"]) == ("TRANSACTIONAL_ID_NAMED", named)
 
@@ -96,7 +96,7 @@ def test_the_sentence_is_found_in_a_log_of_any_size(words: str, tmp_path: Path) 
         "time=2026-11-21T09:29:30Z level=INFO logger=ledger msg=\"transactional id 'fares 7' is ours\"",
     ],
 )
-def test_structured_records_tell_it_too(line: str, tmp_path: Path) -> None:
+def test_structured_records_name_it_too(line: str, tmp_path: Path) -> None:
     (event,) = events_of(tmp_path, f"{line}\n")
     assert event.fields["transactional_id"].split() in (["fares", "7"], ["fares"])
 
@@ -109,7 +109,7 @@ def test_structured_records_tell_it_too(line: str, tmp_path: Path) -> None:
         ("txn.id is fares_7", 0.5),
     ],
 )
-def test_a_fenced_client_has_the_id_that_it_told(words: str, confidence: float, tmp_path: Path) -> None:
+def test_a_fenced_client_has_the_id_that_it_logged(words: str, confidence: float, tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"ledger.log": f"{STAMP}{words}\n{SAMPLES}{FENCED}"})
     assert (found.kind, found.subject["transactional.id"]) == ("producer_fenced", "fares_7")
     assert found.confidence == confidence
@@ -131,7 +131,7 @@ REFUSED = (
         ("serving under tx.id=fares_7", "fares_7", 0.75),
     ],
 )
-def test_how_an_id_was_told_shows_in_the_confidence(words: str, named: str, confidence: float, tmp_path: Path) -> None:
+def test_the_form_of_an_id_decides_the_confidence(words: str, named: str, confidence: float, tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"ledger.log": f"{STAMP}{words}\n{SAMPLES}{REFUSED}"})
     assert (found.kind, found.subject["transactional.id"]) == ("invalid_transaction_timeout", named)
     assert found.confidence == confidence
@@ -145,7 +145,7 @@ def test_how_an_id_was_told_shows_in_the_confidence(words: str, named: str, conf
         f"paid, txn id pay-1\n{STAMP}paid, txn id pay-2",
     ],
 )
-def test_the_ids_of_payments_are_nobodys(words: str, tmp_path: Path) -> None:
+def test_the_ids_of_payments_belong_to_no_client(words: str, tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"ledger.log": f"{STAMP}{words}\n{SAMPLES}{REFUSED}"})
     assert found.subject == {"application": "ledger"}
 
@@ -174,12 +174,12 @@ def test_a_hanging_transaction_belongs_to_its_producer_id(words: str, confidence
 @pytest.mark.parametrize(
     "words", ["worker-3 started, pid 21", "pulses.one has producer id 22 epoch 3", "producer id 21"]
 )
-def test_nobody_owns_a_producer_that_nobody_told(words: str, tmp_path: Path) -> None:
+def test_a_producer_without_a_named_owner_has_none(words: str, tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"edge.log": f"{STAMP}{words}\n{SAMPLES}", "tail.log": STUCK, "producers.out": OPEN})
     assert "transactional.id" not in found.subject
 
 
-def test_a_reader_that_names_no_partition_stands_on_one(tmp_path: Path) -> None:
+def test_a_stalled_reader_without_a_partition_is_found(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"tail.log": STUCK.replace("partition pulses.raw-2", "reader")})
     assert "topic-partition" not in found.subject
     assert found.explanation.startswith("Readers of a partition stopped at offset 88")

@@ -1,4 +1,4 @@
-"""Times, throwables, and the catalog."""
+"""Read times and throwables, and check the catalog."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_clock_time_after_the_last_change_was_yesterday() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-41 12:00:00", "99:99:99"])
-def test_what_is_no_time_is_none(text: str) -> None:
+def test_text_that_is_not_a_time_is_rejected(text: str) -> None:
     assert parse_timestamp(text, TimeReference()) is None
 
 
@@ -109,8 +109,8 @@ def test_a_python_traceback_has_a_class() -> None:
     assert found.class_name == "cimpl.KafkaException"
 
 
-def test_no_field_is_looked_for_without_a_limit() -> None:
-    """A line of 256 KB that begins a name a thousand times would otherwise take minutes."""
+def test_every_field_pattern_has_a_length_limit() -> None:
+    """Without a limit, a line of 256 KB that begins a name a thousand times would take minutes."""
     catalog = load_catalog()
     fields = [field for category in catalog.categories for field in category.fields] + [*catalog.common_fields]
     endless = re.compile(r"(?P<what>(?<!\\)\.|\[\^(?:\\.|[^\]\\])*\])[+*]\??(?P<behind>.*)")
@@ -120,7 +120,7 @@ def test_no_field_is_looked_for_without_a_limit() -> None:
 
 
 def test_patterns_treat_all_digits_alike() -> None:
-    # The classifier remembers verdicts by texts whose digits are blurred.
+    # The classifier caches verdicts by the text with blurred digits.
     for category in load_catalog().categories:
         for pattern in category.patterns:
             bare = re.sub(r"\{[\d,]+\}", "", pattern)
@@ -130,7 +130,7 @@ def test_patterns_treat_all_digits_alike() -> None:
 
 
 def test_a_secret_does_not_depend_on_its_digits() -> None:
-    # Where a text holds one is remembered in the same way: a rule that looked for a digit would let secrets out.
+    # Positions of secrets are cached in the same way: a rule that required a digit would leak secrets.
     chance = random.Random(23)
     for text in SECRET_TEXTS:
         other = re.sub(r"\d", lambda _: chance.choice("0123456789"), text)
@@ -144,7 +144,7 @@ def test_a_cached_template_applies_to_texts_with_other_digits(folder: str) -> No
     for path in files:
         data = path.read_bytes()
         for record in scan_records(data, detect_layouts(data[:100_000])):
-            record = record._replace(key=b"")  # test_forms.py is about what is remembered of records that have one
+            record = record._replace(key=b"")  # test_forms.py covers the cache of records with a key
             message = f"{record.message} password=changeit8" if record.line % 9 == 0 else record.message
             other = re.sub(r"(?<!og)\d", lambda _: chance.choice("0123456789"), message)  # Log4j is a name
             remembering.classify(record._replace(message=other))
@@ -176,7 +176,7 @@ def test_every_category_explains_itself() -> None:
             "TransactionalId: a's state is COMPLETE_ABORT, but received transaction marker result to send: COMMIT",
             "TXN_LATE_COMMIT",
         ),
-        # Sentences that carry an error's name and mean something else than it.
+        # Sentences that contain an error's name but have another meaning.
         (
             (
                 "Not available to append X: possible causes include UNKNOWN_TOPIC_OR_PARTITION, NOT_ENOUGH_REPLICAS, "
@@ -286,7 +286,7 @@ def test_lines_of_the_catalog(message: str, category: str) -> None:
     assert found.category == category
 
 
-def test_an_unclean_election_that_did_not_happen_is_none() -> None:
+def test_an_unclean_election_that_did_not_happen_is_ignored() -> None:
     refused = (
         "[QuorumController id=1] Cannot trigger unclean leader election for offline partition orders-0 because unclean "
         "leader election is disabled for this topic."
@@ -294,7 +294,7 @@ def test_an_unclean_election_that_did_not_happen_is_none() -> None:
     assert Classifier().classify(Record(0, 0, "", "INFO", "", "a.B", "", refused, "")) is None
 
 
-def test_an_error_that_nobody_knows_is_kept_and_info_is_not() -> None:
+def test_an_unknown_error_is_kept_but_unknown_info_is_not() -> None:
     classifier = Classifier()
     unknown = Record(0, 0, "", "ERROR", "", "a.B", "", "the moon is full", "")
     found = classifier.classify(unknown)

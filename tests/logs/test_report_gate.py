@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def suppress_all(project: Path, logs: Path) -> None:
-    """Suppress everything that a report of the logs holds."""
+    """Suppress everything in a report of the logs."""
     (run,) = eosctl("logs", "report", logs, "-o", "sarif").json["runs"]
     ids = sorted({result["ruleId"] for result in run["results"]})
     entries = "".join(f"- {{id: {one}, reason: planned in May}}\n" for one in ids)
@@ -76,7 +76,7 @@ def test_every_format_shows_what_is_suppressed(output: FindingFormat, project: P
     assert (done.code, "planned in May" in done.out + done.err) == (0, True)
 
 
-def test_a_suppressed_incident_is_no_item(project: Path) -> None:
+def test_a_suppressed_incident_is_not_an_item(project: Path) -> None:
     suppress_all(project, ZOMBIE)
     report = eosctl("logs", "report", ZOMBIE, "-o", "json").json
     jsonschema.validate(report, json.loads((ROOT / "docs" / "schemas" / "logs.json").read_text("utf-8")))

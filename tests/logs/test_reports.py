@@ -1,4 +1,4 @@
-"""Reports as people post them, with their right answers: cause, subject, severity, and start."""
+"""Reports as users post them, with the right answers: cause, subject, severity, and start."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def read_reports() -> Iterator[Report]:
             )
 
 
-def told(one: Incident) -> str:
+def described(one: Incident) -> str:
     facts = {**one._asdict(), "evidence": [place.file for place in one.evidence]}
     return json.dumps({**facts, "t_start": datetime.fromtimestamp(one.t_start_ms / 1000, UTC).isoformat()})
 
 
 @pytest.mark.parametrize("report", list(read_reports()), ids=lambda report: report.name)
-def test_a_report_gets_its_right_answers(report: Report, tmp_path: Path) -> None:
-    found = [told(one) for one in judge(tmp_path, report.files)]
+def test_a_report_gets_the_right_answers(report: Report, tmp_path: Path) -> None:
+    found = [described(one) for one in judge(tmp_path, report.files)]
     assert bool(found) == bool(report.answers), found
     for answer in report.answers:
         assert any(all(re.search(pattern, one) for pattern in answer) for one in found), (answer, found)
@@ -56,7 +56,7 @@ def test_a_report_gets_its_right_answers(report: Report, tmp_path: Path) -> None
 def confidences(report: Report, found: list[Incident]) -> list[float]:
     """Return how sure the surest incident of each answer is; 0 for an answer that none gives."""
     return [
-        max((one.confidence for one in found if all(re.search(part, told(one)) for part in answer)), default=0)
+        max((one.confidence for one in found if all(re.search(part, described(one)) for part in answer)), default=0)
         for answer in report.answers
     ]
 

@@ -1,4 +1,4 @@
-"""From bytes to records: layouts, what belongs to a record, and the rule that any split gives the same events."""
+"""Records from bytes: layouts, the extent of a record, and the same events for every division into splits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ONE_OF_EACH = {
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)
-def test_a_layout_is_recognised_and_its_parts_are_found(name: str) -> None:
+def test_a_layout_is_recognized_and_its_parts_are_found(name: str) -> None:
     data = (ONE_OF_EACH[name] + "\n").encode() * 3
     verdict = detect_layouts(data)
     assert (verdict.name, verdict.unmatched_count) == (name, 0)
@@ -62,7 +62,7 @@ def test_a_layout_is_recognised_and_its_parts_are_found(name: str) -> None:
     assert records[0].time.startswith(("2026-11-21", "26/11/21"))
 
 
-def test_every_layout_explains_its_own_line_first() -> None:
+def test_every_layout_is_the_first_match_of_its_own_line() -> None:
     names = [layout.name for layout in LAYOUTS]
     assert len(set(names)) == len(names)
     assert set(ONE_OF_EACH) <= set(names)
@@ -116,7 +116,7 @@ def test_a_pattern_string_makes_a_layout(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["%d %p %c%n", "%m%n", "%d %p %what %m"])
-def test_a_pattern_that_makes_no_header_is_refused(pattern: str) -> None:
+def test_a_pattern_without_a_header_is_refused(pattern: str) -> None:
     with pytest.raises(PatternError):
         layout_of_pattern(pattern)
 
@@ -240,7 +240,7 @@ def test_text_without_any_header_is_kept_and_counted(tmp_path: Path) -> None:
         ("x/stream-1.log.2", "stream-1"),
     ],
 )
-def test_the_name_of_a_file_tells_who_wrote_it(name: str, application: str) -> None:
+def test_the_name_of_a_file_gives_the_application(name: str, application: str) -> None:
     assert application_of(Path(name)) == application
 
 
@@ -260,11 +260,11 @@ def test_a_shrinking_file_is_read_up_to_its_end(tmp_path: Path) -> None:
     path.write_text(line * 4)
     scans = [scan_split(split, Classifier()) for split in splits]
     assert [len(scan.events) for scan in scans] == [3, 1, 0]
-    assert all("smaller" in scan.counts.error for scan in scans)
+    assert all("shrunk" in scan.counts.error for scan in scans)
 
 
 @pytest.mark.parametrize("how", ["renamed", "truncated", "compressed"])
-def test_another_file_in_its_place_is_named_and_not_taken_for_it(how: str, tmp_path: Path) -> None:
+def test_a_replacement_of_a_file_is_detected_and_reported(how: str, tmp_path: Path) -> None:
     line = "[2026-11-21 09:31:1{},670] ERROR it is late (kafka.server.ReplicaManager)\n"
     path = tmp_path / "server.log"
     old, new = (line.format(1) * 90).encode(), (line.format(2) * 200).encode()
@@ -275,9 +275,9 @@ def test_another_file_in_its_place_is_named_and_not_taken_for_it(how: str, tmp_p
     assert scan_split(first, Classifier()).events
     if how == "renamed":
         path.rename(tmp_path / "server.log.1")
-    path.write_bytes(pack(new))  # larger than before, so that its size tells nothing
+    path.write_bytes(pack(new))  # larger than before, so that the size does not give it away
     scans = [scan_split(split, Classifier()) for split in (others or [first])]
-    assert all(scan.events == () and "taken its place" in scan.counts.error for scan in scans)
+    assert all(scan.events == () and "replaced it" in scan.counts.error for scan in scans)
 
 
 def test_a_file_that_grows_meanwhile_is_the_same_file(tmp_path: Path) -> None:

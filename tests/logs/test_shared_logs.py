@@ -15,8 +15,8 @@ FENCED = "org.apache.kafka.common.errors.ProducerFencedException: There is a new
 
 
 def named(second: str, transactional_id: str, thread: str, text: str = "ProducerId set to 7 with epoch 0") -> str:
-    told = f"[Producer clientId=c-{transactional_id}, transactionalId={transactional_id}] {text}"
-    return LINE.format(second, "INFO", thread, "o.a.k.clients.producer.KafkaProducer", told)
+    message = f"[Producer clientId=c-{transactional_id}, transactionalId={transactional_id}] {text}"
+    return LINE.format(second, "INFO", thread, "o.a.k.clients.producer.KafkaProducer", message)
 
 
 def failed(second: str, thread: str, logger: str, cause: str) -> str:

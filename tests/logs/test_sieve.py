@@ -1,4 +1,4 @@
-"""The sieve passes over what means nothing: its events are the scanner's, whatever the text and wherever it is cut."""
+"""The sieve skips irrelevant records: for any text and any split, its events equal the scanner's."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LINES = st.one_of(
 )
 
 
-def told(records: Iterator[Record]) -> tuple[list[tuple[int, int, Classified]], int]:
+def counted(records: Iterator[Record]) -> tuple[list[tuple[int, int, Classified]], int]:
     """Return what records mean, and how many there are in all."""
     events, count = [], 0
     for record in records:
@@ -83,25 +83,25 @@ def test_any_text_gives_the_same_events(
         patch.setattr(sieve, "WINDOW_BYTES", window)
         patch.setattr(kinds, "_FEW_LINES", few_lines)
         for start, end in ((0, None), (0, middle), (middle, None)):
-            assert told(sift(data, verdict, start, end)) == told(scan_records(data, verdict, start, end))
+            assert counted(sift(data, verdict, start, end)) == counted(scan_records(data, verdict, start, end))
 
 
 def test_recorded_files_give_the_same_events() -> None:
     for path in sorted((FIXTURES / "poll-interval-392").rglob("*.log")):
         data = path.read_bytes()
         verdict = detect_layouts(data[:100_000])
-        assert told(sift(data, verdict)) == told(scan_records(data, verdict))
+        assert counted(sift(data, verdict)) == counted(scan_records(data, verdict))
 
 
-def test_most_records_are_passed_over() -> None:
+def test_most_records_are_skipped() -> None:
     data = (FIXTURES / "poll-interval-392" / "broker-1" / "server.log").read_bytes()
     line = b"[2026-11-21 09:31:18,670] INFO all is well (a.B)\n"
     verdict = detect_layouts(data[:100_000])
     assert len(list(sift(line * 1000, verdict))) == 2
-    assert told(sift(line * 1000, verdict))[1] == 1000
+    assert counted(sift(line * 1000, verdict))[1] == 1000
 
 
-def test_a_record_that_is_too_long_is_counted_as_cut() -> None:
+def test_a_record_that_is_too_long_counts_as_truncated() -> None:
     line = b"[2026-11-21 09:31:18,670] INFO all is well (a.B)\n"
     data = line + line + b"more\n" * (MAX_EVENT_BYTES // 5 + 1) + line * 2
     assert [record.truncated for record in sift(data, detect_layouts(line * 3))] == [False, True, False]
@@ -113,7 +113,7 @@ def test_every_layout_can_be_sifted() -> None:
 
 
 @given(st.text("a.B:-[] \t\x0b\x0c\r\x1c", max_size=20))
-def test_both_engines_mean_the_same_by_white_space(name: str) -> None:
+def test_both_engines_agree_on_white_space(name: str) -> None:
     for layout in LAYOUTS:
         for line in (header.format(level="INFO", text="on").replace("elay", name) for header in HEADERS):
             raw = f"{line}\n".encode()
@@ -125,7 +125,7 @@ def test_a_pattern_beyond_the_engine_is_left_to_the_scanner() -> None:
     layout = LAYOUTS[0]._replace(pattern=rf"(?!never){LAYOUTS[0].pattern}")
     data = b"[2026-11-21 09:31:18,670] ERROR it is late (a.B)\n" * 9
     verdict = Verdict((layout,), 9, 0)
-    assert told(sift(data, verdict)) == told(scan_records(data, verdict))
+    assert counted(sift(data, verdict)) == counted(scan_records(data, verdict))
 
 
 def test_what_a_category_needs_passes_also_when_json_escapes_it() -> None:
@@ -133,7 +133,7 @@ def test_what_a_category_needs_passes_also_when_json_escapes_it() -> None:
     lines = [json.dumps({"@timestamp": "2026-11-21T09:31:18Z", "level": "INFO", "message": message})] * 3
     escaped = "\n".join(lines).replace("=", "\\u003d").replace("<", "\\u003c").encode()
     verdict = detect_layouts(escaped)
-    assert len(told(sift(escaped, verdict))[0]) == 3
+    assert len(counted(sift(escaped, verdict))[0]) == 3
 
 
 def test_every_category_has_an_anchor() -> None:

@@ -1,4 +1,4 @@
-"""Lines that carry a time and nothing else of a log record are data of another kind, and no evidence of health."""
+"""Lines with a time but no other part of a log record are other data, not evidence of health."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def many(line: str) -> str:
     [many(MEASURED), many(ORDER), TABLE + many(ROW), PERFORMANCE + many(RUN), many(VERIFIED)],
     ids=["measurements", "orders", "table", "performance", "verifiable-producer"],
 )
-def test_data_with_times_is_no_log(text: str, tmp_path: Path) -> None:
+def test_data_with_times_is_not_a_log(text: str, tmp_path: Path) -> None:
     assert recognition(tmp_path, text) is Recognition.NONE
 
 
@@ -64,7 +64,7 @@ def test_a_table_of_messages_is_read(tmp_path: Path) -> None:
     assert "disk gone" in records.records[0].text
 
 
-def test_records_that_the_catalog_knows_count_alone_in_data(tmp_path: Path) -> None:
+def test_only_records_in_the_catalog_count_in_data(tmp_path: Path) -> None:
     failed = (
         '{"timestamp":1763632800100,"name":"producer_send_error","exception":"class '
         'org.apache.kafka.common.errors.ProducerFencedException","message":"There is a newer producer"}\n'

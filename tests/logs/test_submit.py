@@ -1,4 +1,4 @@
-"""``eosctl logs submit`` and the choice of an engine: what is refused before any JVM starts, and in which words."""
+"""``eosctl logs submit`` and the choice of an engine: refusals before any JVM starts, and their messages."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_terminal_is_shown_how_far_the_tasks_are(
         (["--connect", "sc://host", "--packages", "io.delta:delta-spark_2.13:4.3.0"], "do not reach"),
     ],
 )
-def test_what_cannot_work_is_refused_at_once(
+def test_options_that_cannot_work_are_refused_immediately(
     options: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["logs", "submit", "/logs", "--out", "/result", *options]) == 2
@@ -93,9 +93,9 @@ def test_what_a_connect_server_needs_here_is_named(
     real = log_engine.find_spec
     monkeypatch.setattr(log_engine, "find_spec", lambda name: None if name == "grpc" else real(name))
     assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--connect", "sc://127.0.0.1:1"]) == 1
-    told = capsys.readouterr().err
-    assert "grpcio" in told
-    assert "eosctl[spark-connect]" in told
+    errors = capsys.readouterr().err
+    assert "grpcio" in errors
+    assert "eosctl[spark-connect]" in errors
 
 
 def test_unresolved_spark_packages_have_a_workaround(
@@ -110,9 +110,9 @@ def test_unresolved_spark_packages_have_a_workaround(
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     monkeypatch.setattr(spark_job, "spark_obstacle", lambda: None)
     assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--packages", "io.delta:delta-spark:1"]) == 1
-    told = capsys.readouterr().err
-    assert "could not fetch io.delta:delta-spark:1" in told
-    assert "--jars" in told
+    errors = capsys.readouterr().err
+    assert "could not fetch io.delta:delta-spark:1" in errors
+    assert "--jars" in errors
 
 
 def test_without_java_spark_is_refused_and_the_scanner_serves(

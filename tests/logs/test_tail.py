@@ -1,4 +1,4 @@
-"""Logs that are read while they are written: every event once, through rotation, truncation and restarts."""
+"""Logs that are read while they grow: every event once, through rotation, truncation, and restarts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLASSIFIER = Classifier()
 
 
 class Reader:
-    """Reads like a query: ends, then what lies between; its positions survive as JSON alone."""
+    """Reads like a query: first the ends, then the events in between; only JSON keeps its positions."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Reader:
             self.events += read_tail(part, CLASSIFIER)
         self.checkpoint = to_json(end)
 
-    def told(self) -> list[tuple[int, int, str, str]]:
+    def rows(self) -> list[tuple[int, int, str, str]]:
         return [(event.offset, event.line, event.category, event.message) for event in self.events]
 
 
@@ -60,10 +60,10 @@ def test_a_file_that_grows_in_pieces_gives_each_event_once(tmp_path: Path) -> No
             written += size
             reader.read()
     reader.read(idle=True)
-    assert reader.told() == known(FIXTURE)
+    assert reader.rows() == known(FIXTURE)
 
 
-def test_a_file_to_which_nothing_came_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_file_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.log"
     path.write_text(ERROR.format(1, 1))
     ends = find_ends([path], {}, idle_ms=0)
@@ -98,7 +98,9 @@ def test_the_last_event_waits_until_it_is_complete(tmp_path: Path) -> None:
     ("ending", "quiet_ms", "is_read"),
     [("\n", 99, False), ("\n", 100, True), ("", 399, False), ("", 400, True)],
 )
-def test_a_line_without_an_end_is_waited_for_longer(tmp_path: Path, ending: str, quiet_ms: int, is_read: bool) -> None:
+def test_the_wait_for_a_line_without_an_end_is_longer(
+    tmp_path: Path, ending: str, quiet_ms: int, is_read: bool
+) -> None:
     path = tmp_path / "a.log"
     path.write_text(ERROR.format(1, "one").rstrip("\n") + ending)
     now_ms = path.stat().st_mtime_ns // 1_000_000 + quiet_ms
@@ -125,7 +127,7 @@ def test_a_file_that_was_truncated_is_read_from_its_start(tmp_path: Path) -> Non
         file.truncate(0)
         file.write(ERROR.format(3, "three"))
     reader.read(idle=True)
-    assert reader.told()[-1][:2] == (0, 1)
+    assert reader.rows()[-1][:2] == (0, 1)
     assert [event.message for event in reader.events] == ["failed one", "failed two", "failed three"]
 
 
@@ -140,7 +142,7 @@ def test_a_file_overwritten_with_more_is_read_from_its_start(tmp_path: Path) -> 
     assert [event.message for event in reader.events] == ["failed one", "failed three", "failed four"]
 
 
-def test_more_of_an_event_behind_its_end_moves_nothing_back(tmp_path: Path) -> None:
+def test_late_lines_of_an_event_move_no_position_back(tmp_path: Path) -> None:
     path, reader = tmp_path / "a.log", Reader(tmp_path)
     path.write_text(ERROR.format(1, "one"))
     reader.read(idle=True)

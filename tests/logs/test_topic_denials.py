@@ -1,4 +1,4 @@
-"""Denials: of a topic to an application, and of what a principal that only observes may not see."""
+"""Denials of a topic to an application, and resources that are hidden from an observing principal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_denied_topic_is_found_in_the_clients_log(tmp_path: Path) -> None:
     assert (found.kind, found.subject) == ("topic_authorization", {"topic": "orders"})
 
 
-def test_what_an_observer_may_not_see_is_information(tmp_path: Path) -> None:
+def test_resources_hidden_from_an_observer_are_information(tmp_path: Path) -> None:
     group = ("User:mon", "DESCRIBE", "Group:LITERAL:billing", "OffsetFetch")
     topic = ("User:mon", "DESCRIBE", "Topic:LITERAL:orders", "ListOffsets")
     log = ("User:mon", "READ", "Topic:LITERAL:__transaction_state", "Fetch")
@@ -54,7 +54,7 @@ def test_what_an_observer_may_not_see_is_information(tmp_path: Path) -> None:
     assert "transactional.id app-2, group billing, topic orders, and 1 more" in found.explanation
 
 
-def test_the_same_look_up_by_an_application_is_no_observation(tmp_path: Path) -> None:
+def test_the_same_lookup_by_an_application_is_a_denial(tmp_path: Path) -> None:
     found = denials(tmp_path, WATCH, WRITE, ("User:app", "DESCRIBE", "Topic:LITERAL:bills", "Metadata"))
     severities = {str(one.subject.get("topic", one.subject["principal"])): one.severity for one in found}
     assert severities == {"User:mon": Severity.INFO, "orders": Severity.ERROR, "bills": Severity.WARNING}

@@ -1,4 +1,4 @@
-"""Logs in topics: the rows of the files that were shipped, whoever shipped them and wherever they are cut."""
+"""Logs in topics have the same events as the shipped files, for every shipper and every division into ranges."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_events_that_the_shipper_joined_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("part_offsets", [1, 2, 3, 7, 50])
-def test_wherever_a_partition_is_cut_the_events_are_the_same(part_offsets: int) -> None:
-    """Two machines write in turn, line by line, so that each event is between those of the other."""
+def test_events_do_not_depend_on_where_a_partition_is_cut(part_offsets: int) -> None:
+    """Two machines alternate line by line, so that their events interleave."""
     lines = [line for number in range(6) for line in error_lines(number)]
     mixed = [plain(line)._replace(headers=(("host", host),)) for line in lines for host in (b"broker-1", b"broker-2")]
     partition = Partition(record._replace(offset=2 * offset) for offset, record in enumerate(mixed))
@@ -89,7 +89,7 @@ def test_a_partition_that_grows_in_pieces_gives_each_event_once(pieces: list[int
     partition, tail = Partition(), TopicTail(1000, clock_ms=lambda: now)
     events: list[LogEvent] = []
 
-    def look() -> None:
+    def read_new() -> None:
         nonlocal known
         ends = tail.ends(partition, known)  # type: ignore[arg-type]
         for topic, number, first, stop in between(known, ends):
@@ -100,16 +100,16 @@ def test_a_partition_that_grows_in_pieces_gives_each_event_once(pieces: list[int
     for size in pieces:
         for line in lines[len(partition.all) : len(partition.all) + size]:
             partition.add(plain(line))
-        look()
+        read_new()
         now += 10
         if pauses:
-            look()
+            read_new()
     for line in lines[len(partition.all) :]:
         partition.add(plain(line))
-    look()
+    read_new()
     assert known["logs-0"] < len(lines)
     now += 1001
-    look()
+    read_new()
     assert known["logs-0"] == len(lines)
     wanted = [event for event in expected() if event.line <= len(lines)]
     assert without_place(events) == without_place(wanted)
@@ -117,19 +117,19 @@ def test_a_partition_that_grows_in_pieces_gives_each_event_once(pieces: list[int
 
 def test_only_what_has_been_there_for_the_idle_time_is_settled() -> None:
     settling = Settling(1000)
-    assert settling.look("a", 5, 0) == 0
-    assert settling.look("a", 9, 600) == 0
-    assert settling.look("a", 9, 1000) == 5
-    assert settling.look("a", 9, 1599) == 5
-    assert settling.look("a", 9, 1600) == 9
+    assert settling.settled("a", 5, 0) == 0
+    assert settling.settled("a", 9, 600) == 0
+    assert settling.settled("a", 9, 1000) == 5
+    assert settling.settled("a", 9, 1599) == 5
+    assert settling.settled("a", 9, 1600) == 9
 
 
-def test_records_that_retention_took_are_named_and_counted() -> None:
+def test_records_deleted_by_retention_are_named_and_counted() -> None:
     partition = Partition(shipped(lines_of()))
     [part] = cut_parts(TOPICS, "logs", 0, 0, len(partition.all), 0)
     partition.low = 200
     scan = scan_with(partition, part, own_classifier())  # type: ignore[arg-type]
-    assert scan.counts.error == "200 offsets (0 to 199) are not there any more: logs-0 begins at 200"
+    assert scan.counts.error == "200 offsets (0 to 199) no longer exist: logs-0 begins at 200"
     assert [event.offset for event in scan.events] == [one.line - 1 for one in expected() if one.line > 200]
 
 
@@ -145,11 +145,11 @@ def test_records_that_retention_took_are_named_and_counted() -> None:
         (as_json({"date": 1.5, "log": "x", "kubernetes": {"pod_name": "kafka-0"}}), ("kafka-0", "", "kafka-0")),
     ],
 )
-def test_who_wrote_a_record_is_what_its_shipper_says(record: TopicRecord, source: tuple[str, str, str]) -> None:
+def test_the_source_of_a_record_comes_from_its_shipper(record: TopicRecord, source: tuple[str, str, str]) -> None:
     assert tuple(source_of(record)[0]) == source
 
 
-def test_a_line_that_an_engine_cut_is_put_together() -> None:
+def test_a_line_that_an_engine_split_is_joined() -> None:
     first, second, third = error_lines(1)
     pieces = [(first[:30], "P"), (first[30:], "F"), (second, "F"), (third, "F")]
     records = [as_json({"time": "t", "stream": "stdout", "logtag": tag, "log": text}) for text, tag in pieces]
@@ -174,7 +174,7 @@ def test_text_without_a_stamp_has_its_records_time() -> None:
 
 
 @given(st.dictionaries(st.sampled_from("abc"), st.integers(0, 500), min_size=1), st.integers(1, 400))
-def test_a_limit_is_kept_and_something_moves(waiting: dict[str, int], most: int) -> None:
+def test_a_limit_is_respected_and_one_partition_advances(waiting: dict[str, int], most: int) -> None:
     start = dict.fromkeys(waiting, 10)
     ends = limited(start, {name: 10 + count for name, count in waiting.items()}, most)
     moved = {name: ends[name] - 10 for name in ends}
@@ -207,7 +207,7 @@ def test_an_url_names_topics_and_settings_and_shows_none(tmp_path: Path) -> None
         ('{"logs": {"0": 12, "1": -2}}', Bound("earliest", offsets={"logs": {"0": 12, "1": -2}})),
     ],
 )
-def test_a_place_is_a_word_a_time_or_offsets(text: str, bound: Bound) -> None:
+def test_a_bound_is_a_word_a_time_or_offsets(text: str, bound: Bound) -> None:
     assert parse_bound(text) == bound
 
 
@@ -216,16 +216,16 @@ def test_a_place_is_a_word_a_time_or_offsets(text: str, bound: Bound) -> None:
     [
         (lambda: parse_topics("kafka://a:9092"), "names no topics"),
         (lambda: parse_topics("kafka://a:9092?sasl.password=sesame"), "names no topics"),
-        (lambda: parse_topics("kafka://a/b c"), "no name of a topic"),
-        (lambda: parse_topics("kafka://a/t?from=1"), "no option"),
+        (lambda: parse_topics("kafka://a/b c"), "not a topic name"),
+        (lambda: parse_topics("kafka://a/t?from=1"), "Unknown option"),
         (lambda: parse_topics("kafka://a/t?ssl.truststore.location=x"), "ssl.ca.location"),
         (lambda: parse_topics("kafka://a/t?config=/no/such/file"), "cannot be read"),
-        (lambda: parse_bound("soon"), "no place"),
-        (lambda: parse_bound('{"a": 1}'), "no place"),
-        (lambda: parse_bound("2026-11-21T09:31"), "no zone"),
+        (lambda: parse_bound("soon"), "not a position"),
+        (lambda: parse_bound('{"a": 1}'), "not a position"),
+        (lambda: parse_bound("2026-11-21T09:31"), "no time zone"),
     ],
 )
-def test_what_cannot_be_understood_is_refused(work: Callable[[], object], words: str) -> None:
+def test_invalid_addresses_are_refused(work: Callable[[], object], words: str) -> None:
     with pytest.raises(TopicError, match=words) as caught:
         work()
     assert "sesame" not in str(caught.value)

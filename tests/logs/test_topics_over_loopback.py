@@ -55,7 +55,7 @@ def test_a_topic_gives_the_rows_of_the_file(cluster: SandboxThread, capsys: pyte
     assert "poison-record" in {one["root_cause"] for one in incidents}
 
 
-def test_what_was_aborted_is_no_log(cluster: SandboxThread) -> None:
+def test_aborted_records_are_not_read(cluster: SandboxThread) -> None:
     create(cluster, "aborted")
     producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": "shipper", "log_level": 0})
     producer.init_transactions(30)
@@ -71,13 +71,15 @@ def test_what_was_aborted_is_no_log(cluster: SandboxThread) -> None:
     assert [event.message for event in every] == ["kept", "dropped"]
 
 
-def test_what_an_open_transaction_holds_up_is_told(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_behind_an_open_transaction_are_reported(
+    cluster: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
     create(cluster, "held")
     url = f"kafka://{cluster.bootstrap}/held"
     line = b"2026-11-21 09:31:18.670 ERROR [main] a.Relay - one"
     producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": "held", "log_level": 0})
     producer.init_transactions(30)
-    told = "held-0: records behind an open transaction are not read"
+    reported = "held-0: records behind an open transaction are not read"
 
     def scan(*options: str) -> str:
         assert main(["logs", "scan", url + "".join(options)]) == 0
@@ -86,18 +88,18 @@ def test_what_an_open_transaction_holds_up_is_told(cluster: SandboxThread, capsy
     producer.begin_transaction()
     producer.produce("held", line)
     producer.commit_transaction(30)
-    assert told not in scan()
+    assert reported not in scan()
     producer.begin_transaction()
     producer.produce("held", line)
     assert producer.flush(30) == 0
-    assert told in scan()
-    assert told not in scan("?isolation.level=read_uncommitted")
-    assert told not in scan('?end={"held": {"0": 1}}')
+    assert reported in scan()
+    assert reported not in scan("?isolation.level=read_uncommitted")
+    assert reported not in scan('?end={"held": {"0": 1}}')
     producer.abort_transaction(30)
-    assert told not in scan()
+    assert reported not in scan()
 
 
-def test_what_retention_took_is_told(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_deleted_by_retention_are_reported(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     create(cluster, "short")
     produce(cluster, "short", lines_of())
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
@@ -106,19 +108,19 @@ def test_what_retention_took_is_told(cluster: SandboxThread, capsys: pytest.Capt
     url = f"kafka://{cluster.bootstrap}/short"
     assert main(["logs", "scan", url, "-o", "json"]) == 0
     assert main(["logs", "scan", f'{url}?start={{"short":{{"0":150}}}}']) == 4
-    assert "50 offsets (150 to 199) are not there any more" in capsys.readouterr().out
+    assert "50 offsets (150 to 199) no longer exist" in capsys.readouterr().out
 
 
 NOON_MS = 1_761_998_400_000
-"""2025-11-01T12:00:00Z; in days to come no broker believes."""
+"""2025-11-01T12:00:00Z; brokers reject timestamps in the future."""
 HOUR_MS = 3_600_000
 LAGS_H = (0, 20, -10, 3, 0, -23, 23)
-"""How much later Kafka's time is than the event's: shippers that lag behind, clocks and zones that are apart."""
+"""Differences between Kafka's time and the event's: shippers that lag behind, and different clocks and zones."""
 
 
 @pytest.fixture(scope="module")
 def month(cluster: SandboxThread) -> str:
-    """A topic with an event at noon of each day of a month; the order is that in which they came to Kafka."""
+    """A topic with an event at noon of each day of a month, in the order in which they reached Kafka."""
     shipping.create({"bootstrap.servers": cluster.bootstrap}, "month", config={"retention.ms": "-1"})
     producer = Producer({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
     came = [(NOON_MS + (24 * day + LAGS_H[day % len(LAGS_H)]) * HOUR_MS, day) for day in range(30)]
@@ -139,10 +141,10 @@ def test_a_period_returns_equal_rows_and_reads_fewer_days(
         return None if day is None else int(NOON_MS + day * 24 * HOUR_MS)
 
     period = Period(moment(begin), moment(end))
-    told = [part for name, at in zip(("--from", "--to"), period, strict=True) if at for part in (name, str(at))]
-    assert main(["logs", "scan", month, *told, "-o", "json"]) == 0
+    options = [part for name, at in zip(("--from", "--to"), period, strict=True) if at for part in (name, str(at))]
+    assert main(["logs", "scan", month, *options, "-o", "json"]) == 0
     read = json.loads(capsys.readouterr().out)
-    assert main(["logs", "scan", f"{month}?start=earliest&end=latest", *told, "-o", "json"]) == 0
+    assert main(["logs", "scan", f"{month}?start=earliest&end=latest", *options, "-o", "json"]) == 0
     full = json.loads(capsys.readouterr().out)
     everything = scan_topics(parse_topics(month)).events
     assert len(everything) == 30
@@ -156,14 +158,14 @@ def test_a_period_returns_equal_rows_and_reads_fewer_days(
     )
 
 
-def test_a_period_without_events_says_what_was_not_looked_at(month: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_period_without_events_reports_unread_records(month: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "scan", month, "--to", "2025-01-01T00:00:00Z", "-o", "tsv"]) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "month-0: records that came to Kafka more than a day before or after" in told.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "month-0: records that reached Kafka more than a day before or after" in output.err
 
 
-def test_partitions_without_records_are_told(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+def test_partitions_without_records_are_reported(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     create(cluster, "empty", 3)
     produce(cluster, "empty", lines_of()[:100], partition=1)
     url = f"kafka://{cluster.bootstrap}/empty"
@@ -173,7 +175,7 @@ def test_partitions_without_records_are_told(cluster: SandboxThread, capsys: pyt
     assert "empty-1: holds no records from start to end" in capsys.readouterr().out
 
 
-def test_watch_shows_what_comes_and_what_was_there_on_request(
+def test_watch_shows_new_events_and_old_ones_on_request(
     cluster: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     create(cluster, "watched")
@@ -220,7 +222,7 @@ def test_the_settings_of_other_commands_log_in(
     assert len(capsys.readouterr().out.splitlines()) == len(expected())
 
 
-def test_settings_in_librdkafkas_words_log_in_and_go_before(secured: SandboxThread, tmp_path: Path) -> None:
+def test_librdkafkas_settings_log_in_and_take_precedence(secured: SandboxThread, tmp_path: Path) -> None:
     settings = shipping.settings_of(secured)
     for name, text in (
         ("client.conf", "".join(f"{name}={value}\n" for name, value in settings.items() if name != "ssl.ca.pem")),
@@ -235,24 +237,26 @@ def test_settings_in_librdkafkas_words_log_in_and_go_before(secured: SandboxThre
         assert main(["logs", "scan", url, "-X", "security.protocol=PLAINTEXT", "-o", "json"]) == 0
 
 
-def test_a_wrong_password_is_told_and_not_repeated(secured: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_password_is_reported_but_not_printed(
+    secured: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
     url = f"kafka://{secured.bootstrap}/private?sasl.password=open-sesame"
     assert main(["logs", "scan", url, "--command-config", str(secured.client_properties())]) == 1
-    told = capsys.readouterr().err
-    assert "uthentication" in told
-    assert "sesame" not in told
-    assert password_of(secured) not in told
+    errors = capsys.readouterr().err
+    assert "uthentication" in errors
+    assert "sesame" not in errors
+    assert password_of(secured) not in errors
 
 
-def test_a_connection_without_the_tls_that_brokers_want_is_told(
+def test_a_connection_without_required_tls_is_reported(
     secured: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["logs", "scan", f"kafka://{secured.bootstrap}/private"]) == 1
-    # librdkafka's own words, or ours where it has none.
+    # librdkafka's message, or ours if it has none.
     assert "security.protocol" in capsys.readouterr().err
 
 
-def test_without_topics_there_is_nothing_to_connect_to(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_url_without_topics_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "scan", str(LOG), "-X", "client.id=me"]) == 2
     assert "no cluster to connect to" in capsys.readouterr().err
 
@@ -261,20 +265,20 @@ def test_without_topics_there_is_nothing_to_connect_to(capsys: pytest.CaptureFix
     ("brokers", "command"),
     [("127.0.0.1:{0}", ("scan",)), ("127.0.0.1:{0},127.0.0.2:{0}", ("watch", "--duration", "0"))],
 )
-def test_a_wrong_address_is_told_at_once(
+def test_a_wrong_address_is_reported_immediately(
     brokers: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(consumer, "ANSWER_S", 1_000.0)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        told = brokers.format(unused.getsockname()[1])
-        assert main(["logs", *command, f"kafka://{told}/t"]) == 1
+        address = brokers.format(unused.getsockname()[1])
+        assert main(["logs", *command, f"kafka://{address}/t"]) == 1
     shown = capsys.readouterr().err
-    assert f"{told} does not answer" in shown
+    assert f"{address} does not answer" in shown
     assert "Connection refused" in shown
 
 
-def test_silence_is_borne_for_a_time_and_told_meanwhile(
+def test_a_silent_cluster_is_awaited_and_the_wait_is_logged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     for name, seconds in (("ANSWER_S", 0.4), ("REFUSAL_S", 0.1), ("_POLL_S", 0.1)):
@@ -282,10 +286,10 @@ def test_silence_is_borne_for_a_time_and_told_meanwhile(
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        told = f"127.0.0.1:{silent.getsockname()[1]}"
-        assert main(["logs", "scan", f"kafka://{told}/t"]) == 1
-    assert caplog.messages == [f"{told} is given 0 s to answer."]
-    assert f"{told} does not answer" in capsys.readouterr().err
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert main(["logs", "scan", f"kafka://{address}/t"]) == 1
+    assert caplog.messages == [f"{address} does not answer yet; waiting for up to 0 s."]
+    assert f"{address} does not answer" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -293,11 +297,11 @@ def test_silence_is_borne_for_a_time_and_told_meanwhile(
     [
         ("missing", 1, "Unknown topic or partition"),
         ("lines?no.such=1", 1, "No such configuration property"),
-        ("lines?from=1", 2, "no option of a topic"),
-        ("lines?end=2026-11-21", 2, "no zone"),
+        ("lines?from=1", 2, "Unknown option"),
+        ("lines?end=2026-11-21", 2, "no time zone"),
     ],
 )
-def test_what_cannot_be_read_is_told(
+def test_topics_that_cannot_be_read_are_reported(
     topic: str, status: int, words: str, cluster: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["logs", "scan", f"kafka://{cluster.bootstrap}/{topic}"]) == status
@@ -306,9 +310,9 @@ def test_what_cannot_be_read_is_told(
 
 def test_commands_that_read_files_alone_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "exceptions", "kafka://127.0.0.1:1/t?sasl.password=sesame"]) == 2
-    told = capsys.readouterr().err
-    assert "kafka://127.0.0.1:1/t is no file" in told
-    assert "sesame" not in told
+    errors = capsys.readouterr().err
+    assert "kafka://127.0.0.1:1/t is no file" in errors
+    assert "sesame" not in errors
 
 
 def test_a_missing_client_library_is_reported_with_its_python(
@@ -319,13 +323,13 @@ def test_a_missing_client_library_is_reported_with_its_python(
     assert "confluent-kafka is not installed for" in capsys.readouterr().err
 
 
-def test_what_is_submitted_shows_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_submitted_command_shows_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = "kafka://127.0.0.1:1/t?sasl.password=sesame&start=earliest"
     submit = ["logs", "submit", "--out", str(tmp_path), "--dry-run"]
     assert main([*submit, url]) == 0
-    told = capsys.readouterr().out
-    assert "sesame" not in told
-    assert "'kafka://127.0.0.1:1/t?start=earliest&config=eosctl_topics_0.json'" in told
+    out = capsys.readouterr().out
+    assert "sesame" not in out
+    assert "'kafka://127.0.0.1:1/t?start=earliest&config=eosctl_topics_0.json'" in out
     assert main([*submit, "kafka://127.0.0.1:1/t"]) == 0
     assert "kafka://127.0.0.1:1/t --out" in capsys.readouterr().out
     assert main([*submit, "kafka://127.0.0.1:1/t?x=1"]) == 2
@@ -337,9 +341,9 @@ def test_what_is_submitted_shows_no_secrets(tmp_path: Path, capsys: pytest.Captu
 def test_settings_are_handed_over_in_a_file_for_this_user_alone(secured: SandboxThread) -> None:
     connection = Connection(command_config=secured.client_properties())
     url = f"kafka://{secured.bootstrap}/private?start=earliest"
-    with handed_over(["/logs", url], connection, print, is_far=False, is_shown_only=False) as (files, told):
-        topics = parse_topics(told)
-        kept = Path(told.partition("config=")[2])
+    with handed_over(["/logs", url], connection, print, is_far=False, is_shown_only=False) as (files, url_there):
+        topics = parse_topics(url_there)
+        kept = Path(url_there.partition("config=")[2])
         assert (files, kept.stat().st_mode & 0o777) == ("/logs", 0o600)
         assert len(scan_topics(topics).events) == len(expected())
     assert not kept.exists()

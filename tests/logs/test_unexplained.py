@@ -1,4 +1,4 @@
-"""Records that call for action: each is in an incident, an echo of one, or reported by itself."""
+"""Every record that calls for action belongs to an incident, is an echo of one, or is reported by itself."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def unexplained(folder: Path, **files: str) -> list[UnexplainedRecords]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: str(path.name))
 def test_an_incident_explains_all_that_follows_from_its_fault(scenario: Path) -> None:
-    """Each log holds known faults alone, so a record without a cause would be a false alarm or a second report."""
+    """Each log has only known faults, so a record without a cause would be a false alarm or a duplicate."""
     assert collect_log_findings([scenario]).unexplained == ()
 
 
-def told(folder: Path, **files: str) -> list[Incident]:
-    """Return the incidents of some files; whatever calls for action is in one."""
+def incidents_of(folder: Path, **files: str) -> list[Incident]:
+    """Return the incidents of some files, which must contain all records that call for action."""
     assert unexplained(folder, **files) == []
     return list(collect_log_findings([folder]).incidents)
 
 
-def test_records_of_one_subject_are_one_thing_to_do(tmp_path: Path) -> None:
+def test_records_of_one_subject_are_one_action(tmp_path: Path) -> None:
     text = "".join(at(f"10:00:{second:02}", UNCLEAN.format("orders-0 with topic ID x")) for second in range(9))
     text += at("10:01:00", UNCLEAN.format("orders-1 with topic ID x"))
-    first, second = told(tmp_path, controller=text)
+    first, second = incidents_of(tmp_path, controller=text)
     assert (first.kind, first.subject["topic-partition"], len(first.evidence)) == ("unclean_election", "orders-0", 9)
     assert (first.severity, second.subject["topic-partition"]) == (Severity.CRITICAL, "orders-1")
     assert first.t_end_ms - first.t_start_ms == 8_000
@@ -57,14 +57,14 @@ def test_records_of_one_subject_are_one_thing_to_do(tmp_path: Path) -> None:
     assert "committed records" in first.explanation
 
 
-def test_what_happens_again_much_later_is_another_incident(tmp_path: Path) -> None:
+def test_a_much_later_repetition_is_another_incident(tmp_path: Path) -> None:
     text = "".join(at(time, UNCLEAN.format("orders-0")) for time in ("10:00:00", "10:09:00", "12:00:00"))
-    assert [len(one.evidence) for one in told(tmp_path, controller=text)] == [2, 1]
+    assert [len(one.evidence) for one in incidents_of(tmp_path, controller=text)] == [2, 1]
 
 
 def test_a_cause_next_to_an_incident_is_not_its_echo(tmp_path: Path) -> None:
-    """An unclean election loses records, whatever else happens at the same time in the same log."""
-    found = told(tmp_path, pay=FENCED + at("10:00:01", UNCLEAN.format("orders-0")))
+    """An unclean election loses records, regardless of other events at the same time in the same log."""
+    found = incidents_of(tmp_path, pay=FENCED + at("10:00:01", UNCLEAN.format("orders-0")))
     assert [one.kind for one in found] == ["producer_fenced", "unclean_election"]
 
 
@@ -75,18 +75,18 @@ LATE = (
 
 
 def test_an_echo_ends_with_its_incident(tmp_path: Path) -> None:
-    assert [one.kind for one in told(tmp_path, pay=FENCED + at("10:00:02", LATE))] == ["producer_fenced"]
-    found = told(tmp_path, pay=FENCED + at("11:00:00", LATE))
+    assert [one.kind for one in incidents_of(tmp_path, pay=FENCED + at("10:00:02", LATE))] == ["producer_fenced"]
+    found = incidents_of(tmp_path, pay=FENCED + at("11:00:00", LATE))
     assert [(one.kind, one.subject["transactional.id"]) for one in found[1:]] == [("producer_error", "pay-1")]
 
 
-def test_what_a_program_repeats_in_other_words_joins_its_cause(tmp_path: Path) -> None:
+def test_a_repetition_in_other_words_joins_its_cause(tmp_path: Path) -> None:
     cause = (
         "ERROR [Producer clientId=a, transactionalId=pay-1] Send failed: org.apache.kafka.common.errors."
         "InvalidPidMappingException: The producer attempted to use a producer id which is not currently assigned to "
         "its transactional id. (org.apache.kafka.clients.producer.internals.Sender)\n"
     )
-    (found,) = told(tmp_path, pay=at("10:00:00", LATE) + at("10:00:02", cause))
+    (found,) = incidents_of(tmp_path, pay=at("10:00:00", LATE) + at("10:00:02", cause))
     assert (found.kind, found.subject["transactional.id"]) == ("transactional_id_expired", "pay-1")
     assert [place.line for place in found.evidence] == [1, 2]
 
@@ -97,9 +97,11 @@ RETRIED = (
 )
 
 
-def test_what_a_client_retries_has_not_failed_yet(tmp_path: Path) -> None:
-    assert told(tmp_path, app=at("10:00:00", RETRIED.format(2147483646))) == []
-    assert [one.kind for one in told(tmp_path, app=at("10:00:00", RETRIED.format(0)))] == ["not_enough_replicas"]
+def test_an_error_that_a_client_retries_is_not_a_failure_yet(tmp_path: Path) -> None:
+    assert incidents_of(tmp_path, app=at("10:00:00", RETRIED.format(2147483646))) == []
+    assert [one.kind for one in incidents_of(tmp_path, app=at("10:00:00", RETRIED.format(0)))] == [
+        "not_enough_replicas"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +115,8 @@ def test_what_a_client_retries_has_not_failed_yet(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_line_without_a_time_is_of_the_time_of_its_file(line: str, kind: str, tmp_path: Path) -> None:
-    (found,) = told(tmp_path, app=f"{line}\n")
+def test_a_line_without_a_time_gets_the_time_of_its_file(line: str, kind: str, tmp_path: Path) -> None:
+    (found,) = incidents_of(tmp_path, app=f"{line}\n")
     assert found.kind == kind
     assert abs(found.t_start_ms - (tmp_path / "app.log").stat().st_mtime * 1000) < 2_000
 
@@ -128,7 +130,7 @@ def test_incidents_and_actionable_categories_match() -> None:
     known = load_incidents()
     categories = {one.id for one in load_catalog().categories}
     assert known.keys() <= categories
-    # Detectors judge these, in company or alone.
+    # Detectors judge these, alone or with other records.
     judged = {
         *("AUTHZ_TXN_ID", "AUTHZ_GROUP", "AUTHZ_CLUSTER", "INVALID_STREAMS_CONFIG", "READER_STUCK"),
         *("INVALID_TXN_TIMEOUT", "TXN_TIMEOUT_ABORT", "POLL_TIMEOUT", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"),

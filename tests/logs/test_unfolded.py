@@ -1,4 +1,4 @@
-"""Records of many lines that a pattern or a shipper keeps in one: line ends are spelled, or signs stand for them."""
+"""Records with many lines that a layout or a shipper joins: line breaks are escaped or replaced by signs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FENCED = "org.apache.kafka.common.errors.ProducerFencedException"
     ("line_end", "tab"),
     [("\\n", "\\t"), ("\\n", "    "), ("\\r\\n", "\\t"), ("#012", "#011"), (" | ", "\t"), ("^M", "\t"), ("^M\n", "\t")],
 )
-def test_verdicts_do_not_depend_on_how_line_ends_are_told(line_end: str, tab: str, tmp_path: Path) -> None:
+def test_verdicts_do_not_depend_on_the_form_of_line_breaks(line_end: str, tab: str, tmp_path: Path) -> None:
     def folded(text: str) -> str:
         records = ("\n".join(record.lines).rstrip("\n") for record in stamped(text))
         return "".join(record.replace("\t", tab).replace("\n", line_end) + "\n" for record in records)
@@ -43,5 +43,5 @@ def test_an_id_ends_where_its_line_ends() -> None:
 
 
 @pytest.mark.parametrize("message", [r"opened C:\new\nodes", "a | b | c", "Lager|Nord: an Exception at noon", r"\w+"])
-def test_what_is_one_line_stays_one(message: str) -> None:
+def test_a_single_line_stays_one(message: str) -> None:
     assert unfold(message) == (message, "")

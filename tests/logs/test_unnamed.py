@@ -1,4 +1,4 @@
-"""A librdkafka client need not name its transactional id: servers' logs tell it where only one can be meant."""
+"""A librdkafka client need not log its transactional id: servers' logs give it if only one is possible."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_paused_client_is_the_one_initialized_at_its_start(tmp_path: Path) -> 
     assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "c-7")
 
 
-def test_of_two_it_is_the_one_that_no_other_client_names(tmp_path: Path) -> None:
+def test_of_two_ids_the_one_without_another_client_counts(tmp_path: Path) -> None:
     turned = BROKER.format("07:42", ROLLBACK.format("d-8"))
     both = OWN + BROKER.format("07:24", INIT.format("d-8", 2)) + turned
     found = judge(tmp_path, {"broker-1/server.log": both, "pump.log": PAUSED})
@@ -53,7 +53,7 @@ def test_of_two_it_is_the_one_that_no_other_client_names(tmp_path: Path) -> None
     assert {one.subject["transactional.id"] for one in found} == {"c-7", "d-8"}
 
 
-def test_of_two_it_is_the_one_that_was_rolled_back(tmp_path: Path) -> None:
+def test_of_two_ids_the_one_that_was_rolled_back_counts(tmp_path: Path) -> None:
     files = {"broker-1/server.log": OWN + BROKER.format("07:24", INIT.format("d-8", 2)), "pump.log": PAUSED}
     (found,) = judge(tmp_path, files)
     assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "c-7")

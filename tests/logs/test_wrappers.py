@@ -1,4 +1,4 @@
-"""Containers and compression: what carries logs, taken off again."""
+"""Wrappers of containers and other carriers, and compression, are removed from logs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ WRAPPED = {
 
 
 @pytest.mark.parametrize("name", WRAPPED)
-def test_a_record_is_whole_whatever_carries_it(name: str, tmp_path: Path) -> None:
+def test_a_record_is_complete_in_every_wrapper(name: str, tmp_path: Path) -> None:
     path = tmp_path / "pod.log"
     path.write_text(WRAPPED[name])
     (event,) = scan_paths([path]).events
@@ -104,7 +104,7 @@ CARRIERS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("depth", [2, 3])
-def test_what_carries_logs_may_carry_what_another_has_wrapped(depth: int, tmp_path: Path) -> None:
+def test_wrappers_may_be_nested(depth: int, tmp_path: Path) -> None:
     for inside_out in permutations(CARRIERS, depth):
         lines = [HEAD, CAUSE, NEXT]
         for carrier in inside_out:
@@ -116,14 +116,14 @@ def test_what_carries_logs_may_carry_what_another_has_wrapped(depth: int, tmp_pa
         assert event.fields["partition"] == "a-1", inside_out
 
 
-def test_a_service_inside_is_told_from_those_beside_it(tmp_path: Path) -> None:
+def test_a_nested_service_is_separated_from_others(tmp_path: Path) -> None:
     lines = [cri(f"ERROR:app:{name} is full").rstrip("\n") for name in ("cart", "till")]
     text = "".join(f"{name}-1  | {line}\n" for name, line in zip(("cart", "till"), lines, strict=True))
     (tmp_path / "all.log").write_text(text)
     assert [event.application for event in scan_paths([tmp_path]).events] == ["cart-1", "till-1"]
 
 
-def test_a_record_without_a_stamp_has_its_wrappers(tmp_path: Path) -> None:
+def test_a_record_without_a_timestamp_gets_its_wrappers(tmp_path: Path) -> None:
     path = tmp_path / "pod.log"
     path.write_text(cri("ERROR:stock_push:cannot push") + cri("INFO:stock_push:on and on"))
     (event,) = scan_paths([path]).events
@@ -138,7 +138,7 @@ def test_settings_printed_at_start_do_not_hide_a_wrapper(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("inner", "is_wrapped"), [("\tat a.B.run(B.java:7)", True), ("", False)])
-def test_stamps_on_the_lines_of_a_stack_trace_are_no_programs(inner: str, is_wrapped: bool, tmp_path: Path) -> None:
+def test_timestamps_in_a_stack_trace_do_not_start_records(inner: str, is_wrapped: bool, tmp_path: Path) -> None:
     lines = ("[main] ERROR a.B - failed", "java.lang.IllegalStateException: failed", *([inner] * bool(inner)))
     text = "".join(f"2026-11-21T09:31:19.670123456Z {line}\n" for line in lines)
     (tmp_path / "app.log").write_text(text)
@@ -164,13 +164,13 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("codec", PACKERS)
-def test_compressed_files_are_told_by_their_first_bytes(codec: str, tmp_path: Path) -> None:
+def test_compressed_files_are_recognized_by_their_first_bytes(codec: str, tmp_path: Path) -> None:
     path = tmp_path / "server.log"
     path.write_bytes(PACKERS[codec](f"{HEAD}\n{CAUSE}\n{NEXT}\n".encode()))
     assert [event.category for event in scan_paths([path]).events] == ["NOT_ENOUGH_REPLICAS"]
 
 
-def test_a_cut_archive_gives_what_it_holds_and_says_so(tmp_path: Path) -> None:
+def test_a_truncated_archive_is_read_up_to_its_end_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "server.log.gz"
     path.write_bytes(gzip.compress(f"{HEAD}\n{CAUSE}\n{NEXT}\n".encode() * 2000)[:-20])
     scan = scan_paths([path])
@@ -178,7 +178,7 @@ def test_a_cut_archive_gives_what_it_holds_and_says_so(tmp_path: Path) -> None:
     assert "gzip" in scan.sources[0].error
 
 
-def test_a_program_that_calls_its_message_log_is_no_carrier(tmp_path: Path) -> None:
+def test_a_program_with_a_field_named_log_is_not_a_carrier(tmp_path: Path) -> None:
     entry = {"time": "2026-11-21T09:31:19.670Z", "level": "error", "log": "2026 orders lost", "logger": "shop"}
     (tmp_path / "shop.log").write_text(json.dumps(entry) + "\n")
     (event,) = scan_paths([tmp_path]).events
@@ -186,7 +186,7 @@ def test_a_program_that_calls_its_message_log_is_no_carrier(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress], ids=["gzip", "bzip2"])
-def test_a_look_inflates_no_more_than_a_sample(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+def test_an_inspection_inflates_only_a_sample(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "app.log.gz"
     path.write_bytes(compress(f"{HEAD}\n{NEXT}\n".encode() * 100_000))
     inspect_file(path)

@@ -87,7 +87,7 @@ class Classifier:
             None for an irrelevant record, which has no category, no throwable, and no error level.
         """
         if form := self.forms.get(record.key):
-            return form.understand(record.message)
+            return form.classify(record.message)
         name = f"[{record.logger.rpartition('.')[2]}] "
         text = f"{name}{record.message}"
         if record.rest:

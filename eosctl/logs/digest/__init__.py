@@ -1,1 +1,1 @@
-"""What a person wants to see of logs beside the incidents: what is new, what came in bursts, what came before."""
+"""Summarize logs in addition to the incidents: new messages, bursts, and precursors of failures."""

@@ -1,4 +1,4 @@
-"""When an application said much more of something than it usually does."""
+"""Find the times at which an application logged far more of a kind than usual."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MIN_FACTOR: Final = 3.0
 def find_bursts(
     events: Iterable[LogEvent], gap_ms: int = SESSION_GAP_MS, min_count: int = MIN_EVENT_COUNT
 ) -> tuple[Burst, ...]:
-    """Find sessions of warnings, errors and throwables that are denser than the rest, densest first.
+    """Find sessions of warnings, errors, and throwables that are denser than the rest, densest first.
 
-    A session ends where nothing of its kind comes for ``gap_ms``. What comes evenly all the time is no burst.
+    A session ends after a pause of ``gap_ms``. Records at an even rate are not a burst.
     """
     times: dict[tuple[str, str], list[int]] = {}
     moments: list[int] = []

@@ -1,4 +1,4 @@
-"""How far clocks are apart, told by what both sides print of one moment: a producer id and epoch are given out."""
+"""Compare clocks by a moment that both sides log: the assignment of a producer id and epoch."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from eosctl.model.log_event import LogEvent
 
 
 def compare_clocks(events: Iterable[LogEvent]) -> tuple[ClockOffset, ...]:
-    """Compare each application's clock with the coordinators', those furthest apart first.
+    """Compare each application's clock with the coordinators', the largest difference first.
 
-    A coordinator prints a producer id and epoch when it gives them out, the client when it gets them, milliseconds
-    later; each pair of id and epoch is given out once.
+    A coordinator logs a producer id and epoch when it assigns them, the client when it receives them, milliseconds
+    later. Each pair of id and epoch is assigned once.
     """
     given: dict[tuple[str, str], int] = {}
     got: dict[str, dict[tuple[str, str], int]] = {}

@@ -1,4 +1,4 @@
-"""All that a report shows beside the incidents."""
+"""Create the digest: everything that a report shows in addition to the incidents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def digest_events(events: Sequence[LogEvent], baseline: Sequence[LogEvent] | Non
 
     Args:
         events: The events.
-        baseline: Events of a time when all was well; None for nothing to compare with.
+        baseline: Events of a healthy period; None without a comparison.
     """
     ranked = rank_precursors(events)
     return LogDigest(

@@ -1,4 +1,4 @@
-"""Pauses of garbage collection against the timeouts that clients print."""
+"""Compare pauses of garbage collection with the timeouts that clients log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMEOUTS: Final = (
 
 
 def weigh_pauses(events: Iterable[LogEvent]) -> tuple[PauseOutlook, ...]:
-    """Put each application's pauses beside the shortest timeout, longest first."""
+    """Compare each application's pauses with the shortest timeout, the longest pause first."""
     pauses: dict[str, list[tuple[float, int | None]]] = {}
     timeouts: list[tuple[int, str]] = []
     for event in events:

@@ -1,6 +1,6 @@
-"""What came before failures more often than chance would have it, and which failures nothing came before.
+"""Find records that preceded failures more often than by chance, and failures without such records.
 
-Only a hint for people: the verdicts are made in ``logs.incidents`` from what the records say.
+This is only a hint for users. The verdicts come from ``logs.incidents``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from eosctl.model.log_event import LogEvent
 WINDOW_MS: Final = 10_000
 MIN_LIFT: Final = 2.0
 MIN_FAILURES: Final = 5
-"""Of fewer failures nothing can be said about chance."""
+"""With fewer failures, chance cannot be excluded."""
 RECENT_MS: Final = 3_000
-"""After this long a precursor counts for a third."""
+"""After this time, a precursor's weight drops to a third."""
 
 FAILURES: Final = frozenset(
     {
@@ -36,22 +36,22 @@ CAUSES: Final = frozenset(
         *("INIT_PRODUCER_ID", "EPOCH_BUMP", "DISK_ERROR", "APPLICATION_KILLED", "CLIENT_START", "TXN_TIMEOUT_ABORT"),
     }
 )
-"""What can be a reason of a failure; what only comes with one is none."""
+"""Categories that can cause a failure, not those that only accompany one."""
 
 
 class Precursors(NamedTuple):
-    """The pairs, best first, and what none of them explains."""
+    """The pairs, best first, and the failures that none of them explains."""
 
     pairs: tuple[Precursor, ...]
     unexplained: tuple[Unexplained, ...]
 
 
 def rank_precursors(events: Iterable[LogEvent], window_ms: int = WINDOW_MS) -> Precursors:
-    """Rank what came before failures by lift over its base rate and by recency.
+    """Rank the records that preceded failures by lift over their base rate and by recency.
 
     Args:
         events: The events of a scan.
-        window_ms: How long before a failure is looked.
+        window_ms: The time before a failure in which records count.
     """
     times: dict[str, list[int]] = {}
     for event in events:
@@ -100,7 +100,7 @@ def _pair(failure: str, cause: str, times: dict[str, list[int]], window_ms: int,
 
 
 def _covered_ms(causes: Sequence[int], window_ms: int, span_ms: int, first: int) -> int:
-    """Return how long it was true that a cause lay within the window before."""
+    """Return the total time during which a cause was at most one window in the past."""
     covered, reach = 0, first
     for moment in causes:
         stop = min(moment + window_ms, first + span_ms)

@@ -1,4 +1,4 @@
-"""Messages that differ in their values alone, counted together; with a baseline, which of them are new."""
+"""Count messages that differ only in their values, and find new ones in comparison with a baseline."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def template_of(message: str) -> str:
 
 
 def find_templates(events: Iterable[LogEvent], baseline: Iterable[LogEvent] | None = None) -> tuple[Template, ...]:
-    """Count warnings, errors and throwables by template.
+    """Count warnings, errors, and throwables by template.
 
     Args:
-        events: The events of the time in question.
-        baseline: Events of a time when all was well; None when there are none to compare with.
+        events: The events of the period.
+        baseline: Events of a healthy period; None without a comparison.
 
     Returns:
-        The templates: new ones first, then by how often they come.
+        The templates: new ones first, then by frequency.
     """
     known = None if baseline is None else {_key(event) for event in baseline}
     groups: dict[tuple[str, str, str], list[LogEvent]] = {}

@@ -1,4 +1,4 @@
-"""Who writes a file, as far as its name tells."""
+"""Derive the program that writes a file from the file's name."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _ROTATION: Final = re.compile(
 
 
 def application_of(path: Path) -> str:
-    """Name who writes a file: the directory of a Kafka server's files, the container of the kubelet's.
+    """Return the program that writes a file: the folder for a Kafka server's files, the container for the kubelet's.
 
-    Any other has its stem without its rotation.
+    For any other file, it is the stem without the rotation's suffix.
     """
     if pod := pod_of_path(path):
         return pod[1]

@@ -1,4 +1,4 @@
-"""Files as they lie on a host: compressed or not, told by their first bytes."""
+"""Read files as they are on a host; their first bytes show whether and how they are compressed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 from eosctl.logs.records.record import Buffer
 
 MAX_INFLATED_BYTES: Final = 4 * 1024**3
-"""A compressed file is held in memory while it is read; one that grows beyond this is cut and named."""
+"""A compressed file is read into memory; one that exceeds this size is truncated and reported."""
 
 _HEAD_BYTES: Final = 262_144
 _CHUNK_BYTES: Final = 1 << 22
-REPLACED: Final = "another file has taken its place since it was looked at"
+REPLACED: Final = "another file has replaced it since it was inspected"
 
 _CODECS: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -36,21 +36,21 @@ _BOMS: Final = (
     (b"\xfe\xff", "utf-16-be"),
 )
 _WIDE: Final = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
-"""Encodings without a mark: the width of a character, and where in it ASCII has its byte."""
-_TOLD_BY_BYTES: Final = 4_096
+"""Encodings without a byte order mark: the width of a character, and the position of the ASCII byte in it."""
+_SAMPLE_BYTES: Final = 4_096
 CARRIAGE_RETURNS: Final = "carriage-returns"
-"""What ``recoding_of`` calls lines that end with CR alone."""
+"""The value of ``recoding_of`` for lines that end with CR alone."""
 
 
 class Content(NamedTuple):
-    """A file's bytes after decompression, and why they end early if they do."""
+    """A file's bytes after decompression, and the error that ended them early, if any."""
 
     data: Buffer
     error: str
 
 
 class Window(NamedTuple):
-    """A part of a file's bytes: where it starts in the file, and why it ends early if it does."""
+    """A part of a file's bytes, its position in the file, and the error that ended it early, if any."""
 
     data: Buffer
     base: int
@@ -58,7 +58,7 @@ class Window(NamedTuple):
 
 
 def begins_with(path: Path, head: bytes) -> bool:
-    """Whether a file still begins as it did: a log that grows or is cut does, another one in its place does not.
+    """Return whether a file still has the same beginning: true for a log that grew or was cut, not for a replacement.
 
     Raises:
         OSError: The file cannot be read.
@@ -69,14 +69,14 @@ def begins_with(path: Path, head: bytes) -> bool:
 def read_window(path: Path, start: int, end: int | None, beyond: int, expected_bytes: int) -> Window:
     """Read a part of a plain file and some bytes on both sides of it.
 
-    A mapped file that is truncated while it is read (``copytruncate``) ends the process; one that is read does not.
+    The file is not mapped: a truncation (``copytruncate``) of a mapped file would end the process.
 
     Args:
         path: The file.
-        start: First byte of the part; the one before it is read, too.
-        end: First byte behind the part; None means the end of the file.
-        beyond: How many bytes behind the part to read.
-        expected_bytes: How large the file was; when it has become smaller the error says so.
+        start: First byte of the part; the byte before it is read, too.
+        end: First byte after the part; None means the end of the file.
+        beyond: Number of bytes to read after the part.
+        expected_bytes: The earlier size of the file; the error reports a smaller one.
 
     Raises:
         OSError: The file cannot be read.
@@ -86,12 +86,12 @@ def read_window(path: Path, start: int, end: int | None, beyond: int, expected_b
         size = os.fstat(file.fileno()).st_size
         file.seek(base)
         data = file.read((size if end is None else min(size, end + beyond)) - base) if size > base else b""
-    error = f"it has become smaller: {size} bytes of {expected_bytes}" if size < expected_bytes else ""
+    error = f"it has shrunk: {size} of {expected_bytes} bytes are left" if size < expected_bytes else ""
     return Window(data, base, error)
 
 
 def count_newlines(path: Path, start: int, stop: int) -> int:
-    """Count the line ends in ``[start, stop)`` of a plain file.
+    """Count the line breaks in ``[start, stop)`` of a plain file.
 
     Raises:
         OSError: The file cannot be read.
@@ -106,12 +106,12 @@ def count_newlines(path: Path, start: int, stop: int) -> int:
 
 
 def codec_of(head: bytes) -> str:
-    """Name the compression of a file by its first bytes; empty when it is plain."""
+    """Return the name of a file's compression according to its first bytes; empty if it is plain."""
     return next((name for magic, name in _CODECS if head.startswith(magic)), "")
 
 
 def recoding_of(head: bytes) -> str:
-    """Name what has to be done with a file's bytes before they are lines of UTF-8; empty for nothing.
+    """Return the name of the recoding that turns a file's bytes into lines of UTF-8; empty if it needs none.
 
     Args:
         head: The first part of the file, as ``read_head`` returns it.
@@ -119,15 +119,15 @@ def recoding_of(head: bytes) -> str:
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding
-    told = head[: _TOLD_BY_BYTES - _TOLD_BY_BYTES % 4]
-    told = told[: len(told) - len(told) % 4]
-    if b"\0" in told:
+    sample = head[: _SAMPLE_BYTES - _SAMPLE_BYTES % 4]
+    sample = sample[: len(sample) - len(sample) % 4]
+    if b"\0" in sample:
         for encoding, width, place in _WIDE:
-            own_count = told[place::width].count(0)
-            other_count = told.count(0) - own_count
-            # Text of other alphabets has fewer NULs beside its bytes, and a few of its bytes may be NUL.
-            is_wide = other_count * 10 >= (len(told) - len(told) // width) * (8 if width == 4 else 5)
-            if is_wide and own_count * 20 <= len(told) // width:
+            own_count = sample[place::width].count(0)
+            other_count = sample.count(0) - own_count
+            # Text in other alphabets has fewer NULs next to its bytes, and a few of its bytes may be NUL.
+            is_wide = other_count * 10 >= (len(sample) - len(sample) // width) * (8 if width == 4 else 5)
+            if is_wide and own_count * 20 <= len(sample) // width:
                 return encoding
         return ""
     return CARRIAGE_RETURNS if b"\n" not in head and head.count(b"\r") > 1 else ""
@@ -142,7 +142,7 @@ def recoded(data: bytes, recoding: str) -> bytes:
 
 
 def first_text(path: Path) -> int:
-    """Return where a file's text begins behind leading NULs: the byte, or its size where there is nothing else.
+    """Return the offset of a file's text after leading NULs; the file's size if it contains only NULs.
 
     Raises:
         OSError: The file cannot be read.
@@ -157,7 +157,7 @@ def first_text(path: Path) -> int:
 
 
 def read_head(path: Path, size: int = _HEAD_BYTES, start: int = 0) -> bytes:
-    """Read the start of a plain file, or so many bytes from another place on.
+    """Read bytes from the start of a plain file, or from another position.
 
     Raises:
         OSError: The file cannot be read.
@@ -168,9 +168,9 @@ def read_head(path: Path, size: int = _HEAD_BYTES, start: int = 0) -> bytes:
 
 
 def read_content(path: Path) -> Content:
-    """Map a plain file or decompress another.
+    """Map a plain file, or decompress a compressed one.
 
-    A damaged archive gives what could be read before the damage, and the error.
+    For a damaged file, the result has the bytes before the damage, and the error.
 
     Raises:
         OSError: The file cannot be opened.
@@ -207,7 +207,7 @@ def _inflate(path: Path, codec: str) -> Content:
 
 
 def first_inflated(path: Path, size: int) -> bytes:
-    """Return the first bytes of a compressed file's content; fewer where it is damaged.
+    """Return the first bytes of a compressed file's content; fewer if it is damaged.
 
     Raises:
         OSError: The file cannot be opened.
@@ -221,7 +221,7 @@ def first_inflated(path: Path, size: int) -> bytes:
 
 
 def inflated(path: Path) -> Iterator[bytes]:
-    """Yield a compressed file's bytes in pieces, as far as it is not damaged.
+    """Yield a compressed file's bytes in pieces, up to the first damage.
 
     Raises:
         OSError: The file cannot be opened.
@@ -248,7 +248,7 @@ def _open_known(path: Path, codec: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZ
 
 
 def _inflate_framed(path: Path, codec: str) -> Content:
-    """Decompress the formats that Python itself does not know, with cramjam or, failing that, pyarrow."""
+    """Decompress the formats that Python itself does not support, with cramjam or, failing that, pyarrow."""
     raw = path.read_bytes()
     try:
         import cramjam

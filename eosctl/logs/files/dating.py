@@ -1,4 +1,4 @@
-"""The day of stamps that have none: a file's last change tells it, but a copy's last change is the copying."""
+"""Date timestamps without a day: by the file's last change, unless it is only the time of copying."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from eosctl.logs.timestamps import TimeReference, parse_timestamp
 
 _END_BYTES: Final = 65_536
 _MOST_WHOLE_BYTES: Final = 16 * 1024 * 1024
-"""Files whose end cannot be read on its own are not read twice for the sake of others above this size on disk."""
+"""Maximum size on disk of a file that is read twice because its end cannot be read separately."""
 _LONGER_MS: Final = 3_600_000
-"""How much longer than all others a program may have written to its log before all were copied."""
+"""Maximum time by which a program's last record may be later than those of all others before a copy."""
 _DAY_MS: Final = 86_400_000
 _TWO_YEARS_MS: Final = 2 * 366 * _DAY_MS
 _NAMED_DAY: Final = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
-"""The day that rotation puts into the name of a file."""
+"""The day that rotation adds to a file's name."""
 
 
 def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
-    """Set right when files were last written whose stamps lack day or year.
+    """Correct the time of the last write of files with timestamps that lack the day or year.
 
-    The logs beside them say it, whose stamps are complete: the least time between the last stamp of one of them and its
-    last change is what had passed when all of them were copied, or, where stamps have no zone, how far they are from
-    UTC. A day in the file's own name says it where the last change is more than a day after its end.
+    Logs next to them have complete timestamps. The shortest time between their last timestamp and their last change
+    is the age of the logs when they were copied or, without a time zone, the offset from UTC. A day in the file's own
+    name counts if the last change is more than a day later.
 
     Args:
         sources: All files of one reading.
@@ -53,7 +53,7 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
 
 
 def _has_dates(source: SourceFile) -> bool:
-    """Whether the first stamps of a file would mean the same had it been written years earlier."""
+    """Return whether the first timestamps of a file have complete dates, independent of when it was written."""
     now, then = (
         TimeReference(source.zone, modified_ms)
         for modified_ms in (source.modified_ms, source.modified_ms - _TWO_YEARS_MS)
@@ -63,7 +63,7 @@ def _has_dates(source: SourceFile) -> bool:
 
 
 def _lags_ms(source: SourceFile) -> Iterator[int]:
-    """Yield how long after its last stamp a file was changed, ms; nothing where its end is not read or has no stamp."""
+    """Yield the time from a file's last timestamp to its last change, ms; nothing if its end is unread or has none."""
     reference = TimeReference(source.zone, source.modified_ms)
     stamps = [parse_timestamp(record.time, reference) for record in _records(_end_of(source), source) if record.time]
     if instants := [instant.ms for instant in stamps if instant is not None]:
@@ -78,7 +78,7 @@ def _end_of(source: SourceFile) -> bytes:
         if source.size_bytes <= _MOST_WHOLE_BYTES:
             return bytes(read_content(path).data)
     except OSError:
-        pass  # The scan itself will tell.
+        pass  # The scan itself reports it.
     return b""
 
 
@@ -87,9 +87,9 @@ def _records(data: bytes, source: SourceFile) -> Iterator[Record]:
 
 
 def _not_after_named_day(source: SourceFile, written_ms: int) -> int:
-    """Return the last millisecond of the day in a file's name if it was written long after that, else what was given.
+    """Return the last millisecond of the day in a file's name if the given time is much later, else the given time.
 
-    A day is left for rotation: some name the day that has passed, some the one that has come.
+    A day of tolerance allows for rotation: some programs use the previous day's name, some the next day's.
     """
     for year, month, day in _NAMED_DAY.findall(Path(source.name).name):
         try:

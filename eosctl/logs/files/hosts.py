@@ -1,7 +1,7 @@
-"""Where a record was written: the machine that the record, its wrapper or the path of its file names.
+"""Find the machine that wrote a record: in the record, its wrapper, or the path of its file.
 
-Nothing is made up: logs are often read elsewhere than where they were written, so this machine's name is never taken,
-and a folder counts as a machine only if it is spelt like one.
+Only explicit names count. Logs are often read on another machine, so the local machine's name is never used, and a
+folder counts as a machine only if its name has the form of one.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _NAMES: Final = (
     *("resource.labels.node_name", "labels.node_name", "labels.hostname", "labels.host", "node_name", "nodeName"),
     "host",
 )
-"""What records, and what collectors add to them, call the machine: ECS, OpenTelemetry, pino, GELF, journald."""
+"""Names of the machine in records and in collectors' additions: ECS, OpenTelemetry, pino, GELF, journald."""
 _PODS: Final = (
     *("kubernetes.pod_name", "kubernetes.pod.name", "k8s.pod.name", "resource.k8s.pod.name", "pod_name", "labels.pod"),
     *("resource.labels.pod_name", "labels.pod_name"),
 )
-"""The machine as a process in a container sees it; told where no node is named."""
+"""The machine from the view of a process in a container; used if no node is named."""
 _BESIDE: Final = ("host", "agent", "resource", "kubernetes", "k8s", "labels", "attributes")
-"""Objects that collectors put beside the record."""
+"""Objects that collectors put next to the record."""
 
-_TOLD: Final = re.compile(r"(?:host|hostname|node|instance)=([\w.-]+)", re.IGNORECASE)
+_EXPLICIT: Final = re.compile(r"(?:host|hostname|node|instance)=([\w.-]+)", re.IGNORECASE)
 """A folder of a partitioned archive."""
 _ADDRESS: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|ip-\d{1,3}(?:-\d{1,3}){3}|i-[0-9a-f]{8,17}", re.IGNORECASE)
 _QUALIFIED: Final = re.compile(r"[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+\.[a-z]{2,}", re.IGNORECASE)
 _INTERNAL: Final = re.compile(r"[a-z0-9][a-z0-9-]*\.(?:local|internal|lan|corp|intra|localdomain)", re.IGNORECASE)
 _REVERSED: Final = re.compile(r"(?:com|org|net|io|de|eu|dev)\.", re.IGNORECASE)
-"""How packages and bundles begin, which are spelt like host names the other way round."""
+"""The beginnings of packages and bundles, which look like reversed host names."""
 _NUMBERED: Final = re.compile(
     r"(?:[a-z0-9]+[-_])*(?:host|node|broker|kafka|controller|server|srv|vm|worker|connect|zookeeper|zk)[-_]?\d{1,4}",
     re.IGNORECASE,
@@ -44,22 +44,22 @@ _POD_FILE: Final = re.compile(r"([a-z0-9.-]+)_[a-z0-9-]+_([a-z0-9.-]+)-[0-9a-f]{
 
 
 def host_of_path(path: Path) -> str:
-    """Return the machine that a file's path names; empty when none is spelt like one.
+    """Return the machine that a file's path names; empty if no folder has the form of one.
 
-    A name that is said to be a host comes before an address or a qualified name, that before a numbered one such as
-    ``broker-2``, and a pod's name last; of several alike the nearest to the file counts.
+    An explicit host comes first, then an address or a qualified name, then a numbered name such as ``broker-2``, and a
+    pod's name last. Of several names of one kind, the nearest to the file counts.
     """
     folders = path.absolute().parts[-2::-1]
     stem = path.name.partition(".log")[0]
-    told = [found[1] for part in folders if (found := _TOLD.fullmatch(part))]
+    explicit = [found[1] for part in folders if (found := _EXPLICIT.fullmatch(part))]
     qualified = [part for part in (*folders, stem) if _is_address(part)]
     numbered = [part for part in folders if _NUMBERED.fullmatch(part)]
     pod = pod_of_path(path)
-    return next(iter((*told, *qualified, *numbered, *(pod[:1] if pod else ()))), "")
+    return next(iter((*explicit, *qualified, *numbered, *(pod[:1] if pod else ()))), "")
 
 
 def pod_of_path(path: Path) -> tuple[str, str] | None:
-    """Return pod and container of a file that the kubelet keeps; None for any other."""
+    """Return the pod and the container of a kubelet's log file; None for any other file."""
     if found := _POD_FILE.fullmatch(path.name):
         return found[1], found[2]
     found = _POD_FOLDER.fullmatch(path.absolute().parent.parent.name)
@@ -67,15 +67,15 @@ def pod_of_path(path: Path) -> tuple[str, str] | None:
 
 
 def host_of_values(values: Mapping[str, Any]) -> str:
-    """Return the machine among the named values of a record, or among what a collector put beside it."""
-    told = {name: value for name, value in values.items() if isinstance(value, str)}
+    """Return the machine among the named values of a record, or among those that a collector put next to it."""
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
     for name in _BESIDE:
-        told |= _leaves(name, values.get(name))
-    return next((told[name] for name in (*_NAMES, *_PODS) if told.get(name)), "")
+        texts |= _leaves(name, values.get(name))
+    return next((texts[name] for name in (*_NAMES, *_PODS) if texts.get(name)), "")
 
 
 def _leaves(path: str, value: object) -> dict[str, str]:
-    """Return the texts below an object by their dotted names; a name may hold dots of its own."""
+    """Return the texts nested in an object by their dotted names; a name may itself contain dots."""
     if isinstance(value, str):
         return {path: value}
     if not isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""Inputs that are no files to seek in: standard input, pipes, and archives, copied to a temporary folder as they come.
+"""Copy inputs without random access to a temporary folder: standard input, pipes, and archives.
 
-What is copied is bounded: an archive that unpacks to more than ``MAX_UNPACKED_BYTES`` is read up to there and named.
+The size is bounded: an archive that unpacks to more than ``MAX_UNPACKED_BYTES`` is read up to that size and reported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STDIN: Final = "-"
 MAX_UNPACKED_BYTES: Final = 4 * 1024**3
 _CHUNK_BYTES: Final = 1 << 20
 _DAMAGE: Final = (EOFError, OSError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-"""What the readers of archives raise; a ``RuntimeError`` is a zip that needs a password."""
+"""Exceptions of the readers of archives; a ``RuntimeError`` means a zip that needs a password."""
 
 
 class Opened(NamedTuple):
@@ -33,8 +33,8 @@ class Opened(NamedTuple):
 
     Attributes:
         paths: The files and folders to read.
-        names: What to call what lies below a temporary path: that path, and the name of the input.
-        unread: What of archives could not be read.
+        names: Temporary paths, and the names of the inputs that they contain.
+        unread: The parts of archives that could not be read.
         archives: The archives among the inputs, which need not be read as files.
     """
 
@@ -53,11 +53,11 @@ class Opened(NamedTuple):
 
 @contextmanager
 def opened_inputs(paths: Iterable[Path], progress: Callable[[str], None] = lambda _: None) -> Iterator[Opened]:
-    """Yield inputs as files; the temporary ones are there while the ``with`` block runs.
+    """Yield inputs as files; temporary files exist while the ``with`` block runs.
 
     Args:
         paths: Files, folders, pipes, and ``-`` for standard input.
-        progress: Called with what is read next, in words: a pipe may make the caller wait.
+        progress: Called with a description of the next input, because the caller may have to wait for a pipe.
     """
     with tempfile.TemporaryDirectory(prefix="eosctl-logs-") as folder:
         copies = _Copies(Path(folder), progress)
@@ -67,7 +67,7 @@ def opened_inputs(paths: Iterable[Path], progress: Callable[[str], None] = lambd
 
 
 class _Copies:
-    """Gathers what is read, with the copies that it needs."""
+    """Collects the inputs, and copies those that need it."""
 
     def __init__(self, folder: Path, progress: Callable[[str], None]) -> None:
         self._folder, self._progress = folder, progress
@@ -138,8 +138,8 @@ class _Member(NamedTuple):
 
 
 def _copy(member: _Member, folder: Path, most: int) -> int:
-    """Copy a member of an archive, at most so many bytes of it; return its size, or more than the most of it."""
-    # No member is written outside of the folder, whatever its name.
+    """Copy a member of an archive up to a maximum size; return its size, or more than the maximum if it is larger."""
+    # A member's name cannot lead outside of the folder.
     parts = [part for part in PurePosixPath(member.name.replace("\\", "/")).parts if part not in ("..", "/", ".")]
     if not parts:
         return 0

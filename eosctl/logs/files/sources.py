@@ -1,4 +1,4 @@
-"""Which files to read, and what each of them is."""
+"""Find the files to read, and inspect each of them."""
 
 from __future__ import annotations
 
@@ -58,23 +58,23 @@ _KAFKA_DATA: Final = re.compile(
     r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
     r"|(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint|\d{20}-\d{10}\.checkpoint"
 )
-"""Files of a broker's data directories, by the names that Kafka gives them."""
+"""Files of a broker's data directories, by Kafka's names."""
 
 
 class SourceFile(NamedTuple):
-    """A file that is to be scanned.
+    """A file to scan.
 
     Attributes:
         name: The file as the caller named it.
-        application: Who wrote it, as far as the name tells.
-        host: The machine it was written on, as far as the path tells; empty when it does not.
+        application: The program that wrote it, according to the name.
+        host: The machine on which it was written, according to the path; empty if the path names none.
         verdict: Its layouts.
-        wrapper: What stands in front of each line; empty for nothing.
+        wrapper: The wrapper of each line; empty without one.
         size_bytes: Its size on disk.
-        splittable: Whether parts of it can be read on their own.
+        splittable: Whether its parts can be read independently.
         modified_ms: When it was last written, ms since the epoch.
-        zone: The zone of stamps without an offset; None when nobody said.
-        head: Its first bytes when it was looked at, which tell it from another one in its place.
+        zone: The time zone of timestamps without an offset; None if not specified.
+        head: Its first bytes at inspection, which distinguish it from a replacement.
         beginning: Its first records as text.
     """
 
@@ -92,7 +92,7 @@ class SourceFile(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A file that is not scanned, why, and whether it should have been: files that hold no log should not."""
+    """A file that is not scanned, the reason, and whether this is a failure: for files other than logs it is not."""
 
     name: str
     reason: str
@@ -100,10 +100,10 @@ class Unread(NamedTuple):
 
 
 def find_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files to look at: files as they are, directories down to their last folder, in order of their names.
+    """Yield the files to inspect: files, and all files below directories, ordered by name.
 
-    A file that has several names comes once. Folders that cannot be listed and links that lead nowhere come too, so
-    that they are told of.
+    A file with several names is yielded once. Unreadable folders and broken links are yielded, too, so that they are
+    reported.
     """
     seen: set[tuple[int, int]] = set()
     for path in paths:
@@ -137,7 +137,7 @@ def _files_below(folder: Path) -> list[Path]:
 
 
 def archive_of(path: Path) -> str:
-    """Name the kind of archive that a file is: ``tar``, compressed or not, ``zip``, ``7z``, ``rar``; empty for none.
+    """Return the kind of an archive: ``tar``, compressed or not, ``zip``, ``7z``, ``rar``; empty if it is not one.
 
     Raises:
         OSError: The file cannot be read.
@@ -147,14 +147,14 @@ def archive_of(path: Path) -> str:
 
 
 def archive_in(head: bytes) -> str:
-    """Name the kind of archive by its first bytes, after decompression."""
+    """Return the kind of an archive according to its first bytes after decompression."""
     if head[257:262] == b"ustar":
         return "tar"
     return next((kind for magic, kind in _ARCHIVES if head.startswith(magic)), "")
 
 
 def _is_exported(file: Path) -> bool:
-    """Whether a table holds log records."""
+    """Return whether a table contains log records."""
     if file.suffix.lower() not in _TABLES:
         return False
     try:
@@ -164,12 +164,12 @@ def _is_exported(file: Path) -> bool:
 
 
 def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()) -> SourceFile | Unread:
-    """Find out what a file is from its name and its first part.
+    """Recognize a file by its name and its first part.
 
     Args:
         path: The file.
-        zone: The zone of stamps without an offset.
-        layouts: Layouts to prefer to the known ones.
+        zone: The time zone of timestamps without an offset.
+        layouts: Layouts that take precedence over the built-in ones.
     """
     if _KAFKA_DATA.fullmatch(path.name):
         return Unread(str(path), "Kafka's data, not a log", False)
@@ -187,11 +187,11 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
     if recoding:
         sample = recoded(sample, recoding)
     elif sample.startswith(b"\0"):
-        # copytruncate: the program went on at its old place in the emptied file.
+        # copytruncate: the program continued at its old position in the truncated file.
         sample = read_head(path, SAMPLE_BYTES, first_text(path))
         outermost = NULS
     elif b"\0" in sample and _NULS_IN_TEXT.search(sample):
-        # A machine that lost power leaves blocks of NULs between lines.
+        # A power loss leaves blocks of NULs between lines.
         sample, outermost = _NULS_IN_TEXT.sub(b"\n", sample), NULS
     export = "" if outermost else export_of(sample)
     is_document = not export and holds_records(sample)
@@ -218,12 +218,12 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
 
 @lru_cache(maxsize=16)
 def shape_of(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> tuple[str, Verdict]:
-    """Find wrapper and layouts of a sample; remembered, as a log that is followed is looked at again and again."""
+    """Detect the wrapper and the layouts of a sample; cached, because a followed log is inspected repeatedly."""
     wrapper = detect_wrapper(sample, wrapper)
     verdict = _verdict(sample, wrapper, layouts)
     around, _, innermost = wrapper.rpartition(INSIDE)
     if innermost == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
-        # The lines carry nothing but the message: then syslog's own header is the record's.
+        # The lines contain only the message, so syslog's header is the record's.
         return around, _verdict(sample, around, layouts)
     return wrapper, verdict
 
@@ -234,7 +234,7 @@ def _verdict(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> Verdic
 
 
 def _is_document(sample: bytes) -> bool:
-    """Whether a file is one JSON value over many lines."""
+    """Return whether a file is one JSON value over many lines."""
     first, _, rest = sample.lstrip().partition(b"\n")
     return first.strip() in (b"{", b"[") and rest.lstrip()[:1] in (b'"', b"{", b"}", b"]")
 

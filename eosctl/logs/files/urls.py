@@ -1,4 +1,4 @@
-"""Addresses of files: a path, a `file:` URL, or a URL of a file system that only Spark reaches."""
+"""Parse addresses of files: a path, a `file:` URL, or a URL of a file system that only Spark can read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def local_path(address: str | Path) -> Path | None:
         case "":
             return Path(address)
         case "file":
-            # With two slashes a host would follow; a path object never has three.
+            # After two slashes a host would follow; a path object never has three.
             text = re.sub("^[A-Za-z]+:/+", "file:///", str(address))
             return Path(unquote(urlsplit(text).path))
         case _:

@@ -1,1 +1,1 @@
-"""From bytes to records, without those that cannot mean anything."""
+"""Read the relevant records of a log from its bytes."""

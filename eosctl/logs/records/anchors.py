@@ -1,7 +1,7 @@
-"""What a record must hold to mean anything, as one regular expression for a linear-time engine (RE2).
+"""Build the expressions that every relevant record matches, for a linear-time engine (RE2).
 
-The expression may let through too much, never too little: it looks at raw lines, where JSON has escapes and the logger
-stands wherever the layout puts it, so only text that survives both is asked for.
+An expression may match too many lines, never too few. It matches raw lines, in which JSON has escapes and the logger
+is at any position, so it requires only text that both leave unchanged.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ _SERIOUS: Final = (
     rf"(?i:{_LEVEL}(?:e|f|err|ftl|crit|emerg|emergency|alert|panic|dpanic)\b)",
     rf"(?i:{_LEVEL}(?:[0-3]|[56]0)\b)",
 )
-"""Levels that make a record an event without any category; librdkafka, klog, pino and GELF write them as signs."""
+"""Levels that make a record an event without a category; librdkafka, klog, pino, and GELF write them as signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
 _NAMED: Final = "(?i:transactional[ ._-]?id)"
-"""A named value that structured records spell in many ways."""
+"""A named value that structured records write in many forms."""
 _UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
-"""What JSON may escape, and what stands between a logger and its message."""
+"""Characters that JSON may escape, and those between a logger and its message."""
 _TELLING_CHARS: Final = 6
 _RARE_CHARS: Final = 12
-"""So long a text is rare enough by itself, and costs the engine less than a pattern around it."""
+"""A text of this length is rare enough by itself, and costs the engine less than a pattern around it."""
 _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
 
 
 @cache
 def meaning_anchors() -> tuple[str, ...]:
-    """Return the expressions of which a line of every record with a meaning matches one."""
+    """Return the expressions; every relevant record has a line that matches at least one of them."""
     parts = {_anchor(pattern) for category in load_catalog().categories for pattern in category.patterns}
     return (*sorted(parts), *_SERIOUS, _THROWN, _NAMED)
 

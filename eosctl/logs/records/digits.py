@@ -1,7 +1,7 @@
-"""Expressions that treat all digits alike: what they say of a line, they say of every line that differs in digits only.
+"""Blur digits, and adapt expressions so that lines that differ in digits only give the same result.
 
-Logs repeat themselves but for their numbers, so it pays to blur the digits, to look at each distinct line once, and to
-look again at the lines themselves only where a digit decides.
+Logs repeat lines with other numbers. So it is faster to blur the digits, match each distinct line once, and match the
+original lines only if a digit decides.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLUR: Final = bytes.maketrans(b"123456789", b"000000000")
-"""Makes every digit a zero."""
+"""Replaces every digit with a zero."""
 TEXT_BLUR: Final = str.maketrans("123456789", "000000000")
 _BLOCK_BYTES: Final = 128 * 1024
-"""What a step of the work leaves in the processor's cache for the next one."""
+"""Block size that keeps the result of a step in the processor's cache for the next step."""
 _TOP: Final = 255
 _SHIFT: Final = _TOP - ord("9")
 _UNSHIFTED: Final = bytes((shifted - _SHIFT) % (_TOP + 1) for shifted in range(_TOP + 1))
@@ -29,10 +29,10 @@ _IN_SET: Final = re.compile(r"\\x[0-9A-Fa-f]{2}|\\.|(?P<digit>\d)")
 
 
 class BlockBlur:
-    """Makes every digit a zero, as ``BLUR`` does, block by block in a quarter of the time, but for ``unshifted``.
+    """Blurs digits like ``BLUR``, block by block in a quarter of the time; ``unshifted`` completes the result.
 
     Attributes:
-        size: The most bytes of a block.
+        size: Maximum number of bytes in a block.
     """
 
     size: Final = _BLOCK_BYTES
@@ -47,28 +47,28 @@ class BlockBlur:
         """Write the blurred form of a block, all its bytes shifted alike, into an array of the same length."""
         import numpy as np
 
-        # Digits become the ten highest values, of which the lowest is left.
+        # Digits become the ten highest values, which are then capped at the lowest of them.
         np.add(block, np.uint8(_SHIFT), out=blurred)
         np.minimum(blurred, self._least_digits[: len(block)], out=blurred)
 
 
 def unshifted(blurred: bytes) -> bytes:
-    """Return bytes that ``BlockBlur`` wrote as they are meant."""
+    """Return the blurred text of bytes that ``BlockBlur`` wrote."""
     return blurred.translate(_UNSHIFTED)
 
 
 def any_digit(expression: str) -> str:
-    """Let an expression take any digit where it takes some.
+    """Return an expression that accepts any digit where the given one accepts some.
 
     Returns:
-        An expression that matches the blurred form of every line that the given one matches. If it is the given one,
-        that treats all digits alike: it matches a line if, and only if, it matches its blurred form.
+        An expression that matches the blurred form of every line that the given one matches. If both are equal, the
+        given one treats all digits alike: it matches a line if and only if it matches its blurred form.
     """
     return _TOKEN.sub(_loosened, expression)
 
 
 def is_blind(expression: str) -> bool:
-    """Whether an expression treats all digits alike."""
+    """Return whether an expression treats all digits alike."""
     return any_digit(expression) == expression
 
 

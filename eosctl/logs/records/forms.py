@@ -1,8 +1,8 @@
-"""Records that differ only in the digits of their header lines are of one form: it is read and understood once.
+"""Cache forms: records that differ only in the digits of their header lines are parsed and classified once.
 
-Of every further record of a form only the digits are read, from where they stood in the first. That holds because no
-layout and no pattern of the catalog tells one digit from another; records in which a digit may decide (a count of
-zero, a level told as a number) have no form.
+For further records of a form, only the digits are read, from their positions in the first record. This works because
+no layout and no pattern of the catalog distinguishes digits. Records in which a digit may decide (a count of zero, a
+level as a number) have no form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_KEY_BYTES: Final = 8192
 """Longer records have no form."""
 MARK_BYTES: Final = 8
 _ROOM_BYTES: Final = 16 * 1024 * 1024
-"""How much the keys of known forms may take."""
+"""Maximum total size of the keys of known forms."""
 _SEEN_ONCE: Final = 100_000
 _DIGIT: Final = re.compile("[0-9]")
 _OFFSET, _LINE, _PASSED = (Record._fields.index(name) for name in ("offset", "line", "passed_count"))
@@ -27,18 +27,18 @@ _PARTS: Final = tuple(
 )
 
 Span = tuple[str, int, int]
-"""A field's name, where its value starts and where it ends."""
+"""A field's name, and the start and end of its value."""
 
 
 class Form(NamedTuple):
-    """What records of one form share, and where the rest of them stands.
+    """The values that records of one form share, and the positions of the others.
 
     Attributes:
-        record: The one that was read.
-        length: How long the header line is.
-        places: Its parts that hold digits: which, and where in the header line.
-        classified: What it means.
-        fields: The fields that hold digits: their names, and where in the message.
+        record: The record that was parsed.
+        length: The length of the header line.
+        places: The record's parts with digits, and their positions in the header line.
+        classified: The classification.
+        fields: The names of the fields with digits, and their positions in the message.
     """
 
     record: Record
@@ -48,7 +48,7 @@ class Form(NamedTuple):
     fields: tuple[tuple[str, slice], ...]
 
     def read(self, data: Buffer, offset: int, line: int, passed_count: int) -> Record:
-        """Read a further record, which starts at an offset."""
+        """Read another record of this form, which starts at an offset."""
         head = data[offset : offset + self.length].decode("ascii")
         values = list(self.record)
         values[_OFFSET], values[_LINE], values[_PASSED] = offset, line, passed_count
@@ -56,8 +56,8 @@ class Form(NamedTuple):
             values[part] = head[place]
         return Record._make(values)
 
-    def understand(self, message: str) -> Classified:
-        """Return what a record of this form with such a message means."""
+    def classify(self, message: str) -> Classified:
+        """Return the classification of a record of this form with the given message."""
         category, fields, exception, _ = self.classified
         if self.fields:
             fields = {**fields, **{name: message[place] for name, place in self.fields}}
@@ -65,9 +65,9 @@ class Form(NamedTuple):
 
 
 class Forms:
-    """The forms that are known, and those that nobody asks about; a bounded number of them.
+    """A bounded cache of known forms and of irrelevant ones.
 
-    A form is learned from the second of its records: many records of a log are like no other one.
+    A form is learned from its second record, because many records of a log are unique.
     """
 
     def __init__(self) -> None:
@@ -77,15 +77,15 @@ class Forms:
         self._size = 0
 
     def get(self, key: bytes) -> Form | None:
-        """Return the form of records with such a key, where one is known and not dull."""
+        """Return the form of records with this key; None if it is unknown or irrelevant."""
         return self._known.get(key)
 
-    def is_dull(self, key: bytes) -> bool:
-        """Whether nobody asks about records with such a key."""
+    def is_irrelevant(self, key: bytes) -> bool:
+        """Return whether records with this key are irrelevant."""
         return key in self._dull
 
     def expect(self, key: bytes) -> bool:
-        """Whether a record with such a key has been seen before this one."""
+        """Return whether an earlier record had this key."""
         before = hash(key)
         if before in self._seen:
             return True
@@ -95,7 +95,7 @@ class Forms:
         return False
 
     def learn(self, key: bytes, form: Form | None) -> None:
-        """Remember a form; None for one that nobody asks about."""
+        """Store a form; None marks irrelevant records."""
         self._size += len(key)
         if self._size > _ROOM_BYTES:
             self._known.clear()
@@ -108,14 +108,14 @@ class Forms:
 
 
 def key_of(raw: bytes, mark: bytes) -> bytes:
-    """Return what the records of one form share: their header line with its digits blurred, and all that follows it.
+    """Return the key of a record's form: the header line with its digits blurred, and all further lines.
 
     Args:
         raw: The record.
-        mark: ``MARK_BYTES`` that tell by which layouts it is read.
+        mark: ``MARK_BYTES`` that identify the layouts.
 
     Returns:
-        Nothing for a record that has no form: a long one, and one whose header line is more than ASCII.
+        An empty key for a record without a form, which is long or has a header line beyond ASCII.
     """
     head, end, tail = raw.partition(b"\n")
     if len(raw) > MAX_KEY_BYTES or not head.isascii() or b"\0" in head:
@@ -124,15 +124,15 @@ def key_of(raw: bytes, mark: bytes) -> bytes:
 
 
 def form_of(record: Record, classified: Classified, spans: Iterable[Span]) -> Form | None:
-    """Return the form of a record whose digits do not decide what it means.
+    """Return the form of a record in which no digit decides.
 
     Args:
         record: The record, with its key.
-        classified: What it means.
-        spans: Where its fields stand, counted from the start of the message; what follows the line comes behind it.
+        classified: Its classification.
+        spans: The positions of its fields, from the start of the message; further lines come after it.
 
     Returns:
-        None where its parts do not stand in its header line as they are, or more than once.
+        None if the header line does not contain each part of the record unchanged and exactly once.
     """
     head, _, tail = record.key[MARK_BYTES:].partition(b"\n")
     if record.rest.encode(errors="surrogatepass") != tail or _DIGIT.search(record.level):
@@ -161,7 +161,7 @@ def form_of(record: Record, classified: Classified, spans: Iterable[Span]) -> Fo
 def _only_place(line: str, text: str) -> slice | None:
     start = line.find(text)
     end = start + len(text)
-    # A part of a number is what JSON made of it: 0.5 of 0.50.
+    # JSON may have changed a number, such as 0.50 to 0.5, which is only a part of it.
     if start < 0 or line.find(text, start + 1) >= 0 or "0" in (line[start - 1 : start], line[end : end + 1]):
         return None
     return slice(start, end)

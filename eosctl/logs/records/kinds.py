@@ -1,9 +1,9 @@
-"""What the lines of a log are: headers, and whether a record that holds them can mean anything.
+"""Recognize lines of a log that are headers, and lines that make a record relevant.
 
-Logs repeat themselves but for their numbers. Lines that differ in digits only are of one kind; each kind is matched
-once, by RE2, and its answer is remembered from one part of a log to the next. Where a digit may decide, and where most
-lines are of a kind of their own, the lines themselves are matched. RE2 begins anew with each question, which takes as
-long as to read a MB: it is not asked before enough lines are of unknown kinds, and so long these may mean something.
+Logs repeat lines with other numbers. Lines that differ in digits only are of one kind. RE2 matches each kind once, and
+the result is cached across the parts of a log. If a digit may decide, or if most kinds have one line, RE2 matches the
+lines themselves. Each call of RE2 takes as long as reading a MB, so it waits for enough lines of unknown kinds; until
+then, such lines count as relevant.
 """
 
 from __future__ import annotations
@@ -26,31 +26,30 @@ if TYPE_CHECKING:
 HEADER: Final = 1
 """The line starts a record."""
 MEANING: Final = 2
-"""A record that holds the line may mean something."""
+"""The line makes its record potentially relevant."""
 _OPEN_HEADER: Final = 4
 _OPEN_MEANING: Final = 8
-"""What is open for a kind of lines depends on the digits of each."""
+"""For this kind, the result depends on the digits of each line."""
 _UNKNOWN: Final = 255
 _TRIED_LINES: Final = 8192
 _ALIKE_SHARE: Final = 0.5
-"""Where fewer lines than this are like another one but for their digits, blurring costs more than it saves."""
+"""If fewer lines than this share a kind, blurring costs more than it saves."""
 _REMEMBERED: Final = 8192
 _REMEMBERED_BYTES: Final = 4 * 1024 * 1024
-"""To look for what is known takes time for each window anew."""
+"""Maximum number of kinds, because each window searches all known ones."""
 _FEW_LINES: Final = 256
-"""So many lines are read by the scanner in less time than RE2 takes to begin."""
+"""The scanner reads this many lines in less time than RE2 takes to start."""
 _ODD: Final = r"[\x00\x80-\xff]"
-"""NUL and bytes beyond ASCII: decoding may drop them or fail, which only the scanner itself can tell."""
+"""NUL and bytes beyond ASCII: decoding may drop them or fail, which only the scanner can detect."""
 
 
 class Lines(NamedTuple):
     """The lines of a window of bytes.
 
     Attributes:
-        starts: Where each starts.
-        texts: The lines with their ends, as an Arrow array over the same bytes.
-        blurred: The same with all digits alike, as ``BlockBlur`` writes them, in memory that serves the next window,
-            too.
+        starts: The start of each line.
+        texts: The lines with their line breaks, as an Arrow array over the same bytes.
+        blurred: The lines with blurred digits, as ``BlockBlur`` writes them, in memory that the next window reuses.
     """
 
     starts: NDArray[np.int64]
@@ -58,8 +57,8 @@ class Lines(NamedTuple):
     blurred: Any
 
 
-class _Room(threading.local):
-    """Memory that a thread uses for one window after the other: to clear new memory takes longer than to blur."""
+class _Memory(threading.local):
+    """Memory that a thread reuses for each window: clearing new memory takes longer than blurring."""
 
     def __init__(self) -> None:
         import numpy as np
@@ -75,16 +74,16 @@ class _Room(threading.local):
 
 
 @cache
-def _room() -> _Room:
-    return _Room()
+def _memory() -> _Memory:
+    return _Memory()
 
 
 def lines_of(window: NDArray[np.uint8]) -> Lines:
-    """Cut a window into lines; the blurred ones are good until the next call in this thread."""
+    """Split a window into lines; the blurred lines are valid until the next call in this thread."""
     import numpy as np
     import pyarrow as pa
 
-    blurred, blocks = _room().of(len(window)), BlockBlur()
+    blurred, blocks = _memory().of(len(window)), BlockBlur()
     newlines = NewlineBits(len(window), blocks.size)
     for start in range(0, len(window), blocks.size):
         part = window[start : start + blocks.size]
@@ -102,54 +101,54 @@ def lines_of(window: NDArray[np.uint8]) -> Lines:
 
 
 class Kinds:
-    """Tells what lines are, by the headers of some layouts; remembers a bounded number of kinds."""
+    """Recognizes lines by the headers of some layouts, with a bounded cache of kinds."""
 
     def __init__(self, headers: Sequence[str]) -> None:
         import numpy as np
         import pyarrow as pa
 
-        self._header = _question(tuple(headers))
-        self._meaning = _question(meaning_anchors())
-        self._odd_meaning = _question((*meaning_anchors(), _ODD))
+        self._header = _any_of(tuple(headers))
+        self._meaning = _any_of(meaning_anchors())
+        self._odd_meaning = _any_of((*meaning_anchors(), _ODD))
         self._known = array_of([], pa.binary())
         self._answers = np.zeros(0, dtype=np.uint8)
         self._presumed_count = 0
         self._are_alike = False
 
-    def look(self, lines: Lines) -> NDArray[np.uint8]:
-        """Return ``HEADER`` and ``MEANING`` of each line, added up.
+    def classify(self, lines: Lines) -> NDArray[np.uint8]:
+        """Return the sum of ``HEADER`` and ``MEANING`` for each line.
 
         Raises:
-            pyarrow.ArrowInvalid: A header's pattern is beyond RE2.
+            pyarrow.ArrowInvalid: RE2 does not support a header's pattern.
         """
         import numpy as np
 
-        # Where the last window's lines were alike, this one's are not tried first.
+        # If the last window's lines shared kinds, this one's are not checked first.
         if not self._are_alike and not _are_alike(lines.blurred[:_TRIED_LINES].dictionary_encode()):
             return self._of_lines(lines.texts)
         found = self._of_kinds(lines.blurred)
-        for question, is_open, value in (
+        for any_of, is_open, value in (
             (self._header, _OPEN_HEADER, HEADER),
             (self._meaning, _OPEN_MEANING, MEANING),
         ):
             numbers = np.flatnonzero((found & is_open) != 0)
             if len(numbers):
-                found[numbers] |= question.decide(lines.texts.take(numbers_of(numbers))) * np.uint8(value)
+                found[numbers] |= any_of.decide(lines.texts.take(numbers_of(numbers))) * np.uint8(value)
         return found & np.uint8(HEADER | MEANING)
 
     def _of_lines(self, lines: Any) -> NDArray[np.uint8]:
         import numpy as np
 
         meaning = self._odd_meaning if _is_odd(lines) else self._meaning
-        found: NDArray[np.uint8] = self._header.answer(lines) * np.uint8(HEADER)
-        return found | (meaning.answer(lines) * np.uint8(MEANING))
+        found: NDArray[np.uint8] = self._header.match(lines) * np.uint8(HEADER)
+        return found | (meaning.match(lines) * np.uint8(MEANING))
 
     def _of_kinds(self, blurred: Any) -> NDArray[np.uint8]:
-        """Return what blurred lines are, and what is open."""
+        """Return the results for blurred lines, and which results depend on digits."""
         import numpy as np
         import pyarrow as pa
 
-        # The numbers of known kinds stay what they were; new ones come behind them.
+        # Known kinds keep their numbers; new ones get higher numbers.
         coded = pa.chunked_array([self._known, blurred]).dictionary_encode()
         numbers, kinds = indices_of(coded.chunk(coded.num_chunks - 1).indices), coded.chunk(0).dictionary
         new_count = len(kinds) - len(self._known)
@@ -163,20 +162,20 @@ class Kinds:
                 unknown = blurred.take(numbers_of(np.flatnonzero(is_unknown)))
                 found[is_unknown] = [self._presumed(kind) for kind in _kinds_of(unknown)]
             else:
-                unasked = np.flatnonzero(answers == _UNKNOWN)
-                answers[unasked] = self._asked(_kinds_of(kinds.take(numbers_of(unasked))))
+                unmatched = np.flatnonzero(answers == _UNKNOWN)
+                answers[unmatched] = self._matched(_kinds_of(kinds.take(numbers_of(unmatched))))
                 self._presumed_count = 0
                 found = answers.take(numbers)
         self._remember(kinds, answers, numbers)
         return found
 
     def _presumed(self, kind: bytes) -> int:
-        """Return what a line of a kind may be: whether it is a header, and that it may mean something."""
-        is_sure, is_open = self._header.answer_kind(kind)
+        """Return the preliminary result for a kind: whether it is a header, and always that it may be relevant."""
+        is_sure, is_open = self._header.match_kind(kind)
         return MEANING | (HEADER if is_sure else _OPEN_HEADER if is_open else 0)
 
     def _remember(self, kinds: Any, answers: NDArray[np.uint8], numbers: NDArray[np.int32]) -> None:
-        """Keep what is known for the next window: only what this one holds when it has become too much."""
+        """Keep the known kinds for the next window; if they become too many, only the kinds of this window."""
         import numpy as np
 
         if len(kinds) > _REMEMBERED or kinds.nbytes > _REMEMBERED_BYTES:
@@ -184,17 +183,17 @@ class Kinds:
             kinds, answers = kinds.take(numbers_of(present)), answers[present]
         self._known, self._answers = kinds, answers
 
-    def _asked(self, kinds: list[bytes]) -> NDArray[np.uint8]:
+    def _matched(self, kinds: list[bytes]) -> NDArray[np.uint8]:
         import numpy as np
         import pyarrow as pa
 
         array = array_of(kinds, pa.binary())
         found = np.zeros(len(kinds), dtype=np.uint8)
-        for question, value, open_value in (
+        for any_of, value, open_value in (
             (self._header, HEADER, _OPEN_HEADER),
             (self._meaning, MEANING, _OPEN_MEANING),
         ):
-            is_sure, is_open = question.answer_kinds(array)
+            is_sure, is_open = any_of.match_kinds(array)
             found |= is_sure * np.uint8(value)
             found |= (is_open & ~is_sure) * np.uint8(open_value)
         for number, kind in enumerate(kinds):
@@ -205,12 +204,12 @@ class Kinds:
 
 @lru_cache(maxsize=8)
 def kinds_of(headers: tuple[str, ...]) -> Kinds:
-    """Return the memory of this process for logs with such headers."""
+    """Return this process's cache of kinds for logs with these headers."""
     return Kinds(headers)
 
 
-class _Question:
-    """Some expressions, of which a line is to match one."""
+class _AnyOf:
+    """Expressions; a line must match one of them."""
 
     def __init__(self, expressions: Sequence[str]) -> None:
         sharp = [one for one in expressions if not is_blind(one)]
@@ -219,26 +218,26 @@ class _Question:
         self._sharp = "|".join(sharp)
         self._loose = "|".join(map(any_digit, sharp))
 
-    def answer(self, lines: Any) -> NDArray[np.bool_]:
+    def match(self, lines: Any) -> NDArray[np.bool_]:
         """Return which lines match."""
         return _matches(lines, self._all)
 
-    def answer_kinds(self, kinds: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return of which blurred lines every line matches, and of which it depends on digits: see ``decide``."""
+    def match_kinds(self, kinds: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return for each kind whether all its lines match, and whether that depends on digits (see ``decide``)."""
         return _matches(kinds, self._blind), _matches(kinds, self._loose)
 
-    def answer_kind(self, kind: bytes) -> tuple[bool, bool]:
-        """Return the same of one blurred line, by the engine that begins at once."""
+    def match_kind(self, kind: bytes) -> tuple[bool, bool]:
+        """Return the same for one kind, with the engine that starts immediately."""
         return _is_match(self._blind, kind), _is_match(self._loose, kind)
 
     def decide(self, lines: Any) -> NDArray[np.bool_]:
-        """Return which lines match by their digits."""
+        """Return which lines match, given their digits."""
         return _matches(lines, self._sharp)
 
 
 @lru_cache(maxsize=32)
-def _question(expressions: tuple[str, ...]) -> _Question:
-    return _Question(expressions)
+def _any_of(expressions: tuple[str, ...]) -> _AnyOf:
+    return _AnyOf(expressions)
 
 
 def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
@@ -256,22 +255,22 @@ def _is_match(expression: str, line: bytes) -> bool:
 
 @lru_cache(maxsize=32)
 def _compiled(expression: str) -> re.Pattern[bytes]:
-    """Compile an expression of RE2's for Python's engine, which has another name for the end of a text."""
+    """Compile an RE2 expression for Python's engine, which has another sign for the end of a text."""
     return re.compile(expression.replace(r"\z", r"\Z").encode("latin-1"))
 
 
 def _are_alike(lines: Any) -> bool:
-    """Whether enough of dictionary-encoded lines are like another one."""
+    """Return whether enough dictionary-encoded lines share a kind."""
     return len(lines.dictionary) <= len(lines) * (1 - _ALIKE_SHARE)
 
 
 def _kinds_of(blurred: Any) -> list[bytes]:
-    """Return blurred lines as they are meant."""
+    """Return the texts of blurred lines."""
     return list(map(unshifted, blurred.to_pylist()))
 
 
 def _is_odd_kind(kind: bytes) -> bool:
-    """Whether a line holds NUL or is not UTF-8."""
+    """Return whether a line contains NUL or is not UTF-8."""
     return b"\0" in kind or not (kind.isascii() or _is_utf8(kind))
 
 
@@ -284,7 +283,7 @@ def _is_utf8(text: bytes | memoryview) -> bool:
 
 
 def _is_odd(lines: Any) -> bool:
-    """Whether lines over one buffer hold NUL or bytes that are not UTF-8."""
+    """Return whether lines over one buffer contain NUL or bytes that are not UTF-8."""
     import numpy as np
 
     window = np.frombuffer(lines.buffers()[2], dtype=np.uint8)

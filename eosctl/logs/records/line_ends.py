@@ -1,6 +1,6 @@
-"""Where the lines of a window of bytes end, found by words of 64 bytes: a bit for each byte, then the bits of a word.
+"""Find the line breaks in a window of bytes with one bit per byte, in words of 64 bits.
 
-numpy's own search for what is not zero takes longer for each line than all of this.
+numpy's own search for nonzero bytes takes longer per line.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 _WORD: Final = 64
 _SEQUENCE: Final = 0x03F7_9D71_B4CB_0A89
-"""A de Bruijn sequence: moved by any number of bits, it has other ones at its top."""
+"""A de Bruijn sequence: each shift of it has different top bits."""
 _TOP: Final = 58
-"""Where the top six of 64 bits start."""
+"""The position of the top six of 64 bits."""
 
 
 class NewlineBits:
-    """A bit for each byte of a window, set where a line ends.
+    """One bit for each byte of a window, set at line breaks.
 
     Args:
-        size: How many bytes the window has.
-        block: How many bytes are given at a time; a multiple of 64.
+        size: The number of bytes in the window.
+        block: The number of bytes in each call of ``take``; a multiple of 64.
     """
 
     def __init__(self, size: int, block: int) -> None:
@@ -36,7 +36,7 @@ class NewlineBits:
         self._is_newline = np.empty(block, dtype=np.bool_)
 
     def take(self, start: int, part: NDArray[np.uint8]) -> None:
-        """Look at the part of the window from ``start`` on, a multiple of the block."""
+        """Set the bits of a part of the window from ``start``, a multiple of the block size."""
         import numpy as np
 
         is_newline = self._is_newline[: len(part)]
@@ -45,7 +45,7 @@ class NewlineBits:
         self._bits[start // 8 : start // 8 + len(packed)] = packed
 
     def positions(self) -> NDArray[np.int64]:
-        """Return where the line ends are, in their order."""
+        """Return the positions of the line breaks in ascending order."""
         import numpy as np
 
         words = self._bits.view("<u8")
@@ -62,14 +62,14 @@ class NewlineBits:
             return np.zeros(0, dtype=np.int64)
         positions = np.concatenate(found)
         if len(found) > 1:
-            # Runs that are in order are merged.
+            # Merges sorted runs.
             positions.sort(kind="stable")
         return positions
 
 
 @cache
 def _bit_numbers() -> NDArray[np.int64]:
-    """Return, by the top of the sequence times a power of two, which power that is."""
+    """Return the table from the top bits of the sequence, times a power of two, to the exponent."""
     import numpy as np
 
     tops = (np.uint64(_SEQUENCE) << np.arange(_WORD, dtype=np.uint64)) >> np.uint64(_TOP)

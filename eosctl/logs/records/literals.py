@@ -1,4 +1,4 @@
-"""The text that every match of a regular expression must hold: a look for it costs a hundredth of the search."""
+"""Find the text that every match of a regular expression contains: finding it costs a hundredth of a search."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _WHITESPACE: Final = {"t": "\t", "n": "\n", "r": "\r"}
 
 
 def required_literal(pattern: str) -> str:
-    """Return the longest text that any match of a pattern contains; empty when none can be told.
+    """Return the longest text that every match of a pattern contains; empty if none is certain.
 
-    Understands the forms that the catalog uses; where in doubt it tells less, never more.
+    It supports the forms that the catalog uses; in doubt, it returns a shorter text, never a longer one.
     """
     runs: list[str] = []
     run = ""
@@ -25,7 +25,7 @@ def required_literal(pattern: str) -> str:
             run = ""
             position = _end_of_group(pattern, position) if character == "(" else _end_of_class(pattern, position)
         elif character in "?*{":
-            # What is before may be missing: a character of the run, or a group that is not part of it.
+            # The part before it is optional: a character of the run, or a group that is not part of it.
             runs.append(run[:-1])
             run = ""
             position = pattern.find("}", position) if character == "{" else position

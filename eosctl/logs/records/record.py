@@ -1,4 +1,4 @@
-"""A record of a log: as it is printed, and what it means."""
+"""Define a record of a log, and its classification."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Buffer = bytes | mmap
 
 
 class Record(NamedTuple):
-    """One log record, not yet understood.
+    """One log record, before its classification.
 
     Attributes:
-        offset: Where its header starts.
-        line: The header's line, from 0, counted from the start of what was scanned.
-        time: The stamp as printed; empty without one.
-        level: In upper case; empty without one.
+        offset: The position of its header.
+        line: The header's line, from 0, counted from the start of the scan.
+        time: The timestamp as printed; empty without one.
+        level: The level in upper case; empty without one.
         thread: The thread.
         logger: The logger.
-        application: The application, where the record names it.
+        application: The application, if the record names it.
         message: The header line's message.
-        rest: What follows the header line: stack trace, further lines.
-        truncated: Whether the record was cut.
+        rest: The text after the header line: a stack trace, further lines.
+        truncated: Whether the record was truncated.
         undecodable: Whether bytes were not UTF-8.
-        matched: False for text in front of the first header.
-        key: What it shares with the records of its form, see ``forms.key_of``; empty where digits decide.
-        passed_count: How many records that nobody wants lie between it and the one before it.
-        host: The machine, where the record names it.
+        matched: False for text before the first header.
+        key: The key of its form, see ``forms.key_of``; empty if digits decide.
+        passed_count: The number of irrelevant records between the previous record and this one.
+        host: The machine, if the record names it.
     """
 
     offset: int
@@ -51,7 +51,7 @@ class Record(NamedTuple):
 
 
 class Classified(NamedTuple):
-    """What a record means: category, the values in it, its throwable, and its message with secrets masked."""
+    """The classification of a record: category, fields, throwable, and the message with masked secrets."""
 
     category: str
     fields: Mapping[str, str]

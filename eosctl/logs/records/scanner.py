@@ -1,7 +1,7 @@
-"""From bytes to records: the rule that makes any split of a file give the same events.
+"""Read records from bytes so that every division of a file into splits gives the same events.
 
-An event belongs to the split in which its header line starts. A reader looks for headers from the start of its
-split, reads its last event to the end wherever that is, and stops at the first header at or behind the split's end.
+An event belongs to the split in which its header line starts. A reader searches headers from the start of its split,
+reads its last event to the end even beyond the split, and stops at the first header at or after the split's end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eosctl.logs.records.joined import unfold
 from eosctl.logs.records.record import Buffer, Record
 
 MAX_EVENT_BYTES: Final = 256 * 1024
-"""An event longer than this is cut; stack traces stay far below."""
+"""A longer event is truncated; stack traces are far shorter."""
 
 _LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
 _LOGGER_AT_START: Final = re.compile(
@@ -27,7 +27,7 @@ _LOGGER_AT_START: Final = re.compile(
     r"(?: +[\[(](?!(?:Group|Transaction)\w+ |Controller |stream-)([^\])\n=]{1,80})[\])](?: *(?:--?>?|:))?"
     r"| +(?:--?>?|:)|:|(?= +\[)) +(?=\S)"
 )
-"""A logger with its thread before or behind it, in front of the message, which may begin with whom it is about."""
+"""A logger with a thread before or after it, before a message that may begin with its subject."""
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
 _JUL_LEVELS: Final = {
@@ -44,7 +44,7 @@ _JUL_LEVELS: Final = {
 _JUL: Final = re.compile(rf"({'|'.join(_JUL_LEVELS)}): ([^\n]*)\n?")
 """The second line of a record of java.util.logging."""
 OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
-"""A line that is a record of its own where no layout is known."""
+"""A line that is a separate record if no layout is known."""
 
 _RDKAFKA_START: Final = ord("%")
 
@@ -58,9 +58,9 @@ def scan_records(
         data: The whole file, in memory or mapped.
         verdict: The file's layouts.
         start: First byte of the split.
-        end: First byte behind it; None means the end of the data.
-        forms: What is known of records by those before them. Records that nobody wants are counted and not parsed, but
-            for the first and the last record, which tell the time.
+        end: First byte after it; None means the end of the data.
+        forms: The cache of forms. Irrelevant records are counted but not parsed, except for the first and the last
+            record, which show the time.
     """
     stop = len(data) if end is None else min(end, len(data))
     if start >= stop:
@@ -83,7 +83,7 @@ def scan_records(
         is_last = following is None or event_end >= stop
         offset = found.start()
         key = reader.key(data, offset, event_end)
-        if not is_first and not is_last and reader.forms.is_dull(key):
+        if not is_first and not is_last and reader.forms.is_irrelevant(key):
             passed_count += 1
         else:
             form = reader.forms.get(key)
@@ -97,7 +97,7 @@ def scan_records(
 
 
 def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _LineCounter) -> Iterator[Record]:
-    """Yield one record for each line that is not a continuation: what is left to do without a known layout."""
+    """Yield one record for each line that is not a continuation, if no layout is known."""
     headers = OWN_RECORD.finditer(data, start)
     known = verdict.header() if verdict.layouts else None
     parsers = HeaderReader(verdict)
@@ -131,8 +131,8 @@ class HeaderReader:
     """Parses a header by the layout that it matched.
 
     Attributes:
-        pattern: Finds the headers of any of the layouts.
-        forms: What is known of records.
+        pattern: A pattern that finds the headers of all layouts.
+        forms: The cache of forms.
     """
 
     def __init__(self, verdict: Verdict, forms: Forms | None = None) -> None:
@@ -144,8 +144,8 @@ class HeaderReader:
         self._texts = tuple(compile_text_line(layout) for layout in verdict.layouts)
 
     def key(self, data: Buffer, offset: int, end: int) -> bytes:
-        """Return what a record shares with those of its form, see ``key_of``."""
-        # A digit is the level of librdkafka's records, which begin so.
+        """Return the key of a record's form, see ``key_of``."""
+        # librdkafka's records begin like this, and their level is a digit.
         if end - offset > MAX_KEY_BYTES or data[offset] == _RDKAFKA_START:
             return b""
         return key_of(data[offset:end], self._mark)
@@ -171,7 +171,7 @@ class HeaderReader:
                 _of_json(head, bare) if "json" in groups else _of_entry(read_entry(parse_pairs(groups["pairs"])), bare)
             )
         message, text = unfold(groups.get("message", "").rstrip("\r"), text)
-        # A tool's table names no logger; its layout's name tells the catalog what the columns are.
+        # A tool's table has no logger; the name of its layout identifies the columns for the catalog.
         logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
         thread = groups.get("thread", "").strip()
         if layout.trailing:
@@ -216,13 +216,13 @@ def _take_first_logger(message: str) -> tuple[str, str, str]:
 
 
 def _take_jul(text: str) -> tuple[str, str, str]:
-    """Return level, message and what follows of a record whose second line has them."""
+    """Return level, message, and further text of a record that has them in its second line."""
     found = _JUL.match(text)
     return ("", "", text) if found is None else (_JUL_LEVELS[found[1]], found[2].rstrip("\r"), text[found.end() :])
 
 
 def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
-    """Make a record of text that no header starts."""
+    """Return a record for text without a header."""
     raw = bytes(data[start : min(end, start + MAX_EVENT_BYTES)])
     text, undecodable = _decode(raw.removeprefix(b"\xef\xbb\xbf"))
     head, _, tail = text.partition("\n")
@@ -250,7 +250,7 @@ def _of_entry(entry: Entry, bare: Record) -> Record:
         message=message,
         rest="\n".join(part for part in (more, entry.rest, bare.rest) if part.strip()),
         host=entry.host,
-        # One digit tells an error from what is none.
+        # A single digit distinguishes errors from other records.
         key=b"" if entry.is_level_number else bare.key,
     )
 

@@ -1,8 +1,8 @@
-"""The scanner's records without those that cannot mean anything: most bytes are never looked at by Python.
+"""Yield only the scanner's relevant records, so that Python does not process most bytes.
 
-pyarrow matches lines in linear time: is it a header, and can a record that holds it mean anything (see ``kinds``). Only
-records with such a line are parsed; the others are counted. Where pyarrow is missing, or a layout's pattern is beyond
-its engine, the scanner itself does the work: the records that mean something are the same.
+pyarrow checks in linear time whether a line is a header, and whether it makes its record relevant (see ``kinds``).
+Only records with such a line are parsed; the others are counted. Without pyarrow, or if its engine does not support a
+layout's pattern, the scanner does the work with the same result.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WINDOW_BYTES: Final = 6 * 1024 * 1024
-"""How much is looked at in one step: small enough that the allocator gives the same memory again."""
+"""Number of bytes in one step: small enough that the allocator reuses the same memory."""
 SMALL_BYTES: Final = 256 * 1024
-"""Below this the start of the engine costs more than it saves."""
+"""Below this size, the start of the engine costs more than it saves."""
 _UNSIFTABLE: Final = frozenset({"open-producers"})
-"""Layouts whose records mean something by their shape alone."""
+"""Layouts with records that are always relevant."""
 
 
 class _Headers(NamedTuple):
-    """The header lines of a part of a file: where each starts, its number, whether its record may mean something."""
+    """The header lines of a part of a file: their positions and numbers, and whether their records may be relevant."""
 
     offsets: NDArray[np.int64]
     lines: NDArray[np.int64]
@@ -45,17 +45,17 @@ def sift_records(
     forms: Forms | None = None,
     small_bytes: int = SMALL_BYTES,
 ) -> Iterator[Record]:
-    """Yield the records of ``scan_records`` that may mean something; ``passed_count`` tells how many lie between.
+    """Yield the records of ``scan_records`` that may be relevant; ``passed_count`` is the number of records in between.
 
-    The first and the last record are always among them.
+    The first and the last record are always included.
 
     Args:
         data: The whole file, in memory or mapped.
         verdict: The file's layouts.
         start: First byte of the split.
-        end: First byte behind it; None means the end of the data.
-        forms: What is known of records by those before them.
-        small_bytes: Splits below this size are left to the scanner.
+        end: First byte after it; None means the end of the data.
+        forms: The cache of forms.
+        small_bytes: The scanner reads splits below this size.
     """
     stop = len(data) if end is None else min(end, len(data))
     if start >= stop:
@@ -69,7 +69,7 @@ def sift_records(
     try:
         headers = _find_headers(data, verdict, start, stop)
     except pa.ArrowInvalid:
-        # A pattern of the user's with what only Python's expressions know.
+        # A user's pattern with syntax that only Python supports.
         yield from scan_records(data, verdict, start, end, forms)
         return
     yield from _read_wanted(data, HeaderReader(verdict, forms), start, stop, headers)
@@ -98,7 +98,7 @@ def _read_wanted(data: Buffer, reader: HeaderReader, start: int, stop: int, head
     for number in np.flatnonzero(wanted).tolist():
         offset, event_end = int(headers.offsets[number]), int(ends[number])
         key = reader.key(data, offset, event_end)
-        if 0 < number < count - 1 and reader.forms.is_dull(key):
+        if 0 < number < count - 1 and reader.forms.is_irrelevant(key):
             continue
         form = reader.forms.get(key)
         if form is not None:
@@ -106,13 +106,13 @@ def _read_wanted(data: Buffer, reader: HeaderReader, start: int, stop: int, head
         else:
             found = reader.pattern.match(data, offset)
             if found is None:
-                raise AssertionError(f"the engines differ about the header at byte {offset}")
+                raise AssertionError(f"the engines disagree about the header at byte {offset}")
             yield reader.record(data, found, event_end, int(headers.lines[number]), key, number - read)
         read = number + 1
 
 
 def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Headers:
-    """Find the header lines that start in ``[start, stop)``, and which of their records have a line that may matter."""
+    """Find the header lines that start in ``[start, stop)``, and which of their records may be relevant."""
     import numpy as np
 
     kinds = kinds_of(header_expressions(verdict.layouts))
@@ -121,7 +121,7 @@ def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Hea
     while position < stop:
         window_end = _line_start(data, min(position + WINDOW_BYTES, stop))
         lines = lines_of(np.frombuffer(data, dtype=np.uint8, count=window_end - position, offset=position))
-        found = kinds.look(lines)
+        found = kinds.classify(lines)
         numbers, hits = np.flatnonzero((found & HEADER) != 0), np.flatnonzero((found & MEANING) != 0)
         wanted = np.zeros(len(numbers), dtype=np.bool_)
         owners = np.searchsorted(numbers, hits, side="right") - 1
@@ -139,7 +139,7 @@ def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Hea
 
 
 def _line_start(data: Buffer, position: int) -> int:
-    """Return the first start of a line at or behind a position; the end of the data when there is none."""
+    """Return the first start of a line at or after a position; the end of the data if no line follows."""
     if position == 0 or position >= len(data):
         return min(position, len(data))
     newline = data.find(b"\n", position - 1)

@@ -1,1 +1,1 @@
-"""Logs that shippers have written to Kafka's topics."""
+"""Read logs that shippers have written to Kafka topics."""

@@ -1,4 +1,4 @@
-"""Which topics to read, from where to where, and how to reach them."""
+"""Parse the addresses of topics: their names, the range to read, and the connection settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
 
 _URL: Final = re.compile(r"kafka:/+(?P<brokers>[^/?]+)/(?P<topics>[^?/]+)(?:\?(?P<query>.*))?")
-"""One slash is enough: a ``Path`` keeps no more."""
+"""One slash is enough: a ``Path`` keeps only one."""
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _MOMENT: Final = re.compile(r"\d{12,14}|\d{4}-\d\d-\d\d.*")
 _JAVA_ONLY: Final = {
@@ -24,26 +24,26 @@ _JAVA_ONLY: Final = {
     "ssl.truststore.certificates": "ssl.ca.pem",
     "ssl.keystore.type": "ssl.certificate.location and ssl.key.location, or a PKCS#12 ssl.keystore.location",
 }
-"""Settings of Java's clients, and what librdkafka calls the same."""
+"""Settings of the Java clients, and librdkafka's names for them."""
 BEARER: Final = "sasl.oauthbearer.token"
-"""A setting beside librdkafka's: the token itself, for which librdkafka wants a function."""
+"""A setting in addition to librdkafka's: the token itself, which librdkafka can only get from a function."""
 _DEFAULTS: Final = {"isolation.level": "read_committed", "security.protocol": "PLAINTEXT"}
 _OURS: Final = frozenset(
     ["group.id", "enable.auto.commit", "auto.offset.reset", "enable.partition.eof", "enable.auto.offset.store"]
 )
-"""Settings that reading without a trace decides."""
+"""Settings that a reader decides itself, so that it leaves no trace on the cluster."""
 
 
 class TopicError(ValueError):
-    """Topics cannot be read as asked; the text says why and what to do, and holds no secret."""
+    """Topics cannot be read as requested. The text states the reason and the next step, without secrets."""
 
 
 class Bound(NamedTuple):
-    """Where reading starts or ends.
+    """The start or the end of the range to read.
 
     Attributes:
-        place: ``earliest`` or ``latest``, where nothing else is told.
-        moment_ms: The first record from this time on, ms since the epoch.
+        place: ``earliest`` or ``latest``, unless a time or offsets are given.
+        moment_ms: The first record at or after this time, ms since the epoch.
         offsets: By topic and partition; -1 is the latest, -2 the earliest.
     """
 
@@ -62,12 +62,12 @@ class Topics:
     """Topics of one cluster.
 
     Attributes:
-        brokers: Where to begin, ``host:port`` with commas.
+        brokers: Bootstrap servers, ``host:port`` separated by commas.
         names: The topics.
-        settings: Of librdkafka; they may be secret, so they are not shown.
-        start: The first records to read; None where nobody said.
-        end: Behind the last records to read, of a batch; None where nobody said.
-        leaves_out: Whether start and end were chosen for a period, so that what they leave out is to be told.
+        settings: Settings of librdkafka; they may be secret, so they are not shown.
+        start: The first records to read; None if not specified.
+        end: The end of the records to read in a batch; None if not specified.
+        leaves_out: Whether start and end were derived from a period, so that records outside of them are reported.
     """
 
     brokers: str
@@ -82,17 +82,17 @@ class Topics:
 
     @property
     def has_settings(self) -> bool:
-        """Whether reaching them needs more than their brokers."""
+        """Whether a connection needs more than the brokers' addresses."""
         return not self.settings.items() <= _DEFAULTS.items()
 
 
 def is_topic_url(path: str | Path) -> bool:
-    """Whether somebody named topics instead of a file."""
+    """Return whether a path is the URL of topics instead of a file."""
     return str(path).startswith("kafka:")
 
 
 def spelt(url: str | Path) -> str:
-    """Spell topics as they were named: a path has lost a slash, and settings may be secret."""
+    """Return the URL of topics as it was given: a path has lost a slash, and settings may be secret."""
     return re.sub("^kafka:/*", "kafka://", str(url)).partition("?")[0]
 
 
@@ -103,33 +103,31 @@ def parse_topics(url: str | Path) -> Topics:
     are ``earliest``, ``latest``, a time (ISO 8601, or ms since the epoch), or offsets as JSON.
 
     Raises:
-        TopicError: It cannot be understood.
+        TopicError: The URL is invalid.
     """
     found = _URL.fullmatch(str(url))
     if found is None:
         raise TopicError(f"{redact_text(spelt(url))} names no topics: kafka://HOST:PORT/TOPIC does.")
-    told = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
-    settings = read_settings(Path(told.pop("config"))) if "config" in told else {}
-    start, end = told.pop("start", None), told.pop("end", None)
-    for name in told:
+    options = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
+    settings = read_settings(Path(options.pop("config"))) if "config" in options else {}
+    start, end = options.pop("start", None), options.pop("end", None)
+    for name in options:
         if "." not in name and name != "debug":
-            raise TopicError(
-                f"{name!r} is no option of a topic: there are config, start, end, and librdkafka's settings."
-            )
+            raise TopicError(f"Unknown option {name!r} of a topic. Use config, start, end, or a setting of librdkafka.")
     return Topics(
         found["brokers"],
         topic_names(found["topics"]),
-        checked_settings({**settings, **told}),
+        checked_settings({**settings, **options}),
         None if start is None else parse_bound(start),
         None if end is None else parse_bound(end),
     )
 
 
 def around(topics: Topics, period: Period) -> Topics:
-    """Read of topics what can hold events of a period, unless somebody said from where to where.
+    """Limit topics to records that can contain events of a period, unless their range is specified.
 
-    What a record says of its time in Kafka is not the time of its event: clocks and zones are apart, and a shipper may
-    lag behind. So a day on either side is read, too.
+    A record's timestamp in Kafka is not the time of its event: clocks and zones differ, and a shipper may lag behind.
+    So a day on either side is read, too.
     """
     first, last = period
     if first is not None and topics.start is None:
@@ -140,30 +138,30 @@ def around(topics: Topics, period: Period) -> Topics:
 
 
 def with_settings_in(url: str, file: Path) -> str:
-    """Spell topics with all their settings in a file: arguments of a program are there for all to see."""
-    told = parse_qsl(url.partition("?")[2], keep_blank_values=True)
-    kept = [(name, value) for name, value in told if name in ("start", "end")]
+    """Return the URL of topics with all settings in a file, because other users can see a program's arguments."""
+    options = parse_qsl(url.partition("?")[2], keep_blank_values=True)
+    kept = [(name, value) for name, value in options if name in ("start", "end")]
     return f"{spelt(url)}?{urlencode([*kept, ('config', str(file))], safe='/:')}"
 
 
 def topic_names(text: str) -> tuple[str, ...]:
-    """Part names of topics at their commas.
+    """Split topic names at the commas.
 
     Raises:
-        TopicError: One of them is none.
+        TopicError: One of them is not a topic name.
     """
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
         if not _TOPIC.fullmatch(name):
-            raise TopicError(f"{name!r} is no name of a topic: letters, digits, dots, dashes and underlines make one.")
+            raise TopicError(f"{name!r} is not a topic name. Use letters, digits, dots, hyphens, and underscores.")
     return names
 
 
 def parse_bound(text: str) -> Bound:
-    """Read where to start or to end.
+    """Parse the start or the end of a range.
 
     Raises:
-        TopicError: It cannot be understood.
+        TopicError: The text is not a position.
     """
     text = text.strip()
     if text in ("earliest", "latest"):
@@ -178,7 +176,7 @@ def parse_bound(text: str) -> Bound:
         )
     except (ValueError, TypeError, AttributeError):
         raise TopicError(
-            f"{text!r} tells no place in a topic. Write earliest, latest, a time such as 2026-11-21T09:00:00Z, or "
+            f"{text!r} is not a position in a topic. Write earliest, latest, a time such as 2026-11-21T09:00:00Z, or "
             'offsets: {"logs": {"0": 1200}}.'
         ) from None
 
@@ -189,17 +187,17 @@ def _moment_ms(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise TopicError(f"{text!r} is no time. Write it like 2026-11-21T09:00:00Z.") from None
+        raise TopicError(f"{text!r} is not a time. Write it like 2026-11-21T09:00:00Z.") from None
     if moment.tzinfo is None:
-        raise TopicError(f"{text} has no zone. Write it like 2026-11-21T09:00:00Z.")
+        raise TopicError(f"{text} has no time zone. Write it like 2026-11-21T09:00:00Z.")
     return int(moment.timestamp() * 1000)
 
 
 def read_settings(file: Path) -> dict[str, str]:
-    """Read a file of librdkafka's settings: ``name=value`` a line, or one JSON object, in which PEM texts find room.
+    """Read a file of librdkafka's settings: ``name=value`` lines, or one JSON object, which can contain PEM texts.
 
     Raises:
-        TopicError: It cannot be read.
+        TopicError: The file cannot be read.
     """
     try:
         text = file.read_text("utf-8")
@@ -208,21 +206,21 @@ def read_settings(file: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         raise TopicError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     except ValueError:
-        # What the parser says quotes the text, which may be secret.
-        raise TopicError(f"{file} cannot be read: it begins like JSON and is none.") from None
+        # The parser's message quotes the text, which may be secret.
+        raise TopicError(f"{file} cannot be read: it begins like JSON but is not valid JSON.") from None
     lines = [line.strip() for line in text.splitlines()]
     pairs = [line.partition("=") for line in lines if line and not line.startswith(("#", "!"))]
     return {name.strip(): value.strip() for name, sign, value in pairs if sign}
 
 
 def checked_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return librdkafka's settings without those that reading decides by itself.
+    """Return librdkafka's settings without those that the reader decides itself.
 
     Raises:
-        TopicError: One of them is of Java's clients.
+        TopicError: One of them is a setting of the Java clients.
     """
     for name, instead in _JAVA_ONLY.items():
         if name in settings:
-            raise TopicError(f"{name} is a setting of Java's clients. Here it is {instead}.")
+            raise TopicError(f"{name} is a setting of the Java clients. Use {instead}.")
     kept = {name: value for name, value in settings.items() if name not in (*_OURS, "bootstrap.servers")}
     return {"isolation.level": "read_committed", **kept}

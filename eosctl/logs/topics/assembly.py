@@ -1,7 +1,7 @@
-"""From the records of a part of a partition to events: the rule that makes any parts give the same events.
+"""Build events from a range of a partition, so that every division into ranges gives the same events.
 
-An event belongs to the part in which the record of its header lies. The reader looks at some records before the part,
-from which the layouts are known, and reads on behind it until the last event of each source has come to its end.
+An event belongs to the range that has the record of its header. The reader also reads some records before the range,
+to detect the layouts, and continues after it until the last event of each source is complete.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from eosctl.logs.topics.shipped import Source, Stream, TopicRecord, gather, sour
 from eosctl.model.log_event import LogEvent
 
 LOOK_BACK: Final = 500
-"""How many offsets in front of a part are looked at, too."""
+"""Number of offsets before a range that are read, too."""
 
 
 class Range(NamedTuple):
-    """A part of a partition: the events whose header's record is in ``[start, end)``.
+    """A range of a partition: the events with the header's record in ``[start, end)``.
 
     Attributes:
         name: The topic and the number of the partition, as in ``logs-0``.
         topic: The topic.
         start: The first offset.
-        end: Behind the last.
-        is_first: Whether nothing is, or can be known, of what was before.
+        end: The offset after the last one.
+        is_first: Whether no earlier records exist or can be read.
     """
 
     name: str
@@ -53,14 +53,14 @@ def scan_range(
     zone: tzinfo | None = None,
     layouts: tuple[Layout, ...] = (),
 ) -> SplitScan:
-    """Turn records into events; ``offset`` is that of the header's record, ``line`` its line there, from 1.
+    """Turn records into events; ``offset`` is that of the header's record, ``line`` the header's line in it, from 1.
 
     Args:
-        part: What events are wanted.
-        records: The partition's records in the part, and some on both sides of it.
-        classifier: Names the events.
-        zone: The zone of stamps without an offset.
-        layouts: Layouts to prefer to the known ones.
+        part: The range of the requested events.
+        records: The partition's records in the range, and some on both sides of it.
+        classifier: Assigns categories to the events.
+        zone: The time zone of timestamps without an offset.
+        layouts: Layouts that take precedence over the built-in ones.
     """
     events: list[LogEvent] = []
     counts: list[SplitCounts] = []
@@ -70,7 +70,7 @@ def scan_range(
         for record in _records_of(part, stream, file, classifier):
             place = stream.place(record.offset)
             record = record._replace(offset=place.offset, line=place.line)
-            # The stamp is not in the header line: nothing about its place may be learned.
+            # The timestamp is not in the header line, so its position must not be cached.
             tally.add(record if record.time else record._replace(time=place.stamp, key=b""))
         scan = tally.result()
         events += scan.events
@@ -103,7 +103,7 @@ def _records_of(part: Range, stream: Stream, file: SourceFile, classifier: Class
     if start >= stop:
         return
     text = bytes(stream.text)
-    # What no header starts belongs to a record in front of the part, unless there is nothing in front of it.
+    # Text before the first header belongs to a record before the range, unless the range is the first one.
     base = Stream.BEGIN if part.is_first and start == Stream.BEGIN else 0
     if file.wrapper:
         found = peeled_records(text[base:], file)
@@ -132,11 +132,11 @@ def _sum(counts: Sequence[SplitCounts], part: Range, records: Sequence[TopicReco
 
 
 class OpenEvents:
-    """The sources whose last event has not come to its end yet.
+    """The sources with a last event that is not complete yet.
 
     Args:
         records: The records so far.
-        end: Events from here on do not count.
+        end: Events from this offset on do not count.
     """
 
     def __init__(self, records: Sequence[TopicRecord], end: int) -> None:
@@ -148,7 +148,7 @@ class OpenEvents:
         return bool(self._headers)
 
     def add(self, record: TopicRecord) -> None:
-        """Take a further record: a header ends the event before it."""
+        """Add a record; a header ends the event before it."""
         source, inner = source_of(record)
         headers = self._headers.get(source)
         if headers is not None and headers.starts_event(inner.text):
@@ -156,12 +156,12 @@ class OpenEvents:
 
 
 def safe_end(records: Sequence[TopicRecord], settled: int, end: int) -> int:
-    """Return how far a partition can be read: in front of the events that may still grow.
+    """Return the offset up to which a partition can be read: before the events that may still grow.
 
     Args:
         records: The last records of the partition.
-        settled: What was written before this offset is old enough: a source that wrote nothing since is at rest.
-        end: Behind the last record.
+        settled: Records before this offset are old enough: a source that has written nothing since is idle.
+        end: The offset after the last record.
     """
     for stream in gather(records).values():
         if stream.last_offset >= settled:
@@ -170,7 +170,7 @@ def safe_end(records: Sequence[TopicRecord], settled: int, end: int) -> int:
 
 
 class _Headers:
-    """Tells the headers of one source."""
+    """Recognizes the headers of one source."""
 
     def __init__(self, stream: Stream) -> None:
         self._wrapper, verdict = shape_of(bytes(stream.text[Stream.BEGIN : SAMPLE_BYTES]), "", LAYOUTS)
@@ -184,7 +184,7 @@ class _Headers:
 
     @property
     def last_offset(self) -> int:
-        """The offset of the last record that holds the start of an event; of the first record when none does."""
+        """The offset of the last record that contains the start of an event; of the first record if none does."""
         text = bytes(self._stream.text)
         position = len(text) - 1
         while position > Stream.BEGIN:
@@ -196,5 +196,5 @@ class _Headers:
 
 
 def application_of_path(path: str) -> str:
-    """Name who writes a file of another machine."""
+    """Return the name of the program that writes a file on another machine."""
     return application_of(Path(path.replace("\\", "/")))

@@ -1,4 +1,4 @@
-"""Reading partitions with confluent-kafka: offsets and records, in no group and without a trace on the cluster."""
+"""Read offsets and records with confluent-kafka, without a group and without a trace on the cluster."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
 
 ANSWER_S: Final = 15.0
-"""How long an answer of the cluster may take."""
+"""Maximum time for a response of the cluster."""
 REFUSAL_S: Final = 2.0
-"""From when on brokers that all refuse are given up, and others are told to be waited for."""
+"""After this time, brokers that all refuse are given up; for others, the wait is logged."""
 _LOG: Final = logging.getLogger(__name__)
 _HOPELESS: Final = ("_AUTHENTICATION", "_SSL")
-"""Errors that no further try mends."""
+"""Errors that a retry cannot fix."""
 _TOKEN_ENDS_S: Final = 4_102_444_800.0
-"""A token has no end that librdkafka could know: it asks again for the same one."""
+"""librdkafka does not know the expiration of a token, so it requests the same token again."""
 _POLL_S: Final = 1.0
 _BATCH: Final = 1000
 _MISSING: Final = (
     "confluent-kafka is not installed for {python}, which reads the topics. Install it there (pip install "
-    "confluent-kafka), on a cluster for the Python of every executor."
+    "confluent-kafka); on a cluster, install it for the Python of every executor."
 )
 
 
-class Heard:
-    """What the library has reported of a connection.
+class ConnectionErrors:
+    """The errors that the library has reported for a connection.
 
     Attributes:
-        last: The last report; empty without one.
-        all_down: Whether no broker that is known could be reached.
-        hopeless: Whether no further try mends it.
+        last: The last error; empty without one.
+        all_down: Whether no known broker could be reached.
+        hopeless: Whether a retry cannot fix the connection.
     """
 
     def __init__(self) -> None:
@@ -46,11 +46,11 @@ class Heard:
         self.all_down = False
         self.hopeless = False
 
-    def hear(self, error: KafkaError) -> None:
-        """Take a report."""
+    def record(self, error: KafkaError) -> None:
+        """Record an error."""
         self.hopeless = self.hopeless or error.name() in _HOPELESS
         if error.name() == "_ALL_BROKERS_DOWN":
-            # The reason has been reported before.
+            # The library has already reported the reason.
             self.all_down = True
         else:
             self.last = error.str()
@@ -59,10 +59,10 @@ class Heard:
 class Cluster:
     """A connection that reads topics; made by :func:`connect`."""
 
-    def __init__(self, topics: Topics, consumer: Consumer, heard: Heard, *, gives_up: bool) -> None:
+    def __init__(self, topics: Topics, consumer: Consumer, errors: ConnectionErrors, *, gives_up: bool) -> None:
         self._topics = topics
         self._consumer = consumer
-        self._heard = heard
+        self._errors = errors
         self._gives_up = gives_up
 
     def partitions(self) -> list[tuple[str, int]]:
@@ -73,43 +73,43 @@ class Cluster:
         """
         found = []
         for name in self._topics.names:
-            told = self._ask(partial(self._consumer.list_topics, name)).topics[name]
-            if told.error is not None:
-                raise TopicError(f"The topic {name} of {self._topics} cannot be read: {told.error.str()}.")
-            found += [(name, number) for number in sorted(told.partitions)]
+            metadata = self._request(partial(self._consumer.list_topics, name)).topics[name]
+            if metadata.error is not None:
+                raise TopicError(f"The topic {name} of {self._topics} cannot be read: {metadata.error.str()}.")
+            found += [(name, number) for number in sorted(metadata.partitions)]
         return found
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Return the first offset of a partition that is still there, and that behind the last to be read."""
+        """Return the first offset that a partition still has, and the offset after the last readable one."""
         from confluent_kafka import TopicPartition
 
         place = TopicPartition(topic, partition)
-        low, high = self._ask(partial(self._consumer.get_watermark_offsets, place))
+        low, high = self._request(partial(self._consumer.get_watermark_offsets, place))
         return low, high
 
     def resolve(self, topic: str, partition: int, bound: Bound) -> int:
-        """Return the offset that a bound means for a partition; it may be one that is no longer there.
+        """Return the offset that a bound means for a partition; the record at this offset may already be deleted.
 
         Raises:
             TopicError: The cluster does not answer.
         """
         from confluent_kafka import TopicPartition
 
-        told = None if bound.offsets is None else bound.offsets.get(topic, {}).get(str(partition))
-        if told is not None and told >= 0:
-            return told
+        offset = None if bound.offsets is None else bound.offsets.get(topic, {}).get(str(partition))
+        if offset is not None and offset >= 0:
+            return offset
         low, high = self.bounds(topic, partition)
         if bound.moment_ms is not None:
             place = TopicPartition(topic, partition, bound.moment_ms)
-            [found] = self._ask(partial(self._consumer.offsets_for_times, [place]))
+            [found] = self._request(partial(self._consumer.offsets_for_times, [place]))
             return high if found.offset < 0 else int(found.offset)
-        return high if (bound.place == "latest" if told is None else told == -1) else low
+        return high if (bound.place == "latest" if offset is None else offset == -1) else low
 
     def records(self, topic: str, partition: int, start: int) -> Iterator[TopicRecord]:
-        """Yield the records from an offset on, to where the partition ends now.
+        """Yield the records from an offset to the current end of the partition.
 
         Raises:
-            TopicError: The cluster does not answer, or the offset is not there any more.
+            TopicError: The cluster does not answer, or no longer has the offset.
         """
         from confluent_kafka import KafkaError, TopicPartition
 
@@ -117,7 +117,7 @@ class Cluster:
         until = time.monotonic() + ANSWER_S
         while True:
             first = self._consumer.poll(_POLL_S)
-            # Without waiting: a batch that is not full is not waited for.
+            # Without a timeout, so that the call does not wait until a batch is full.
             for message in () if first is None else (first, *self._consumer.consume(_BATCH, 0)):
                 until = time.monotonic() + ANSWER_S
                 error = message.error()
@@ -130,34 +130,34 @@ class Cluster:
             if time.monotonic() >= until:
                 raise TopicError(self._silence())
 
-    def _ask(self, question: Callable[..., Any]) -> Any:
-        """Ask, with a look at what the library reports meanwhile."""
+    def _request(self, call: Callable[..., Any]) -> Any:
+        """Send a request, and check the errors that the library reports until the response arrives."""
         from confluent_kafka import KafkaException
 
         begun = time.monotonic()
-        told = False
+        is_logged = False
         while True:
             try:
-                answer = question(timeout=_POLL_S)
+                answer = call(timeout=_POLL_S)
             except KafkaException as error:
                 self._consumer.poll(0)
                 silent_s = time.monotonic() - begun
-                refused = self._gives_up and self._heard.all_down and silent_s >= REFUSAL_S
-                if self._heard.hopeless or refused or silent_s >= ANSWER_S or not _is_silence(error.args[0]):
+                refused = self._gives_up and self._errors.all_down and silent_s >= REFUSAL_S
+                if self._errors.hopeless or refused or silent_s >= ANSWER_S or not _is_silence(error.args[0]):
                     raise TopicError(f"{self._silence()} {error.args[0].str()}.") from error
-                if not told and silent_s >= REFUSAL_S:
-                    told = True
-                    _LOG.warning("%s is given %.0f s to answer.", self._topics.brokers, ANSWER_S)
+                if not is_logged and silent_s >= REFUSAL_S:
+                    is_logged = True
+                    _LOG.warning("%s does not answer yet; waiting for up to %.0f s.", self._topics.brokers, ANSWER_S)
             else:
-                # From now on it is a cluster, whose brokers may restart.
+                # The address is right: from now on, brokers that refuse may be restarting.
                 self._gives_up = False
                 return answer
 
     def _silence(self) -> str:
-        heard = f" Last heard: {self._heard.last}." if self._heard.last else ""
-        if self._heard.all_down and not heard:
-            heard = " The connection is closed at once, as by brokers that want another security.protocol."
-        return f"{self._topics.brokers} does not answer.{heard}"
+        reason = f" Last error: {self._errors.last}." if self._errors.last else ""
+        if self._errors.all_down and not reason:
+            reason = " It closes the connection immediately, as if it required another security.protocol."
+        return f"{self._topics.brokers} does not answer.{reason}"
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def connect(topics: Topics, *, gives_up: bool = False) -> Iterator[Cluster]:
 
     Args:
         topics: How to reach it.
-        gives_up: Whether brokers that refuse from the first are held to be a wrong address, not ones that restart.
+        gives_up: Whether brokers that refuse the first connection count as a wrong address, not as restarting.
 
     Raises:
         TopicError: A setting is wrong, or confluent-kafka is missing.
@@ -177,22 +177,22 @@ def connect(topics: Topics, *, gives_up: bool = False) -> Iterator[Cluster]:
         import sys
 
         raise TopicError(_MISSING.format(python=sys.executable)) from error
-    heard = Heard()
+    errors = ConnectionErrors()
     settings: dict[str, Any] = {
-        # What it has to say is in the errors.
+        # The errors contain all that the library reports.
         "log_level": "0",
-        # A partition's end is told by a fetch without records, for which a broker waits this long.
+        # A fetch without records shows the end of a partition; a broker waits this long before it answers one.
         "fetch.wait.max.ms": "10",
         **topics.settings,
         "bootstrap.servers": topics.brokers,
-        # Asked for by the library, and never joined.
+        # The library requires a group, which is never joined.
         "group.id": "eosctl-logs",
         "enable.auto.commit": "false",
         "enable.auto.offset.store": "false",
         "enable.partition.eof": "true",
         "auto.offset.reset": "error",
         "allow.auto.create.topics": "false",
-        "error_cb": heard.hear,
+        "error_cb": errors.record,
     }
     if token := settings.pop(BEARER, ""):
         settings["oauth_cb"] = lambda _: (token, _TOKEN_ENDS_S)
@@ -201,7 +201,7 @@ def connect(topics: Topics, *, gives_up: bool = False) -> Iterator[Cluster]:
     except KafkaException as error:
         raise TopicError(f"{topics} cannot be read with these settings: {error.args[0].str()}.") from error
     try:
-        yield Cluster(topics, consumer, heard, gives_up=gives_up)
+        yield Cluster(topics, consumer, errors, gives_up=gives_up)
     finally:
         consumer.close()
 

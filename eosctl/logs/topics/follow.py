@@ -1,4 +1,4 @@
-"""Topics that are followed in one process: their events, each once, when it is complete."""
+"""Follow topics in one process, and yield each event once, when it is complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.model.log_event import LogEvent
 
 
 class Follower:
-    """Reads the topics of one cluster as they grow; made by :func:`following`."""
+    """Reads the topics of one cluster as they grow; created by :func:`following`."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Follower:
         self._on_loss = on_loss
 
     def read(self, classifier: Classifier, *, whole: bool = False) -> Iterator[LogEvent]:
-        """Yield the events that are new; ``whole`` when those that may still grow are wanted, too.
+        """Yield the new events; with ``whole``, also those that may still grow.
 
         Raises:
             TopicError: The topics cannot be read.
@@ -59,9 +59,9 @@ def following(
     from_start: bool,
     on_loss: Callable[[str], None] = lambda _: None,
 ) -> Iterator[list[Follower]]:
-    """Follow topics while the ``with`` block runs, from where they end now unless they say otherwise.
+    """Follow topics while the ``with`` block runs, from their current end unless they specify a start.
 
-    ``on_loss`` is told of what retention took before it was read.
+    ``on_loss`` is called for records that retention deleted before they were read.
 
     Raises:
         TopicError: Topics cannot be read.

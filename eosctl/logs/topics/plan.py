@@ -1,4 +1,4 @@
-"""What to read of topics, and the scan of one part of it."""
+"""Plan the ranges of topics to read, and scan them."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from eosctl.logs.topics.shipped import TopicRecord
 from eosctl.model.log_event import LogEvent, SourceSummary
 
 PART_OFFSETS: Final = 100_000
-"""How many records a task reads, which holds them in memory."""
+"""Number of records that a task reads into memory."""
 FAR_AWAY: Final = (
-    "records that came to Kafka more than a day before or after the time asked for are left out; "
+    "records that reached Kafka more than a day before or after the requested period are not read; "
     "?start=earliest&end=latest reads them, too"
 )
-HELD_UP: Final = "records behind an open transaction are not read; eosctl txn hanging tells of those that stay open"
+HELD_UP: Final = "records behind an open transaction are not read; eosctl txn hanging lists hanging transactions"
 EMPTY: Final = "holds no records"
 NOTHING_THERE: Final = "holds no records from start to end"
 MOST_AHEAD: Final = 20_000
-"""How many records behind a part its last events are looked for in: sources that have gone silent never end one."""
+"""Number of records after a range that are read for its last events: a silent source never completes its event."""
 
 
 class TopicPart(NamedTuple):
-    """What one task reads of a partition.
+    """The part of a partition that one task reads.
 
     Attributes:
-        topics: How to reach it.
-        partition: Its number.
-        range: Which events.
-        zone: The zone of stamps without an offset.
-        layouts: Layouts to prefer to the known ones.
+        topics: The connection to the topics.
+        partition: The number of the partition.
+        range: The range of events.
+        zone: The time zone of timestamps without an offset.
+        layouts: Layouts that take precedence over the built-in ones.
     """
 
     topics: Topics
@@ -52,18 +52,18 @@ class TopicPart(NamedTuple):
 def plan_topics(
     topics: Topics, zone: tzinfo | None = None, layouts: tuple[Layout, ...] = (), part_offsets: int = PART_OFFSETS
 ) -> tuple[tuple[TopicPart, ...], tuple[Unread, ...]]:
-    """Look where the partitions begin and end now, and part what lies between.
+    """Find the current bounds of the partitions, and divide the range between them into parts.
 
     Returns:
-        The parts, and what is not read: records that are not there any more, which is a failure, or are too far away
-        from the time asked for, or behind a transaction that is open, and partitions without any.
+        The parts, and the records that are not read: deleted ones, which are a failure, those too far from the
+        requested period, those after the start of an open transaction, and partitions without records.
 
     Raises:
         TopicError: The topics cannot be read.
     """
     parts: list[TopicPart] = []
     lost: list[Unread] = []
-    # Asked first: what comes in between then cannot look as if a transaction held it up.
+    # Requested first, so that no transaction seems to hold up records that arrive in between.
     written = _written(topics)
     with connect(topics, gives_up=True) as cluster:
         for topic, partition in cluster.partitions():
@@ -85,7 +85,7 @@ def plan_topics(
 
 
 def _written(topics: Topics) -> dict[tuple[str, int], int]:
-    """Return how far partitions are written, whatever transactions are open, where that may be further than is read."""
+    """Return the high watermarks of partitions, where they may exceed the last stable offsets."""
     if topics.settings.get("isolation.level") != "read_committed":
         return {}
     everything = replace(topics, settings={**topics.settings, "isolation.level": "read_uncommitted"})
@@ -94,10 +94,10 @@ def _written(topics: Topics) -> dict[tuple[str, int], int]:
 
 
 def lost_offsets(name: str, start: int, low: int) -> str:
-    """Tell what retention has taken of what was to be read; empty when nothing."""
+    """Return a description of the requested offsets that retention has deleted; empty if none."""
     if start >= low:
         return ""
-    return f"{low - start} offsets ({start} to {low - 1}) are not there any more: {name} begins at {low}"
+    return f"{low - start} offsets ({start} to {low - 1}) no longer exist: {name} begins at {low}"
 
 
 def cut_parts(
@@ -111,17 +111,17 @@ def cut_parts(
     layouts: tuple[Layout, ...] = (),
     part_offsets: int = PART_OFFSETS,
 ) -> Iterator[TopicPart]:
-    """Cut offsets of a partition into parts of a size."""
+    """Divide the offsets of a partition into parts of a given size."""
     for first in range(start, end, part_offsets):
         wanted = Range(f"{topic}-{partition}", topic, first, min(end, first + part_offsets), first <= low)
         yield TopicPart(topics, partition, wanted, zone, layouts)
 
 
 def scan_part(part: TopicPart, classifier: Classifier) -> SplitScan:
-    """Read and scan a part; why it could not be read is in the counts.
+    """Read and scan a part; if it cannot be read, the counts contain the reason.
 
     Raises:
-        TopicError: confluent-kafka is missing here.
+        TopicError: confluent-kafka is not installed.
     """
     with connect(part.topics) as cluster:
         try:
@@ -131,10 +131,10 @@ def scan_part(part: TopicPart, classifier: Classifier) -> SplitScan:
 
 
 def scan_with(cluster: Cluster, part: TopicPart, classifier: Classifier) -> SplitScan:
-    """Read and scan a part over a connection that is open.
+    """Read and scan a part over an open connection.
 
     Raises:
-        TopicError: It cannot be read.
+        TopicError: The part cannot be read.
     """
     wanted = part.range
     low, _ = cluster.bounds(wanted.topic, part.partition)
@@ -150,7 +150,7 @@ def scan_with(cluster: Cluster, part: TopicPart, classifier: Classifier) -> Spli
 
 
 def _read(stream: Iterator[TopicRecord], end: int) -> list[TopicRecord]:
-    """Read to an offset, and on until the events in front of it have come to their end."""
+    """Read up to an offset, and continue until the events before it are complete."""
     records: list[TopicRecord] = []
     for record in stream:
         records.append(record)
@@ -174,10 +174,10 @@ def scan_topics(
     layouts: tuple[Layout, ...] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> LogScan:
-    """Scan topics in this process, as far as they are written now; tell ``progress`` what is read next.
+    """Scan topics in this process up to their current end; ``progress`` is called with the part that is read next.
 
     Raises:
-        TopicError: They cannot be read.
+        TopicError: The topics cannot be read.
     """
     parts, lost = plan_topics(topics, zone, layouts)
     classifier = Classifier()
@@ -192,7 +192,7 @@ def scan_topics(
 
 
 def summarize_topics(counts: Mapping[str, Sequence[SplitCounts]]) -> tuple[SourceSummary, ...]:
-    """Add up what the parts of each partition held."""
+    """Add up the counts of each partition's parts."""
     return tuple(
         summarize_counts(name, name.rpartition("-")[0], "records of Kafka", parts) for name, parts in counts.items()
     )

@@ -1,7 +1,7 @@
-"""From records of a topic to lines by their source, each of which remembers its record.
+"""Turn records of a topic into lines by source; each line keeps its record's offset.
 
-A shipper may have joined an event's lines or not, and put JSON around them or not. What one source wrote stays in order
-only within a partition; sources are told apart by what the shipper says of them: machine, file and service.
+A shipper may or may not join the lines of an event, and may or may not wrap them in JSON. The lines of one source keep
+their order only within a partition. The machine, file, and service that the shipper adds identify a source.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eosctl.logs.files.hosts import host_of_path, host_of_values
 
 
 class TopicRecord(NamedTuple):
-    """A record of a partition: its offset, time (ms since the epoch; None without one), key, value and headers."""
+    """A record of a partition: its offset, time (ms since the epoch; None without one), key, value, and headers."""
 
     offset: int
     time_ms: int | None
@@ -26,7 +26,7 @@ class TopicRecord(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Who wrote a line, as far as its record tells: machine, file, and service or stream."""
+    """The origin of a line, as far as its record has it: machine, file, and service or stream."""
 
     host: str
     path: str
@@ -35,36 +35,36 @@ class Source(NamedTuple):
 
 _PATHS: Final = ("log.file.path", "file", "path", "filename")
 _SERVICES: Final = ("service.name", "service", "application", "app")
-"""What headers call the file and the service; those of the machine are as in records."""
+"""Header names of the file and the service; those of the machine are the same as in records."""
 
 _LONGEST_NAME: Final = 253
-"""Of a machine, by the rules of its name."""
+"""A machine's name, by its syntax."""
 
 
 def source_of(record: TopicRecord) -> tuple[Source, Inner]:
-    """Take off what a shipper put around a record's text."""
-    told = {name: value.decode("utf-8", "replace") for name, value in record.headers if value}
+    """Return the source of a record, and its text without the shipper's wrapper."""
+    named = {name: value.decode("utf-8", "replace") for name, value in record.headers if value}
     carried = read_carried(record.value)
     inner = carried or Inner("", record.value.rstrip(b"\r\n"))
-    path = inner.path or _first(told, _PATHS)
-    host = inner.host or host_of_values(told) or _host_of_key(record.key) or (host_of_path(Path(path)) if path else "")
+    path = inner.path or _first(named, _PATHS)
+    host = inner.host or host_of_values(named) or _host_of_key(record.key) or (host_of_path(Path(path)) if path else "")
     stamp = inner.stamp or ("" if record.time_ms is None else str(record.time_ms))
-    return Source(host, path, inner.stream or _first(told, _SERVICES)), inner._replace(stamp=stamp)
+    return Source(host, path, inner.stream or _first(named, _SERVICES)), inner._replace(stamp=stamp)
 
 
-def _first(told: Mapping[str, str], names: Iterable[str]) -> str:
-    return next((told[name] for name in names if told.get(name)), "")
+def _first(headers: Mapping[str, str], names: Iterable[str]) -> str:
+    return next((headers[name] for name in names if headers.get(name)), "")
 
 
 def _host_of_key(key: bytes | None) -> str:
-    """Return the machine that a key is, if it is spelt like one; most keys say nothing about it."""
+    """Return a key as a machine's name, if it has the form of one; most keys do not."""
     if not key or len(key) > _LONGEST_NAME or not key.isascii() or b"/" in key or b"\0" in key:
         return ""
     return host_of_path(Path("/", key.decode(), "log"))
 
 
 class Place(NamedTuple):
-    """Where a line is: its record's offset, its number in the record (from 0), and when it was written."""
+    """The position of a line: its record's offset, its number in the record (from 0), and its time."""
 
     offset: int
     line: int
@@ -72,15 +72,15 @@ class Place(NamedTuple):
 
 
 class Stream:
-    """What one source wrote, put together as if it were a file.
+    """The lines of one source, joined like a file.
 
     Attributes:
-        text: Its lines; the first starts at ``BEGIN``.
+        text: The lines; the first one starts at ``BEGIN``.
         newest_ms: The time of the last record that has one.
     """
 
     BEGIN: Final = 1
-    """A line end stands in front, so that a reader may be told that more was before."""
+    """A line break precedes the text, so that a reader can treat it as the middle of a file."""
 
     def __init__(self) -> None:
         self.text = bytearray(b"\n")
@@ -90,7 +90,7 @@ class Stream:
         self._open = False
 
     def add(self, record: TopicRecord, inner: Inner) -> None:
-        """Put a record's lines behind those before."""
+        """Append a record's lines."""
         if not self._open:
             self._starts.append(len(self.text))
             self._records.append((record.offset, inner.stamp))
@@ -101,12 +101,12 @@ class Stream:
         self.newest_ms = record.time_ms if record.time_ms is not None else self.newest_ms
 
     def start_of(self, offset: int) -> int:
-        """Return where the first record at or behind an offset starts in the text; its end when there is none."""
+        """Return the position in the text of the first record at or after an offset; the text's end if none follows."""
         number = next((number for number, (at, _) in enumerate(self._records) if at >= offset), None)
         return len(self.text) if number is None else self._starts[number]
 
     def place(self, position: int) -> Place:
-        """Return where the line is that starts at a position of the text."""
+        """Return the place of the line that starts at a position in the text."""
         number = bisect_right(self._starts, position) - 1
         offset, stamp = self._records[number]
         return Place(offset, self.text.count(b"\n", self._starts[number], position), stamp)
@@ -118,7 +118,7 @@ class Stream:
 
 
 def gather(records: Sequence[TopicRecord]) -> dict[Source, Stream]:
-    """Part the records of a partition by their sources."""
+    """Group the records of a partition by source."""
     streams: dict[Source, Stream] = {}
     for record in records:
         source, inner = source_of(record)

@@ -1,4 +1,4 @@
-"""How far topics that are being written can be read: in front of the events that may still grow."""
+"""Find how far growing topics can be read: up to the events that may still grow."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Offsets = Mapping[str, int]
 
 
 class Settling:
-    """Remembers when how much of a partition was there, by this process's clock alone.
+    """Remembers the end of each partition over time, by this process's clock.
 
-    Times of records would do it without a memory, but they are those of shippers, which may lag behind by hours.
+    The timestamps of records cannot replace it: they come from shippers, which may lag behind by hours.
     """
 
     def __init__(self, idle_ms: int) -> None:
         self._idle_ms = idle_ms
         self._seen: dict[str, deque[tuple[float, int]]] = {}
 
-    def look(self, name: str, high: int, now_ms: float) -> int:
-        """Return the offset before which everything has been there for the idle time."""
+    def settled(self, name: str, high: int, now_ms: float) -> int:
+        """Return the offset up to which all records have existed for the idle time."""
         seen = self._seen.setdefault(name, deque())
         if not seen or seen[-1][1] != high:
             seen.append((now_ms, high))
@@ -36,7 +36,7 @@ class Settling:
 
 
 class TopicTail:
-    """Finds the ends of what can be read; one lives as long as the topics are followed."""
+    """Finds how far topics can be read; one instance lives as long as the topics are followed."""
 
     def __init__(self, idle_ms: int, clock_ms: Callable[[], float] = lambda: time.monotonic() * 1000) -> None:
         self._settling = Settling(idle_ms)
@@ -47,8 +47,8 @@ class TopicTail:
 
         Args:
             cluster: The connection.
-            start: Where each was left; one that is not named is new, and begins at its first record.
-            most: How many offsets at most lie between the start and the result, over all partitions.
+            start: The offset reached in each partition; a partition without one is new, and begins at its first record.
+            most: Maximum number of offsets between the start and the result, over all partitions.
 
         Raises:
             TopicError: The topics cannot be read.
@@ -59,7 +59,7 @@ class TopicTail:
             name = f"{topic}-{partition}"
             low, high = cluster.bounds(topic, partition)
             begins[name] = start.get(name, low)
-            settled = self._settling.look(name, high, self._clock_ms())
+            settled = self._settling.settled(name, high, self._clock_ms())
             if high > max(settled, begins[name]):
                 end = safe_end(list(cluster.records(topic, partition, max(low, high - LOOK_BACK))), settled, high)
             else:
@@ -69,19 +69,19 @@ class TopicTail:
 
 
 def everything(cluster: Cluster) -> dict[str, int]:
-    """Return the ends of all partitions, whatever may grow."""
+    """Return the ends of all partitions, including events that may still grow."""
     return place_of(cluster, LATEST)
 
 
 def place_of(cluster: Cluster, bound: Bound) -> dict[str, int]:
-    """Return where a bound lies."""
+    """Return the offsets of a bound."""
     return {
         f"{topic}-{partition}": cluster.resolve(topic, partition, bound) for topic, partition in cluster.partitions()
     }
 
 
 def limited(start: Offsets, end: Offsets, most: int) -> dict[str, int]:
-    """Bring ends nearer, so that each partition gets its share of at most so many offsets, and at least one moves."""
+    """Lower the ends so that all partitions share a maximum number of offsets, and at least one partition advances."""
     waiting = {name: end[name] - start.get(name, 0) for name in end}
     total = sum(waiting.values())
     if total <= most:
@@ -93,7 +93,7 @@ def limited(start: Offsets, end: Offsets, most: int) -> dict[str, int]:
 
 
 def between(start: Offsets, end: Offsets) -> Iterator[tuple[str, int, int, int]]:
-    """Yield topic, partition, first offset and end of what lies between."""
+    """Yield topic, partition, first offset, and end of each range between two sets of offsets."""
     for name, stop in end.items():
         topic, _, number = name.rpartition("-")
         if (first := start.get(name, 0)) < stop:

@@ -49,7 +49,7 @@ def pairs() -> None:
         bumps, fences = _events(spark, INITIALISATIONS, "bump"), _events(spark, REFUSALS, "fence")
         for _ in range(5):
             with _timed("pairs"):
-                paired = pair_with_last(fences, bumps).selectExpr("count(*) n", "count(initialised) explained")
+                paired = pair_with_last(fences, bumps).selectExpr("count(*) n", "count(initialized) explained")
                 [row] = paired.collect()
         assert row["n"] == REFUSALS
         print(f"{INITIALISATIONS} initialisations, {REFUSALS} refusals, {row['explained']} of them explained")

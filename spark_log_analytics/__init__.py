@@ -1,1 +1,1 @@
-"""Log mining with and without Spark: layouts, scanner, classifier, pairing, jobs."""
+"""Scan logs and Kafka's files on Spark: data sources, jobs, and sinks."""

@@ -1,4 +1,4 @@
-"""The code that executors need, as one archive for ``--py-files`` or Connect's ``addArtifacts``."""
+"""Pack the code that executors need into one archive, for ``--py-files`` or Connect's ``addArtifacts``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import spark_log_analytics
 
 
 class Shipment(NamedTuple):
-    """What goes into an archive: modules with all that they import, and what is loaded by a name made at run time.
+    """The content of an archive: modules with all their imports, and files that are loaded by a name built at run time.
 
     Attributes:
         modules: The modules to start from.
@@ -40,21 +40,21 @@ SHIPPED_FOR_DATA: Final = Shipment(
         "eosctl/wire/schema/record/**/*.msg",
     ),
 )
-"""The job over Kafka's files as well; the compiled packages that it needs are in its environment."""
+"""Also the job over Kafka's files; its compiled packages are in its environment."""
 
 
 def build_archive(target: Path, shipment: Shipment = SHIPPED) -> Path:
-    """Write the archive, whole or not at all.
+    """Write the archive atomically.
 
     Args:
         target: The file.
-        shipment: What goes into it.
+        shipment: The content.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     files = shipped_files(shipment)
-    # Packages without __init__.py are found in an archive only by an entry of the folder itself.
+    # Python finds a package without __init__.py in an archive only if the folder itself has an entry.
     folders = {f"{parent.as_posix()}/" for name in files for parent in PurePosixPath(name).parents if parent.name}
     temporary = target.with_name(f"{target.name}.tmp")
     with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -69,7 +69,7 @@ def build_archive(target: Path, shipment: Shipment = SHIPPED) -> Path:
 def shipped_files(shipment: Shipment) -> dict[str, Path]:
     """Return the files of a shipment by their names in the archive.
 
-    Imports inside functions count, those for type checkers do not. Data files go with the modules of their folder.
+    Imports inside functions count, those for type checkers do not. The data files in a module's folder are included.
     """
     roots = {Path(str(package.__file__)).parents[1] for package in (eosctl, spark_log_analytics)}
     known = {
@@ -101,7 +101,7 @@ def _is_data(path: Path) -> bool:
 
 
 def _imported(file: Path) -> Iterator[str]:
-    """Yield the names that a file imports from modules, each as a module and as a member of one."""
+    """Yield the names that a file imports, both as modules and as members of modules."""
     waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()

@@ -1,11 +1,11 @@
-"""Spark's Python daemon, for a local session.
+"""Run Spark's Python daemon for a local session.
 
-It takes the installed pyspark, whose modules are compiled, before the archive of the same release. Spark puts
-``pyspark.zip`` first on its workers' path; the one in the package that pip installs has no bytecode, and to compile its
-modules again takes half a second in each program.
+It imports the installed pyspark, which has bytecode, instead of the archive of the same release. Spark puts
+``pyspark.zip`` first on its workers' path; the one in pip's package has no bytecode, and compiling its modules takes
+half a second in each program.
 
-Its workers end without a word when Spark does. One that waits for work has something to say about the end of it, and
-through a socket file, unlike TCP, it learns at once that nobody listens, of which it would print a traceback.
+Its workers exit silently with Spark. A waiting worker reports its end to Spark; over a socket file, unlike TCP, this
+fails immediately if Spark has exited, and the worker would print a traceback.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ARCHIVE: Final = ("pyspark", "python", "lib", "pyspark.zip")
 
 
 def without_archive(path: list[str]) -> list[str]:
-    """Return a path for imports without the archive that lies in a package of which the path has the place, too."""
+    """Return an import path without pyspark's archive if the path also has the folder of that package."""
     return [entry for entry in path if not _is_within(entry, path)]
 
 
@@ -28,8 +28,8 @@ def _is_within(entry: str, path: list[str]) -> bool:
     return parts[-len(_ARCHIVE) :] == _ARCHIVE and str(Path(*parts[: -len(_ARCHIVE)])) in path
 
 
-def without_last_words(worker: Callable[..., int]) -> Callable[..., int]:
-    """Return a worker that ends where there is nobody left to tell what it found."""
+def without_broken_pipe(worker: Callable[..., int]) -> Callable[..., int]:
+    """Return a worker that exits silently if its driver has exited."""
 
     def work(*arguments: Any) -> int:
         try:
@@ -44,5 +44,5 @@ if __name__ == "__main__":
     sys.path[:] = without_archive(sys.path)
     from pyspark import daemon
 
-    daemon.worker = without_last_words(daemon.worker)
+    daemon.worker = without_broken_pipe(daemon.worker)
     daemon.manager()

@@ -1,6 +1,6 @@
-"""Logs as a data source: ``spark.read.format("eos_logs").load(path)``.
+"""Read logs as a data source: ``spark.read.format("eos_logs").load(path)``.
 
-For SQL and notebooks. A one-shot job is faster through ``job.scan_frame``, which needs no planning process of its own.
+It is meant for SQL and notebooks. A single job is faster with ``job.scan_frame``, which needs no planning process.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ BATCH_SIZE: Final = 4096
 
 
 class LogsDataSource(DataSource):
-    """Events of log files, as they are or while they are written.
+    """Events of log files, as a batch or as a stream.
 
-    Options: ``path`` (several with commas), ``zone``; of a batch ``split_bytes``; of a stream ``idle_ms``: from when on
-    a file that is not written to has no event that may still grow, and ``failOnDataLoss`` (true): whether files that
-    vanished before they were read end the query.
+    Options: ``path`` (separated by commas) and ``zone``; for a batch, ``split_bytes``; for a stream, ``idle_ms`` (after
+    this time without writes, no event of a file grows) and ``failOnDataLoss`` (default true: files that disappeared
+    before they were read fail the query).
     """
 
     @classmethod
@@ -70,7 +70,7 @@ class LogsDataSource(DataSource):
 
 
 class _Bin(InputPartition):
-    """What one task reads."""
+    """The splits that one task reads."""
 
     def __init__(self, splits: Sequence[Split]) -> None:
         super().__init__(tuple(splits))
@@ -78,7 +78,7 @@ class _Bin(InputPartition):
 
 
 class _Options:
-    """What a reader was told."""
+    """The options of a reader."""
 
     def __init__(self, options: dict[str, str]) -> None:
         lowered = {name.lower(): value for name, value in options.items()}
@@ -106,14 +106,14 @@ class _Reader(DataSourceReader):
         classifier = own_classifier()
         for split in partition.splits:
             scan = scan_split(split, classifier)
-            # A partition knows nothing of the others: what stands before it is counted here.
+            # A partition does not know the others, so the lines before it are counted here.
             before = SplitScan((), scan.counts._replace(newline_count=count_newlines_before(split)))
             yield from _batches(tuple(number_lines((before, scan))))
         keep_loaded()
 
 
 class _Tail(InputPartition):
-    """What one task of a stream reads."""
+    """The part that one task of a stream reads."""
 
     def __init__(self, part: TailSplit) -> None:
         super().__init__(part)
@@ -121,7 +121,7 @@ class _Tail(InputPartition):
 
 
 class _StreamReader(DataSourceStreamReader):
-    """Offsets are positions of files; each lies where the last event, which may still grow, starts."""
+    """A reader with file positions as offsets; each is the start of the last event, which may still grow."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._options = _Options(options)
@@ -131,7 +131,7 @@ class _StreamReader(DataSourceStreamReader):
         return to_json({})
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: object = None) -> dict[str, Any]:  # noqa: N802
-        # Spark before 4.2 passes neither; a restarted query then counts lines anew.
+        # Spark before 4.2 passes neither; a restarted query then counts lines again.
         known = self._known or from_json(start or {})
         self._known = find_ends(self._options.paths, known, idle_ms=self._options.idle_ms)
         return to_json(self._known)
@@ -139,8 +139,8 @@ class _StreamReader(DataSourceStreamReader):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         plan = plan_tail(from_json(start), from_json(end), self._options.zone)
         if plan.losses and self._options.fail_on_data_loss:
-            told = "; ".join(map(str, plan.losses))
-            raise TailLossError(f"{told}. Put the files back, or set failOnDataLoss=false to go on without them.")
+            lost = "; ".join(map(str, plan.losses))
+            raise TailLossError(f"{lost}. Restore the files, or set failOnDataLoss=false to continue without them.")
         return [_Tail(part) for part in plan.parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -162,5 +162,5 @@ def _batches(events: Sequence[LogEvent]) -> Iterator[pa.RecordBatch]:
 
 
 def register(spark: SparkSession) -> None:
-    """Make ``eos_logs`` known to a session."""
+    """Register ``eos_logs`` in a session."""
     spark.dataSource.register(LogsDataSource)

@@ -1,7 +1,7 @@
-"""What the report shows beside incidents, from the rows of a scan on Spark: the values that ``eosctl.analysis`` gives.
+"""Compute the digest of a report from the rows of a scan on Spark, with the values of ``eosctl.analysis``.
 
-Counting is Spark's: templates and bursts are added up where the rows are. What weighs events against each other exists
-once, in ``eosctl.analysis``; it gets the few columns and categories that it looks at, in one task.
+Spark counts templates and bursts where the rows are. Comparisons of events exist only in ``eosctl.analysis``, which
+gets the columns and categories that it needs in one task.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PAUSE_COLUMNS: Final = (
 )
 CLOCK_COLUMNS: Final = "application string, offset_ms long, pair_count long"
 LIFE_COLUMNS: Final = (
-    "transactional_id string, first_ms long, last_ms long, initialised_count long, producer_ids array<string>, "
+    "transactional_id string, first_ms long, last_ms long, initialized_count long, producer_ids array<string>, "
     "fenced_count long, timed_out_count long, aborted_count long, applications array<string>"
 )
 SUSPECT_COLUMNS: Final = "partition string, first_ms long, last_ms long, event_count long, categories array<string>"
@@ -48,11 +48,11 @@ SUSPECT_COLUMNS: Final = "partition string, first_ms long, last_ms long, event_c
 _LOUD: Final = ("WARN", "ERROR", "FATAL")
 _REFUSALS: Final = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
 _OPEN_ENDED: Final = ("HANGING_TXN_HINT", "OPEN_TRANSACTION", "READER_STUCK", "TXN_MARKER_RETRY")
-"""Categories that a transaction without an end shows itself by."""
+"""Categories of records about a transaction that does not end."""
 
 
 def templates(events: DataFrame) -> DataFrame:
-    """Count warnings, errors and throwables by template: rows of ``TEMPLATE_COLUMNS``, the most frequent first."""
+    """Count warnings, errors, and throwables by template: rows of ``TEMPLATE_COLUMNS``, the most frequent first."""
     from pyspark.sql import functions as f
 
     loud = _with_template(events.where(f.col("level").isin(*_LOUD) | f.col("exception").isNotNull()))
@@ -69,7 +69,7 @@ def templates(events: DataFrame) -> DataFrame:
 
 
 def new_templates(events: DataFrame, baseline: DataFrame) -> DataFrame:
-    """Return the templates that a baseline, the events of a time when all was well, does not have."""
+    """Return the templates that a baseline, the events of a healthy period, does not have."""
     keys = ["text", "category", "root_class"]
     return templates(events).join(_with_template(baseline).select(*keys).distinct(), keys, "left_anti")
 
@@ -103,10 +103,10 @@ def bursts(events: DataFrame, gap_ms: int = SESSION_GAP_MS, min_count: int = MIN
 
 
 def precursors(events: DataFrame) -> DataFrame:
-    """Rank what came before failures: coordinator moves, rebalances, pauses and the like against aborts and fencings.
+    """Rank the records before failures: coordinator moves, rebalances, pauses, and similar before aborts and fencings.
 
     Returns:
-        Rows of ``PRECURSOR_COLUMNS``; one without a cause counts the failures that nothing came before.
+        Rows of ``PRECURSOR_COLUMNS``; a row without a cause counts the failures without a precursor.
     """
 
     def rank(found: list[LogEvent]) -> Iterator[dict[str, Any]]:
@@ -119,12 +119,12 @@ def precursors(events: DataFrame) -> DataFrame:
                 "unexplained_count": left.unexplained_count,
             }
 
-    # The first and the last event of any category tell how long the logs are.
+    # The first and the last event of any category give the time span of the logs.
     return _weighed(events, _of_categories(*(FAILURES | CAUSES)), rank, PRECURSOR_COLUMNS, with_span=True)
 
 
 def pauses(events: DataFrame) -> DataFrame:
-    """Put pauses of garbage collection beside the shortest timeout that clients print: rows of ``PAUSE_COLUMNS``."""
+    """Compare pauses of garbage collection with the shortest timeout that clients log: rows of ``PAUSE_COLUMNS``."""
     from pyspark.sql import functions as f
 
     wanted = _of_categories("GC_PAUSE")
@@ -147,18 +147,18 @@ def clocks(events: DataFrame) -> DataFrame:
 
 
 def lives(events: DataFrame) -> DataFrame:
-    """Sum up what each transactional id went through: rows of ``LIFE_COLUMNS``, in the order of the ids."""
+    """Summarize the history of each transactional id: rows of ``LIFE_COLUMNS``, ordered by id."""
     from pyspark.sql import functions as f
 
     def count_of(*categories: str) -> Column:
         return f.count(f.when(f.col("category").isin(*categories), 1))
 
-    # Only the coordinator's own word is an initialisation: the client repeats it.
-    told = (f.col("category") == "INIT_PRODUCER_ID") & f.col("fields")["coordinator_partition"].isNotNull()
+    # Only the coordinator's record counts as an initialization, because the client repeats it.
+    initialized = (f.col("category") == "INIT_PRODUCER_ID") & f.col("fields")["coordinator_partition"].isNotNull()
     return _summed_up(
         events,
         "transactional_id",
-        f.count(f.when(told, 1)).alias("initialised_count"),
+        f.count(f.when(initialized, 1)).alias("initialized_count"),
         f.array_sort(f.collect_set(f.col("fields")["producer_id"])).alias("producer_ids"),
         count_of(*_REFUSALS).alias("fenced_count"),
         count_of("TXN_TIMEOUT_ABORT").alias("timed_out_count"),
@@ -168,9 +168,9 @@ def lives(events: DataFrame) -> DataFrame:
 
 
 def hanging_suspects(events: DataFrame) -> DataFrame:
-    """Name the partitions that show a transaction without an end: rows of ``SUSPECT_COLUMNS``, longest first.
+    """Return the partitions with signs of a transaction that does not end: rows of ``SUSPECT_COLUMNS``, longest first.
 
-    Whether a transaction hangs is judged with the incidents; this tells where to look, and for how long it has shown.
+    The incidents judge whether a transaction hangs; these rows show the candidates and the duration of the signs.
     """
     from pyspark.sql import functions as f
 
@@ -183,7 +183,7 @@ def hanging_suspects(events: DataFrame) -> DataFrame:
 
 
 def _summed_up(events: DataFrame, field: str, *sums: Column) -> DataFrame:
-    """Sum events up by one of their fields, from the first time that it is named to the last."""
+    """Summarize events by one of their fields, from its first appearance to the last."""
     from pyspark.sql import functions as f
 
     named = events.withColumn(field, f.col("fields")[field]).where(f.col(field).isNotNull())
@@ -229,7 +229,7 @@ def _weighed(
     *,
     with_span: bool = False,
 ) -> DataFrame:
-    """Bring the events that matter into one task and weigh them there."""
+    """Collect the relevant events in one task, and compare them there."""
     from pyspark.sql import functions as f
 
     kept = events.where(wanted)
@@ -238,7 +238,7 @@ def _weighed(
         at_edge = (f.col("time_ms") == f.col("first_ms")) | (f.col("time_ms") == f.col("last_ms"))
         kept = events.crossJoin(f.broadcast(edges)).where(wanted | at_edge).drop("first_ms", "last_ms")
     names = [column.split()[0] for column in columns.split(", ")]
-    # Not coalesce, which would put what comes before it, the scan, into one task, too.
+    # Not coalesce, which would also run the scan before it in one task.
     ordered = kept.repartition(1).sortWithinPartitions("file", "offset")
 
     def weigh_all(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,7 +1,7 @@
-"""What went wrong, as a table: the events of a scan in one task, judged there by ``eosctl.analysis``.
+"""Return incidents as a table: one task judges all events of a scan with ``eosctl.logs.incidents``.
 
-An incident may explain another one in any file, so the verdict needs all events together; they are the few records that
-mean something, of which one task holds some millions. The driver only sees the incidents.
+An incident may explain another one in any file, so the verdict needs all events. These are only the relevant records,
+and one task can hold some millions. The driver receives only the incidents.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ INCIDENT_COLUMNS: Final = (
     "evidence array<struct<file:string,offset:long,line:long>>, "
     "explanation string, next_step string"
 )
-"""The columns of incidents; ``subject_lists`` names what of the subject is a list even where it has one value."""
+"""The columns of incidents; ``subject_lists`` names the subject's fields that are lists even with one value."""
 
 
 def incidents(events: DataFrame, sources: Sequence[SourceSummary] = ()) -> DataFrame:
     """Judge the events of a scan, with lines numbered or not.
 
     Args:
-        events: Rows with ``EVENT_COLUMNS``, and no others that matter.
-        sources: The summaries of the same files, in the order in which they were scanned; they tell when a server that
-            printed nothing of note was last alive.
+        events: Rows with ``EVENT_COLUMNS``; other columns are ignored.
+        sources: The summaries of the same files in scan order; they show when a server without relevant records was
+            last alive.
 
     Returns:
-        Rows of ``INCIDENT_COLUMNS``, earliest first: the incidents that ``judge_incidents`` gives for the same scan.
+        Rows of ``INCIDENT_COLUMNS``, earliest first: the incidents that ``judge_incidents`` returns for the same scan.
     """
     place = {source.file: number for number, source in enumerate(sources)}
 
@@ -49,7 +49,7 @@ def incidents(events: DataFrame, sources: Sequence[SourceSummary] = ()) -> DataF
         if judged:
             yield batch_of_rows([_row(one) for one in judged], _arrow_schema())
 
-    # Not coalesce, which would put what comes before it, the scan, into one task, too.
+    # Not coalesce, which would also run the scan before it in one task.
     return events.repartition(1).mapInArrow(judge, INCIDENT_COLUMNS)
 
 

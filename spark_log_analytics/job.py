@@ -1,7 +1,7 @@
-"""The scan on Spark: splits packed into tasks, the same scanner in each, and what is made of its rows.
+"""Scan on Spark: pack splits into tasks with the same scanner in each, and process the rows.
 
-Nothing here names a master, stops a session or uses the driver's Spark context, so the same code runs locally,
-submitted to a cluster, and through Spark Connect.
+This module names no master, stops no session, and does not use the driver's Spark context, so the same code runs
+locally, submitted to a cluster, and through Spark Connect.
 """
 
 from __future__ import annotations
@@ -33,32 +33,31 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 OPEN_COST_BYTES: Final = 1024 * 1024
-"""What a small file costs beside its bytes, so that a task does not get thousands of them."""
+"""The cost of a file in addition to its bytes, so that a task does not get thousands of small files."""
 
 ENOUGH_TASKS: Final = 16
-"""Tasks that keep a machine busy to the end; with more to read they grow before they become more."""
+"""The number of tasks that keeps a machine busy to the end; larger inputs first make tasks larger, then more."""
 MOST_SPLITS: Final = 4
-"""How many times as much as a split a task reads at most."""
+"""Maximum size of a task as a multiple of a split."""
 
 ONE_RESULT_BYTES: Final = 256 * 1024 * 1024
-"""Logs up to this size come to the driver in one piece: their events are far below spark.driver.maxResultSize."""
+"""Logs up to this size reach the driver in one result: their events are far below spark.driver.maxResultSize."""
 
 SMALL_FILE_EVENTS: Final = 25_000
 MOST_SMALL_FILES: Final = 8
 FILE_EVENTS: Final = 250_000
-"""How many events a file of a table holds: many for readers' sake, fewer where so many are not there, so that some
-tasks write at the same time."""
+"""Number of events in a file of a table: large for readers, but smaller if several tasks could not write otherwise."""
 
 
 class Reading(NamedTuple):
-    """What there is to read: files, parts of topics, and what cannot be read."""
+    """The input: files, parts of topics, and inputs that cannot be read."""
 
     sources: tuple[SourceFile, ...]
     parts: tuple[TopicPart, ...]
     unread: tuple[Unread, ...]
 
     def summarize(self, splits: Iterable[CountedSplit]) -> tuple[SourceSummary, ...]:
-        """Add up what each file and each partition held."""
+        """Add up the counts of each file and each partition."""
         counts = counts_by_file(splits)
         files = tuple(summarize(source, counts.get(source.name, [])) for source in self.sources)
         names = dict.fromkeys(part.range.name for part in self.parts)
@@ -71,7 +70,7 @@ def plan_reading(
     layouts: tuple[Layout, ...] = (),
     period: Period = ALL_TIME,
 ) -> Reading:
-    """Inspect the files and the topics to scan, on the driver; of topics what can hold events of a period.
+    """Inspect the files and the topics to scan, on the driver; topics are limited to records around the period.
 
     Raises:
         TopicError: A topic cannot be read.
@@ -92,9 +91,9 @@ def plan_reading(
 
 
 def pack_splits(sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> tuple[tuple[Split, ...], ...]:
-    """Cut large files and put small ones together, so that each task has about ``split_bytes`` to read.
+    """Divide large files and group small ones, so that each task reads about ``split_bytes``.
 
-    Where there is much to read it has a few times as much, for a task costs as much as some tens of MB.
+    For large inputs a task reads a few times as much, because a task costs as much as some tens of MB.
     """
     total_bytes = sum(source.size_bytes for source in sources)
     splits = min(max(1, total_bytes // (ENOUGH_TASKS * split_bytes)), MOST_SPLITS)
@@ -124,13 +123,13 @@ def scan_frame(
     """Scan on Spark.
 
     Args:
-        spark: Any session; it is left as it is.
-        sources: What to scan; the files must be readable under the same names on every executor.
-        split_bytes: How much a task reads.
-        parts: What to scan of topics, a task each.
+        spark: Any session; it is not changed.
+        sources: The files to scan; every executor must be able to read them under the same names.
+        split_bytes: The number of bytes that a task reads.
+        parts: The parts of topics to scan, one per task.
 
     Returns:
-        Rows of ``SCAN_COLUMNS``; lines still count from the start of their split, see ``number_rows``.
+        Rows of ``SCAN_COLUMNS``; line numbers are relative to the start of the split, see ``number_rows``.
     """
     bins: list[tuple[Split | TopicPart, ...]] = [*pack_splits(sources, split_bytes), *((part,) for part in parts)]
     tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
@@ -138,7 +137,7 @@ def scan_frame(
 
 
 def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function that Spark runs: it gets the numbers of bins and scans them."""
+    """Return the function that Spark runs: it gets bin numbers and scans the bins."""
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from eosctl.logs.classifier.classify import own_classifier
@@ -158,12 +157,12 @@ def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterat
 
 
 def collect_counts(rows: DataFrame) -> tuple[CountedSplit, ...]:
-    """Bring the counts of a scan's splits to the driver; what scans must be cached if the events are wanted, too."""
+    """Collect the counts of a scan's splits on the driver; cache the scan first if the events are needed, too."""
     return counted_splits(rows.where("counts is not null").toArrow().to_pylist())
 
 
 def number_rows(rows: DataFrame, splits: Sequence[CountedSplit]) -> DataFrame:
-    """Turn lines counted from the start of a split into lines of the file, and drop the rows of counts."""
+    """Turn line numbers of splits into line numbers of files, and drop the rows of counts."""
     from pyspark.sql import functions as f
 
     bases = [(file, start, base) for (file, start), base in line_bases(splits).items()]
@@ -177,7 +176,7 @@ def number_rows(rows: DataFrame, splits: Sequence[CountedSplit]) -> DataFrame:
 
 
 def into_files(events: DataFrame, event_count: int) -> DataFrame:
-    """Put events together into as many parts as is worth a file each: a file costs as much as thousands of events."""
+    """Group events into parts that are large enough for a file: a file costs as much as thousands of events."""
     files = max(min(MOST_SMALL_FILES, -(-event_count // SMALL_FILE_EVENTS)), -(-event_count // FILE_EVENTS), 1)
     return events.coalesce(files)
 
@@ -190,9 +189,9 @@ def scan_on_spark(
     split_bytes: int = SPLIT_BYTES,
     period: Period = ALL_TIME,
 ) -> LogScan:
-    """Scan on Spark and bring the result to the driver: the same value that ``scan_paths`` returns for files.
+    """Scan on Spark and collect the result on the driver: the same value that ``scan_paths`` returns for files.
 
-    ``period`` keeps topics from being read further than it needs; events are those of all that is read.
+    ``period`` limits the range of topics that is read; the result has all events in that range.
 
     Raises:
         TopicError: A topic cannot be read.
@@ -217,12 +216,12 @@ def scan_on_spark(
 
 
 def _fetched(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the rows task by task: those of all tasks at once are more than Spark lets a driver take."""
+    """Yield the rows task by task: the rows of all tasks together may exceed the driver's result limit."""
     import pyarrow as pa
 
     packed = frame.mapInArrow(_packed, "batch binary").persist()
     try:
-        # All tasks run side by side here; afterwards each result only travels.
+        # All tasks run in parallel here; afterwards, each result is only transferred.
         packed.count()
         for row in packed.toLocalIterator():
             yield from pa.ipc.open_stream(row.batch).read_all().to_pylist()
@@ -231,7 +230,7 @@ def _fetched(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Turn each batch into one compressed value: a result of rows is several times as large."""
+    """Turn each batch into one compressed value: a result with rows is several times as large."""
     import pyarrow as pa
 
     for batch in batches:
@@ -242,7 +241,7 @@ def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def in_period(rows: DataFrame, period: Period, start: str = "time_ms", end: str = "time_ms") -> DataFrame:
-    """Keep the rows that were in a period, and those without a time; ``start`` and ``end`` are their columns."""
+    """Keep the rows within a period, and those without a time; ``start`` and ``end`` are the time columns."""
     from pyspark.sql import functions as f
 
     if period.from_ms is not None:
@@ -253,7 +252,7 @@ def in_period(rows: DataFrame, period: Period, start: str = "time_ms", end: str 
 
 
 def exception_timeline(events: DataFrame) -> DataFrame:
-    """Count exceptions by minute, class, root class, application and host."""
+    """Count exceptions by minute, class, root class, application, and host."""
     from pyspark.sql import functions as f
 
     return (
@@ -271,7 +270,7 @@ def exception_timeline(events: DataFrame) -> DataFrame:
 
 
 def new_failures(events: DataFrame, baseline: DataFrame) -> DataFrame:
-    """Return the exceptions whose fingerprint the baseline does not have, with their count and first time."""
+    """Return the exceptions with a fingerprint that the baseline lacks, with their count and first time."""
     from pyspark.sql import functions as f
 
     known = (

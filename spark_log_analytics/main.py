@@ -1,4 +1,4 @@
-"""The job for ``spark-submit``: scan logs, write events, exceptions by the minute, and incidents.
+"""Run the job for ``spark-submit``: scan logs, and write events, exceptions by minute, and incidents.
 
 ``spark-submit --py-files eosctl_logs.zip main.py PATH... --out DIR`` needs pyarrow and pandas on the executors. With
 ``SPARK_REMOTE=sc://host:15002`` the same program, started by Python itself, runs on a Spark Connect server.
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the job.
 
     Returns:
-        0 when all was read, 1 when a file was not, 2 when there is nothing to read.
+        0 if everything was read, 1 if a file was not, 2 if there is no input.
     """
     options = _parse(arguments)
     layouts = () if options.pattern is None else (options.pattern,)
@@ -63,11 +63,11 @@ def main(arguments: Sequence[str]) -> int:
     for one in reading.unread:
         sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
     if not reading.sources and not reading.parts:
-        sys.stderr.write("There is nothing to read.\n")
+        sys.stderr.write("No logs were found in the paths.\n")
         return 2
     try:
-        # An old verdict with new events, or without any, would be half a result. In another file system, the verdict
-        # is the table alone.
+        # An old verdict with new events, or without events, would be inconsistent. In other file systems, only the
+        # table has the verdict.
         folder = local_path(options.out)
         if folder is not None:
             options.out = str(folder)
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 class Done(NamedTuple):
-    """What the driver gets to see of a job: the events stay where they are."""
+    """The result of a job on the driver; the events stay on the executors."""
 
     event_count: int
     summaries: Sequence[SourceSummary]
@@ -113,13 +113,13 @@ def _scan_and_save(reading: Reading, period: Period, options: argparse.Namespace
             everything = number_rows(rows, splits)
             events = in_period(everything, period)
             event_count = events.count() if period != ALL_TIME else sum(split.kept_count for split in splits)
-            # Written first, as a baseline may be the result that is overwritten next.
+            # Written first, because the baseline may be the result that is overwritten next.
             if options.baseline is not None:
                 baseline = sink.read(options.baseline, EVENTS, events)
                 sink.write(_as_one(new_failures(events, baseline)), NEW_FAILURES)
             sink.write(into_files(events, event_count), EVENTS)
             sink.write(_as_one(exception_timeline(events)), EXCEPTIONS)
-            # Causes may lie before the period.
+            # Causes may be older than the period.
             judged = in_period(incidents(everything, summaries), period, "t_start_ms", "t_end_ms").persist()
             sink.write(judged, INCIDENT_TABLE)
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
@@ -134,7 +134,7 @@ def _scan_and_save(reading: Reading, period: Period, options: argparse.Namespace
 
 
 def _as_one(small: DataFrame) -> DataFrame:
-    """Put a table of few rows into one file, in its order."""
+    """Put a small table into one file, in its order."""
     return small.coalesce(1)
 
 
@@ -145,12 +145,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--out", required=True, help="directory of the result")
     parser.add_argument("--format", choices=FORMATS, default="parquet", help="format of the tables")
-    parser.add_argument("--baseline", help="directory of an earlier result: what fails now and did not then is written")
-    parser.add_argument("--zone", type=ZoneInfo, help="zone of stamps without one, e.g. Europe/Berlin")
+    parser.add_argument("--baseline", help="directory of an earlier result: also write the new failures")
+    parser.add_argument("--zone", type=ZoneInfo, help="time zone of timestamps without one, e.g. Europe/Berlin")
     parser.add_argument("--pattern", type=layout_of_pattern, help="the log4j or logback pattern of the files")
-    parser.add_argument("--from-ms", type=int, help="what was before this is not told, ms since the epoch")
-    parser.add_argument("--until-ms", type=int, help="what was then or later is not told, ms since the epoch")
-    parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="how much a task reads")
+    parser.add_argument("--from-ms", type=int, help="start of the period, ms since the epoch")
+    parser.add_argument("--until-ms", type=int, help="end of the period (exclusive), ms since the epoch")
+    parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="bytes that a task reads")
     return parser.parse_args(arguments)
 
 

@@ -1,4 +1,4 @@
-"""How a job ends: a verdict written whole or not at all, and Spark's errors in a line that a person can use."""
+"""Report the outcome of a job: a verdict that is written atomically, and Spark's errors as one useful line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CAUSES: Final = ("Caused by: ", ": ")
 
 
 def job_errors() -> tuple[type[Exception], ...]:
-    """Return what a job that fails raises; importing a job needs no Spark, so neither does this module."""
+    """Return the exceptions of a failed job; they are imported here because importing a job must not need Spark."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
@@ -18,7 +18,7 @@ def job_errors() -> tuple[type[Exception], ...]:
 
 
 def failure_line(error: Exception) -> str:
-    """Tell that a job failed, with what is at the bottom of the error: a worker's exception, or the last cause."""
+    """Return the message of a failed job, with the root of the error: a worker's exception, or the last cause."""
     return f"The job failed, and its result is not complete: {_reason(error)}\n"
 
 
@@ -27,16 +27,16 @@ def _reason(error: Exception) -> str:
     trace = next((place for place, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
     if trace is not None:
         return next((line for line in lines[trace + 1 :] if not line.startswith(" ")), type(error).__name__)
-    # Py4J puts the exception itself behind a colon.
+    # Py4J prints the exception itself after a colon.
     causes = [line.removeprefix("Caused by").removeprefix(": ") for line in lines if line.startswith(_CAUSES)]
     return causes[-1] if causes else next(iter(lines), type(error).__name__)
 
 
 def write_json(file: Path, value: object) -> None:
-    """Write a verdict whole or not at all.
+    """Write a verdict atomically.
 
     Raises:
-        OSError: It could not be written.
+        OSError: The file cannot be written.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f"{file.name}.tmp")

@@ -1,7 +1,7 @@
-"""The rows of a scan as Spark sees them: an explicit schema, and the way from events to Arrow and back.
+"""Convert events to Spark rows with an explicit schema, through Arrow, and back.
 
-Each split adds one row that carries its counts instead of an event; with them the lines that its events count from the
-split's start become lines of the file.
+Each split adds one row with its counts instead of an event. The counts turn the line numbers of a split into line
+numbers of the file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SCAN_COLUMNS: Final = (
     "counts struct<size_bytes:long,newline_count:long,event_count:long,unmatched_line_count:long,truncated_count:long,"
     "undecodable_count:long,first_ms:long,last_ms:long,error:string>"
 )
-"""The columns of a scan: events (``counts`` null), and one row a split with how many they are, and its counts."""
+"""The columns of a scan: events (``counts`` is null), and one row per split with its number of events and counts."""
 
 
 def arrow_schema(*, with_counts: bool) -> pa.Schema:
@@ -54,7 +54,7 @@ def arrow_schema(*, with_counts: bool) -> pa.Schema:
 
 
 def scan_batches(name: str, start: int, scan: SplitScan, batch_size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Yield the events of a split, by its file's name and its start, and then the row of its counts."""
+    """Yield the events of a split, with the file's name and the split's start, and then the row of its counts."""
     schema = arrow_schema(with_counts=True)
     for first in range(0, len(scan.events), batch_size):
         events = scan.events[first : first + batch_size]
@@ -70,7 +70,7 @@ def event_batch(events: Sequence[LogEvent]) -> pa.RecordBatch:
 
 
 def _columns(events: Sequence[LogEvent]) -> list[Sequence[Any]]:
-    """Return the columns of events: Arrow takes them in a third of the time of rows."""
+    """Return the columns of events, which Arrow converts in a third of the time of rows."""
     columns: list[Sequence[Any]] = list(zip(*events, strict=True)) or [()] * len(LogEvent._fields)
     place = LogEvent._fields.index("fields")
     columns[place] = [list(fields.items()) for fields in columns[place]]
@@ -101,7 +101,7 @@ def event_of(row: Mapping[str, Any]) -> LogEvent:
 
 
 class CountedSplit(NamedTuple):
-    """How many events a split of a file gave, and what it held beside them."""
+    """The number of events in a split of a file, and the split's counts."""
 
     file: str
     start: int
@@ -110,7 +110,7 @@ class CountedSplit(NamedTuple):
 
 
 def counted_splits(rows: Iterable[Mapping[str, Any]]) -> tuple[CountedSplit, ...]:
-    """Gather the rows of counts, by file and start."""
+    """Collect the rows of counts, ordered by file and start."""
     found = (
         CountedSplit(row["file"], row["split_start"], row["kept_count"], SplitCounts(**row["counts"]))
         for row in rows
@@ -120,7 +120,7 @@ def counted_splits(rows: Iterable[Mapping[str, Any]]) -> tuple[CountedSplit, ...
 
 
 def counts_by_file(splits: Iterable[CountedSplit]) -> dict[str, list[SplitCounts]]:
-    """Return the counts of each file's splits in their order."""
+    """Return the counts of each file's splits in order."""
     found: dict[str, list[SplitCounts]] = {}
     for split in splits:
         found.setdefault(split.file, []).append(split.counts)
@@ -128,7 +128,7 @@ def counts_by_file(splits: Iterable[CountedSplit]) -> dict[str, list[SplitCounts
 
 
 def line_bases(splits: Iterable[CountedSplit]) -> dict[tuple[str, int], int]:
-    """Return, by file and start of each split, how many lines of the file lie before it."""
+    """Return the number of lines before each split, by file and start."""
     bases: dict[tuple[str, int], int] = {}
     file, base = "", 0
     for split in splits:

@@ -1,4 +1,4 @@
-"""A directory for the temporary files of a local Spark; what a killed one has left is removed by the next."""
+"""Create a directory for the temporary files of a local Spark, and remove the directories of killed processes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SOCKET_NAME_LENGTH: Final = 42
 
 @contextmanager
 def scratch_directory() -> Iterator[Path]:
-    """Make a directory, and remove it in the end; first remove those of this user whose process was killed.
+    """Create a directory, and remove it at the end; first remove this user's directories of killed processes.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The directory cannot be created.
     """
     parent = Path(tempfile.gettempdir())
     for stale in parent.glob(f"{_PREFIX}*"):
@@ -30,8 +30,8 @@ def scratch_directory() -> Iterator[Path]:
     hidden = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=parent))
     lock = os.open(hidden, os.O_RDONLY)
     try:
-        # The lock ends with the process, however that ends. The final name comes after it, so that what is found
-        # without a lock is never one that is just being made.
+        # The lock ends with the process in any case. The directory gets its final name after the lock, so a directory
+        # without a lock is never one that is being created.
         fcntl.flock(lock, fcntl.LOCK_EX)
         made = hidden.rename(parent / hidden.name.removeprefix("."))
         try:
@@ -42,7 +42,7 @@ def scratch_directory() -> Iterator[Path]:
         os.close(lock)
 
 
-def has_room_for_sockets(directory: Path) -> bool:
+def fits_sockets(directory: Path) -> bool:
     """Return whether the path of one of Spark's sockets in this directory is short enough for the system."""
     return len(os.fsencode(directory)) + 1 + _SOCKET_NAME_LENGTH <= _LONGEST_SOCKET_PATH
 

@@ -1,4 +1,4 @@
-"""A local Spark session that starts fast, for a program that has none."""
+"""Open a local Spark session that starts fast, for a program without a session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from spark_log_analytics.scratch import has_room_for_sockets, scratch_directory
+from spark_log_analytics.scratch import fits_sockets, scratch_directory
 from spark_log_analytics.warm import class_archive, reading_options
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LOGGING: Final = Path(__file__).absolute().with_name("local-log4j2.properties")
 _JVM_END_S: Final = 60
-# The JVM only coordinates; what it would gain by compiling longer is never earned back.
+# The JVM only coordinates, so the cost of longer compilation never pays off.
 LOCAL_JAVA: Final = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_LOGGING.as_uri()}"
 LOCAL_PROFILE: Final = {
     "spark.ui.enabled": "false",
@@ -34,14 +34,14 @@ LOCAL_PROFILE: Final = {
     "spark.python.daemon.module": "spark_log_analytics.daemon",
 }
 BATCH_PROFILE: Final = {
-    # Arrow batches reach the Python workers in half the time over a socket file; streaming sources written in Python
-    # cannot be reached that way (Spark 4.3).
+    # Arrow batches reach the Python workers in half the time over a socket file, but streaming sources in Python do not
+    # support it (Spark 4.3).
     "spark.python.unix.domain.socket.enabled": "true",
 }
 
 
 def local_java(environment: Mapping[str, str]) -> str:
-    """Return the JVM's options of a local session: with the archive of classes where ``logs warmup`` has left one."""
+    """Return the JVM's options for a local session, with the class archive if ``logs warmup`` has written one."""
     archive = class_archive(environment)
     return LOCAL_JAVA if archive is None or not archive.exists() else f"{LOCAL_JAVA} {reading_options(archive)}"
 
@@ -54,12 +54,12 @@ def session(
     streams: bool = False,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[SparkSession]:
-    """Use the active session, or one made for the time being; ``streams`` when it is to read streams.
+    """Yield the active session, or a temporary one; set ``streams`` for a session that reads streams.
 
-    ``settings`` are for a new session, where neither ``spark-submit`` nor a file of Spark's has set them.
+    ``settings`` apply to a new session, unless ``spark-submit`` or a configuration file of Spark sets them.
 
-    A session that was there is neither changed nor stopped. A master that was set by ``spark-submit`` or in the
-    environment is kept; with ``SPARK_REMOTE`` it is a session of that Spark Connect server.
+    An existing session is neither changed nor stopped. A master from ``spark-submit`` or the environment is kept; with
+    ``SPARK_REMOTE``, the session belongs to that Spark Connect server.
     """
     from pyspark.sql import SparkSession
 
@@ -71,15 +71,15 @@ def session(
         with _connected(url) as made:
             yield made
         return
-    # Workers would otherwise run whatever python3 is first on the path.
+    # Workers would otherwise run the first python3 on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(app_name)
     if not _submitted():
-        # Else Spark looks its machine's own name up, which in containers nobody may know.
+        # Otherwise Spark looks up its machine's name, which may not resolve in a container.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.master(f"local[{cores}]")
         scratch = _scratch_of_jvm()
-        uses_sockets = not streams and has_room_for_sockets(scratch)
+        uses_sockets = not streams and fits_sockets(scratch)
         for name, value in (LOCAL_PROFILE | BATCH_PROFILE if uses_sockets else LOCAL_PROFILE).items():
             builder = builder.config(name, value)
         java = f'{local_java(os.environ)} "-Djava.io.tmpdir={scratch}"'
@@ -95,7 +95,7 @@ def session(
 
 @cache
 def _scratch_of_jvm() -> Path:
-    """Return the directory for the files of this process's JVM, which outlives its sessions and knows no TMPDIR."""
+    """Return the directory for the files of this process's JVM, which outlives its sessions and ignores TMPDIR."""
     cleanup = ExitStack()
     directory = cleanup.enter_context(scratch_directory())
     cleanup.callback(_end_jvm)
@@ -104,14 +104,14 @@ def _scratch_of_jvm() -> Path:
 
 
 def _end_jvm() -> None:
-    """End the JVM, which writes to its directory until then."""
+    """Stop the JVM, which writes to its directory until then."""
     from pyspark import SparkContext
 
     jvm = getattr(SparkContext._gateway, "proc", None)
     if not isinstance(jvm, subprocess.Popen):
         return
     if jvm.stdin is not None:
-        jvm.stdin.close()  # it ends when nobody can write to it
+        jvm.stdin.close()  # the JVM exits when its input is closed
     try:
         jvm.wait(_JVM_END_S)
     except subprocess.TimeoutExpired:
@@ -121,7 +121,7 @@ def _end_jvm() -> None:
 
 @contextmanager
 def _connected(url: str) -> Iterator[SparkSession]:
-    """Open a session of a Spark Connect server, whose workers get this code for as long as the session lasts."""
+    """Open a session of a Spark Connect server; its workers get this code for the duration of the session."""
     from pyspark.sql import SparkSession
 
     from spark_log_analytics.archive import build_archive
@@ -136,7 +136,7 @@ def _connected(url: str) -> Iterator[SparkSession]:
 
 
 def _unset(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that whoever started this program has not made."""
+    """Return the settings that the user has not set."""
     from pyspark import SparkConf
 
     known = SparkConf() if settings else None

@@ -1,7 +1,7 @@
-"""Where a job writes its tables: directories of Parquet or JSON, or tables of Delta Lake or Apache Iceberg.
+"""Write the tables of a job: directories of Parquet or JSON, or tables of Delta Lake or Apache Iceberg.
 
-Delta and Iceberg come in jars that Spark does not bring (``--jars``, ``--packages``). Both replace a table in one
-commit, so that a reader sees the old rows or the new ones; what is missing is told before anything is scanned.
+Delta and Iceberg need jars that are not part of Spark (``--jars``, ``--packages``). Both replace a table in one
+commit, so that a reader sees the old rows or the new ones. Missing jars are reported before the scan.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("parquet", "json", "delta", "iceberg")
 CATALOG: Final = "eosctl"
-"""The catalog of Iceberg's tables: the job's own, in the directory of the result unless Spark knows one so named."""
+"""The catalog of Iceberg's tables: by default the job's own, in the directory of the result."""
 
 _DELTA_SETTINGS: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -29,15 +29,15 @@ _OTHER_SPARK: Final = (
     *("NoSuchMethodError", "NoSuchFieldError", "IncompatibleClassChangeError", "NoClassDefFoundError"),
     *("AbstractMethodError", "ClassNotFoundException", "IllegalAccessError"),
 )
-"""How the JVM says that a jar was compiled against another release, or comes without the jars that it needs."""
+"""The JVM's errors if a jar was compiled for another release, or the jars that it needs are missing."""
 
 
 class SinkError(Exception):
-    """A format cannot be written here; the text says why and what to do."""
+    """Spark cannot write a format; the text states the reason and the next step."""
 
 
 def settings_of_format(file_format: str) -> Mapping[str, str]:
-    """Return what a new session must be told for a format."""
+    """Return the settings that a new session needs for a format."""
     return _DELTA_SETTINGS if file_format == "delta" else {}
 
 
@@ -50,10 +50,10 @@ class Sink:
         self._out = out
 
     def check(self) -> None:
-        """Look whether Spark can write the format.
+        """Check that Spark can write the format.
 
         Raises:
-            SinkError: It cannot.
+            SinkError: Spark cannot write it.
         """
         if self._format == "iceberg":
             self._open_catalog(self._out)
@@ -65,7 +65,7 @@ class Sink:
             else:
                 self._spark.read.format("delta").load(f"{self._out}/no-such-table")
         except Exception as error:
-            # That there is no table yet is no obstacle; what is, is told by the text alone, on Connect as here.
+            # A missing table is not an obstacle. Only the error's text shows a real one, also with Connect.
             if reason := self.obstacle(error):
                 raise SinkError(reason) from error
 
@@ -89,7 +89,7 @@ class Sink:
         return reader.schema(schema.schema).load(f"{out}/{table}")
 
     def obstacle(self, error: Exception) -> str:
-        """Return what an error says about jars; empty when it is about something else."""
+        """Return a description of the problem with jars that an error reports; empty for any other error."""
         if self._format not in _PACKAGES:
             return ""
         text = str(error)
@@ -98,13 +98,13 @@ class Sink:
         if any(sign in text for sign in _MISSING):
             return (
                 f"Spark {self._spark.version} cannot write {self._format}: its jars are missing. Name {package} with "
-                "--packages GROUP:ARTIFACT:VERSION, or copy it and what it needs with Maven and name them with --jars."
+                "--packages GROUP:ARTIFACT:VERSION, or copy it with its dependencies and name the files with --jars."
             )
         if any(sign in text for sign in _OTHER_SPARK):
             return (
-                f"The jars of {self._format} do not fit Spark {self._spark.version}. They must be made for Spark "
-                f"{release} ({package}, if it is published) and be there with all that they need; else run the job on "
-                "the Spark that they are made for (SPARK_HOME), or write Parquet."
+                f"The jars of {self._format} do not fit Spark {self._spark.version}. Use jars for Spark "
+                f"{release} ({package}, if it is published) with all their dependencies, run the job on "
+                "the Spark release of the jars (SPARK_HOME), or write Parquet."
             )
         if "DELTA_CONFIGURE_SPARK_SESSION" in text:
             wanted = " ".join(f"--conf {name}={value}" for name, value in _DELTA_SETTINGS.items())
@@ -120,5 +120,5 @@ class Sink:
 
 
 def _name(table: str) -> str:
-    """Spell a table's name as an identifier of SQL."""
+    """Return a table's name as an SQL identifier."""
     return table.replace("-", "_")

@@ -1,4 +1,4 @@
-"""The command lines that run the job, from the code that is installed here: spark-submit's, and that of Connect."""
+"""Build the command lines that run the job from the installed code, with spark-submit or Connect."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Submission(NamedTuple):
     Attributes:
         master: Spark's master URL, e.g. ``spark://host:7077``, ``yarn``, ``k8s://https://host``, ``local[2]``.
         deploy_mode: ``client`` or ``cluster``.
-        paths: What to read, under the same names on every executor.
+        paths: The inputs, under the same names on every executor.
         out: Directory of the result.
-        settings: Spark settings, ``name=value`` each.
+        settings: Spark settings as ``name=value``.
         job_options: Further options of the job.
         main: The job's program.
-        archives: What is unpacked beside each executor, ``FILE#NAME`` each.
+        archives: Archives that each executor unpacks, as ``FILE#NAME``.
         jars: Jar files for the driver and the executors.
-        packages: Maven coordinates that Spark's own resolver fetches, with all that they need.
+        packages: Maven coordinates that Spark's own resolver fetches with their dependencies.
     """
 
     master: str
@@ -43,7 +43,7 @@ class Submission(NamedTuple):
 
 
 def find_spark_submit(environment: Mapping[str, str]) -> Path | None:
-    """Return spark-submit: that of ``SPARK_HOME``, of the path, or the one that pip's pyspark brings."""
+    """Return spark-submit from ``SPARK_HOME``, from the path, or from pip's pyspark."""
     if home := environment.get("SPARK_HOME"):
         return _program(Path(home) / "bin" / "spark-submit")
     if found := shutil.which("spark-submit", path=environment.get("PATH")):
@@ -55,7 +55,7 @@ def find_spark_submit(environment: Mapping[str, str]) -> Path | None:
 
 
 def submit_command(program: Path, archive: Path, submission: Submission) -> list[str]:
-    """Return the command line; it holds no shell syntax."""
+    """Return the command line, without shell syntax."""
     command = [str(program), "--master", submission.master, "--deploy-mode", submission.deploy_mode]
     command += ["--name", "eosctl logs", "--py-files", str(archive)]
     if submission.archives:

@@ -1,4 +1,4 @@
-"""The count of exceptions on Spark: each task adds up what its splits hold, so that a few rows travel."""
+"""Count exceptions on Spark: each task adds up its splits, so that only a few rows are transferred."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ COUNT_COLUMNS: Final = (
     "minute_ms long, class_name string, root_class string, application string, host string, event_count long, "
     "file string, offset long, error string"
 )
-"""The columns of partial counts; a row with an error names a file that could not be read to its end."""
+"""The columns of partial counts; a row with an error is a file that could not be read to its end."""
 
 
 def exceptions_frame(spark: SparkSession, sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> DataFrame:
-    """Count exceptions by minute, classes, application and host.
+    """Count exceptions by minute, classes, application, and host.
 
     Args:
-        spark: Any session; it is left as it is.
-        sources: What to scan; the files must be readable under the same names on every executor.
-        split_bytes: How much a task reads.
+        spark: Any session; it is not changed.
+        sources: The files to scan; every executor must be able to read them under the same names.
+        split_bytes: The number of bytes that a task reads.
 
     Returns:
-        Rows of ``COUNT_COLUMNS``, partial: one for each split and key.
+        Rows of ``COUNT_COLUMNS`` with partial counts: one for each split and key.
     """
     bins = pack_splits(sources, split_bytes)
     tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
@@ -42,7 +42,7 @@ def exceptions_frame(spark: SparkSession, sources: Sequence[SourceFile], split_b
 def exceptions_on_spark(
     spark: SparkSession, sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES
 ) -> tuple[tuple[ExceptionCount, ...], dict[str, str]]:
-    """Count on Spark and bring the result to the driver.
+    """Count on Spark, and collect the result on the driver.
 
     Returns:
         The counts, and the errors of files that could not be read to their end.
@@ -62,7 +62,7 @@ def exceptions_on_spark(
 
 
 def _counter_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function that Spark runs: it gets the numbers of bins and counts in them."""
+    """Return the function that Spark runs: it gets bin numbers and counts in the bins."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from spark_log_analytics.workers import keep_loaded

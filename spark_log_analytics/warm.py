@@ -1,6 +1,6 @@
-"""An archive of Spark's loaded classes, from which a local Spark starts in half the time (class data sharing).
+"""Manage an archive of Spark's loaded classes, with which a local Spark starts in half the time (class data sharing).
 
-The JVM itself holds an archive to its own build and class path, and starts without one that does not fit.
+The JVM itself checks that an archive matches its build and class path, and ignores one that does not.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 
 
 def class_archive(environment: Mapping[str, str]) -> Path | None:
-    """Return where the archive for this Java and this pyspark is kept; None when one of them is missing.
+    """Return the path of the archive for this Java and this pyspark; None if one of them is missing.
 
     Args:
-        environment: ``JAVA_HOME`` or ``PATH`` tell which Java, ``XDG_CACHE_HOME`` or ``HOME`` where caches are.
+        environment: ``JAVA_HOME`` or ``PATH`` for Java, ``XDG_CACHE_HOME`` or ``HOME`` for the cache directory.
     """
     home = environment.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else environment.get("PATH"))
@@ -33,7 +33,7 @@ def class_archive(environment: Mapping[str, str]) -> Path | None:
 
 
 def writing_options(archive: Path) -> str:
-    """Return the JVM's options that write an archive when it ends."""
+    """Return the JVM's options that write an archive at exit."""
     return f"-XX:ArchiveClassesAtExit={archive} {_QUIET}"
 
 
@@ -42,5 +42,5 @@ def reading_options(archive: Path) -> str:
     return f"-XX:SharedArchiveFile={archive} -Xshare:auto {_QUIET}"
 
 
-# What the JVM has to say of an archive goes to stdout, where the result is.
+# The JVM would log about the archive to stdout, which has the result.
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"

@@ -1,5 +1,5 @@
-"""Kafka's own files at scale: what copied segments and internal topics say about transactions.
+"""Analyze transactions at scale in copies of Kafka's segments and internal topics.
 
-A task reads one partition from its first segment to its last, as only their order tells what became of a transaction;
-what is added up afterwards is small.
+A task reads one partition from the first segment to the last, because the outcome of a transaction depends on their
+order. The results that are added up afterwards are small.
 """

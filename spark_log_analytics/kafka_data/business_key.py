@@ -1,4 +1,4 @@
-"""Which part of a record names the business fact in it: the record's key, a header, or a field of a JSON value."""
+"""Extract the business key of a record: the record's key, a header, or a field of a JSON value."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, Final
 from eosctl.wire.records.record import Record
 
 KeyOf = Callable[[Record], bytes | None]
-"""Return a record's business key; None when it has none."""
+"""Returns a record's business key; None if it has none."""
 
 FORMS: Final = "key, header:NAME or value:FIELD (dots lead into JSON objects)"
 
 
 class BusinessKeyError(ValueError):
-    """An expression that names no part of a record."""
+    """An expression that does not name a part of a record."""
 
 
 def parse_business_key(expression: str) -> KeyOf:
-    """Return what takes the key out of a record.
+    """Return the function that extracts the key from a record.
 
     Args:
-        expression: ``key``, ``header:NAME`` or ``value:FIELD``; dots of a field lead into objects.
+        expression: ``key``, ``header:NAME``, or ``value:FIELD``; dots in a field refer to nested objects.
 
     Raises:
-        BusinessKeyError: It is none of these.
+        BusinessKeyError: The expression has another form.
     """
     kind, _, name = expression.partition(":")
     if expression == "key":
@@ -35,7 +35,7 @@ def parse_business_key(expression: str) -> KeyOf:
     if kind == "value" and name and all(name.split(".")):
         path = tuple(name.split("."))
         return lambda record: _field(record, path)
-    raise BusinessKeyError(f"{expression!r} names no part of a record.")
+    raise BusinessKeyError(f"{expression!r} does not name a part of a record.")
 
 
 def _record_key(record: Record) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The lives of transactional ids, from a partition of ``__transaction_state``."""
+"""Follow the history of transactional ids in a partition of ``__transaction_state``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PREPARED = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE
 
 @dataclass(slots=True)
 class _Life:
-    """What a transactional id has been through."""
+    """The history of a transactional id."""
 
     counts: Counter[str] = field(default_factory=Counter)
     durations: Counter[int] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class CoordinatorReader:
         self._lives: dict[str, _Life] = {}
 
     def follow(self, batch: LogBatch) -> Iterator[CoordinatedTransaction]:
-        """Take in a batch; yield the transactions that it ends.
+        """Process a batch; yield the transactions that it ends.
 
         Raises:
             WireError: A record is malformed.
@@ -90,7 +90,7 @@ class CoordinatorReader:
         return current
 
     def finish(self) -> Iterator[Fact]:
-        """Yield what has not ended, and the tally of each id."""
+        """Yield the transactions that have not ended, and the tally of each id."""
         for transactional_id, life in self._lives.items():
             if life.current is not None:
                 life.counts[life.current.fate] += 1

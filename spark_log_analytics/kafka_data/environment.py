@@ -1,7 +1,7 @@
-"""What executors need beside pyarrow to read Kafka's files, as one archive for ``--archives``.
+"""Pack the packages that executors need to read Kafka's files, in addition to pyarrow, for ``--archives``.
 
-They are compiled, so they cannot be imported out of a zip file: the archive is unpacked beside each executor. It fits
-machines of the platform and Python release that it was made on.
+Compiled packages cannot be imported from a zip file, so each executor unpacks the archive into its working directory.
+It works on the platform and Python release on which it was created.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Final
 
 NAME: Final = "eosctl_kafka_data_env"
-"""What the archive is unpacked as: ``--archives FILE#NAME``."""
+"""The name of the unpacked archive: ``--archives FILE#NAME``."""
 PACKAGES: Final = ("google-crc32c", "cramjam", "msgspec")
 
 
 def build_environment(target: Path) -> Path:
-    """Write the archive, whole or not at all.
+    """Write the archive atomically.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
         importlib.metadata.PackageNotFoundError: A package is not installed here.
     """
     temporary = target.with_name(f"{target.name}.tmp")
@@ -36,7 +36,7 @@ def build_environment(target: Path) -> Path:
 
 
 def enter_environment() -> None:
-    """Let imports find an unpacked archive, where the job was given one."""
+    """Add an unpacked archive to the import path, if the job has one."""
     from pyspark import SparkFiles
 
     try:

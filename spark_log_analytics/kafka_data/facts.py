@@ -1,4 +1,4 @@
-"""What reading a partition yields."""
+"""Define the facts that reading a partition yields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.model.kafka_data import CoordinatedTransaction, Damage, KeyUse, Part
 
 
 class Subject(StrEnum):
-    """What a tally is about."""
+    """The subject of a tally."""
 
     TOPIC = "topic"
     TRANSACTIONAL_ID = "transactional_id"
@@ -21,11 +21,11 @@ class Tally(NamedTuple):
     """Counts that add up over partitions.
 
     Attributes:
-        subject: What is counted for.
-        name: Which one of them.
-        counts: How often what was seen.
-        durations: Transactions by duration, see ``spread.bucket_of``.
-        endings: The same of the time from the decision to the last marker.
+        subject: The kind of subject.
+        name: The name of the subject.
+        counts: The number of occurrences by kind.
+        durations: The number of transactions by duration, see ``spread.bucket_of``.
+        endings: The number of transactions by the time from the decision to the last marker.
     """
 
     subject: str

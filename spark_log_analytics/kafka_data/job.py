@@ -1,4 +1,4 @@
-"""Kafka's files on Spark: a task reads whole partitions, and what they yield is added up.
+"""Read Kafka's files on Spark: each task reads whole partitions, and their facts are added up.
 
 Executors need pyarrow, and the compiled packages that ``environment.py`` packs.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 OPEN_COST_BYTES: Final = 1024 * 1024
-"""What a partition costs beside its bytes, so that empty ones are shared out, too."""
+"""The cost of a partition in addition to its bytes, so that empty ones are distributed, too."""
 
 
 def share_out(plan: Plan, task_count: int) -> tuple[tuple[Path, ...], ...]:
-    """Give each task partitions of about the same size, the largest first to the one that has least."""
+    """Assign partitions to tasks of about equal size; the largest ones first, each to the smallest task."""
     tasks: list[tuple[int, int, list[Path]]] = [(0, number, []) for number in range(max(1, task_count))]
     for size, directory in sorted(zip(plan.size_bytes, plan.directories, strict=True), reverse=True):
         filled, number, directories = heapq.heappop(tasks)
@@ -37,10 +37,10 @@ def facts_frame(spark: SparkSession, plan: Plan, business_key: str | None = None
     """Read the partitions of a plan.
 
     Args:
-        spark: Any session; it is left as it is.
-        plan: What to read; the directories must have the same names on every executor.
-        business_key: What names the business fact in a record, see ``business_key``; None for nobody asks.
-        tasks_per_core: How many tasks a core gets, so that one large partition does not hold up the others.
+        spark: Any session; it is not changed.
+        plan: The partitions; the directories must have the same names on every executor.
+        business_key: The expression for the business key, see ``business_key``; None to skip business keys.
+        tasks_per_core: The number of tasks per core, so that one large partition does not hold up the others.
 
     Returns:
         Rows of ``rows.columns()``.
@@ -51,7 +51,7 @@ def facts_frame(spark: SparkSession, plan: Plan, business_key: str | None = None
 
 
 def _core_count(spark: SparkSession) -> int:
-    """Return how many tasks run at once; Spark Connect does not tell, then some."""
+    """Return the number of tasks that run in parallel; a default for Spark Connect, which does not report it."""
     try:
         return max(1, int(spark.sparkContext.defaultParallelism))
     except AttributeError:
@@ -59,7 +59,7 @@ def _core_count(spark: SparkSession) -> int:
 
 
 def _reader_of(shares: Sequence[Sequence[Path]], business_key: str | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function that Spark runs: it gets the numbers of shares and reads their partitions."""
+    """Return the function that Spark runs: it gets share numbers and reads their partitions."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from spark_log_analytics.kafka_data.environment import enter_environment
@@ -78,9 +78,9 @@ def _reader_of(shares: Sequence[Sequence[Path]], business_key: str | None) -> Ca
 
 
 def summarize_frame(facts: DataFrame, plan: Plan, *, with_keys: bool) -> DataSummary:
-    """Add up what the partitions yielded; ``facts`` is read several times: persist it.
+    """Add up the facts of the partitions; persist ``facts``, because it is read several times.
 
-    ``with_keys`` when business keys were asked for.
+    Set ``with_keys`` if business keys were read.
     """
     from pyspark.sql import functions as f
 

@@ -1,4 +1,4 @@
-"""Kafka's files read in this process."""
+"""Read Kafka's files in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_log_analytics.kafka_data.summary import Summarizer, find_duplicates
 def summarize_here(
     plan: Plan, key_of: KeyOf | None = None, on_directory: Callable[[Path], None] = lambda _: None
 ) -> DataSummary:
-    """Read the partitions of a plan, one after the other; business keys are held in memory, one entry each."""
+    """Read the partitions of a plan sequentially; business keys stay in memory, with one entry each."""
     summarizer = Summarizer()
     uses: list[KeyUse] = []
     for damage in plan.unreadable:

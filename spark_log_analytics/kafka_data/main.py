@@ -1,4 +1,4 @@
-"""The job for ``spark-submit``: read Kafka's files, write what they hold.
+"""Run the job for ``spark-submit``: read Kafka's files, and write their facts and a summary.
 
 ``spark-submit --py-files eosctl_kafka_data.zip --archives env.tar.gz#eosctl_kafka_data_env main.py DIR... --out DIR``
 """
@@ -23,12 +23,12 @@ def main(arguments: Sequence[str]) -> int:
     """Run the job.
 
     Returns:
-        0 when all was read, 1 when something was not, 2 when there is nothing to read.
+        0 if everything was read, 1 if something could not be read, 2 if no partition was found.
     """
     options = _parse(arguments)
     summary_file = Path(options.out) / SUMMARY
     with session("eosctl kafka data") as spark:
-        # The driver is handed the same archive as the executors, and its packages are needed to plan.
+        # The driver gets the same archive as the executors, because planning needs its packages.
         enter_environment()
         from spark_log_analytics.kafka_data.job import facts_frame, summarize_frame
         from spark_log_analytics.kafka_data.plan import plan_partitions
@@ -36,13 +36,13 @@ def main(arguments: Sequence[str]) -> int:
 
         plan = plan_partitions([Path(path) for path in options.paths], options.topic)
         if not plan.directories:
-            sys.stderr.write("There is no partition directory with segments.\n")
+            sys.stderr.write("No partition directory with segments was found.\n")
             return 2
         if len(plan.cluster_ids) > 1:
-            sys.stderr.write(f"These are of several clusters: {', '.join(sorted(plan.cluster_ids))}.\n")
+            sys.stderr.write(f"The directories belong to several clusters: {', '.join(sorted(plan.cluster_ids))}.\n")
             return 2
         try:
-            # An old summary beside new facts, or beside none, would be half a result.
+            # An old summary next to new facts, or without facts, would be inconsistent.
             summary_file.unlink(missing_ok=True)
             facts = facts_frame(spark, plan, options.business_key).persist()
             for kind in KINDS:
@@ -70,7 +70,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("paths", nargs="+", help="data directories, under the same names on every executor")
     parser.add_argument("--out", required=True, help="directory of the result")
     parser.add_argument("--topic", action="append", default=[], help="read this topic only; repeatable")
-    parser.add_argument("--business-key", help="key, header:NAME or value:FIELD: look for records that are there twice")
+    parser.add_argument("--business-key", help="key, header:NAME or value:FIELD: find duplicate records")
     return parser.parse_args(arguments)
 
 

@@ -1,4 +1,4 @@
-"""Write what a plain ``spark-submit`` needs: ``python -m spark_log_analytics.kafka_data.pack FOLDER``."""
+"""Write the files that ``spark-submit`` needs: ``python -m spark_log_analytics.kafka_data.pack FOLDER``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from spark_log_analytics.submission import DATA_MAIN
 
 
 def pack(folder: Path) -> tuple[Path, Path, Path]:
-    """Write the code, the environment and the job's program into a folder.
+    """Write the code, the environment, and the job's program into a folder.
 
     Raises:
-        OSError: It cannot be written to.
+        OSError: The folder is not writable.
     """
     folder.mkdir(parents=True, exist_ok=True)
     code = build_archive(folder / "eosctl_logs.zip", SHIPPED_FOR_DATA)
@@ -25,7 +25,7 @@ def pack(folder: Path) -> tuple[Path, Path, Path]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Write what a plain spark-submit needs.")
+    parser = argparse.ArgumentParser(description="Write the files that spark-submit needs.")
     parser.add_argument("folder", type=Path)
     for file in pack(parser.parse_args().folder):
         sys.stdout.write(f"{file}\n")

@@ -1,4 +1,4 @@
-"""One partition directory, read from the first segment to the last."""
+"""Read one partition directory from the first segment to the last."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN_KEY_CHARS: Final = 120
 
 @dataclass(slots=True)
 class _Open:
-    """A transaction without a marker yet: what it holds, and what becomes of that when it ends."""
+    """A transaction without a marker yet, with the records that its end will decide."""
 
     first: BatchHeader
     batch_count: int = 0
@@ -45,7 +45,7 @@ def segment_logs(directory: Path) -> list[Path]:
     """Return the live segments of a partition directory, in order of their offsets.
 
     Raises:
-        OSError: It cannot be listed.
+        OSError: The directory cannot be listed.
     """
     named = ((parse_segment_file(child.name), child) for child in directory.iterdir())
     live = [(file.offset, child) for file, child in named if file and file[1:] == (Suffix.LOG, FileState.LIVE)]
@@ -53,11 +53,11 @@ def segment_logs(directory: Path) -> list[Path]:
 
 
 def read_partition(directory: Path, key_of: KeyOf | None = None) -> Iterator[Fact]:
-    """Yield what a partition directory holds; what cannot be read is among it.
+    """Yield the facts of a partition directory, including unreadable parts as damage.
 
     Args:
-        directory: The directory, named as Kafka names it: ``orders-0``.
-        key_of: Takes the business key out of a record; None when nobody asks.
+        directory: The directory with Kafka's name, such as ``orders-0``.
+        key_of: Extracts the business key from a record; None to skip business keys.
     """
     name = parse_partition_directory(directory.name)
     if name is None:
@@ -101,13 +101,15 @@ class _PartitionReader:
                     self.lose_track()
             elif not item.crc_valid:
                 offset = item.header.base_offset
-                yield Damage(str(log), item.position, "crc-mismatch", f"the batch at offset {offset} is not as written")
+                yield Damage(
+                    str(log), item.position, "crc-mismatch", f"the batch at offset {offset} does not match its checksum"
+                )
                 self.lose_track()
             else:
                 yield from self._batch(item, log, base_offset)
 
     def lose_track(self) -> None:
-        """Expect nothing of what comes: something before it could not be read."""
+        """Reset the state, because an earlier part could not be read."""
         self._offsets.lose_track()
         self._sequences.forget()
         self._doubtful |= self._open.keys()
@@ -129,7 +131,7 @@ class _PartitionReader:
             self._counts["records"] += max(0, header.records_count)
             if self._coordinator is not None:
                 yield from self._coordinator.follow(batch)
-            uses, groups = self._look_into(batch)
+            uses, groups = self._decoded(batch)
         except WireError as error:
             yield Damage(str(log), batch.position, "malformed", error.what)
             return
@@ -166,7 +168,7 @@ class _PartitionReader:
 
     def _transaction(self, txn: _Open, fate: Fate, marker: BatchHeader | None) -> PartitionTransaction:
         first = txn.first
-        # The cleaner puts its horizon in the place of the base timestamp; with LogAppendTime only the other counts.
+        # The cleaner replaces the base timestamp with its horizon; with LogAppendTime, only the other one counts.
         is_base_kept = not first.has_delete_horizon and not first.is_log_append_time
         self._counts[fate] += 1
         self._counts[f"{fate}_records"] += txn.record_count
@@ -186,7 +188,7 @@ class _PartitionReader:
         )
 
     def finish(self) -> Iterator[Fact]:
-        """Yield what is left open, what is out of order, and the counts."""
+        """Yield the open transactions, the breaks in order, and the counts."""
         for producer_id, txn in self._open.items():
             fate = Fate.UNKNOWN if producer_id in self._doubtful else Fate.OPEN
             self._count_groups(txn.groups, fate)
@@ -212,8 +214,8 @@ class _PartitionReader:
             yield Tally(Subject.GROUP, group, counts, {}, {})
         yield Tally(Subject.TOPIC, self._topic, self._counts, self._durations, {})
 
-    def _look_into(self, batch: LogBatch) -> tuple[list[KeyUse], Counter[str]]:
-        """Decode the records where somebody asks for what is in them."""
+    def _decoded(self, batch: LogBatch) -> tuple[list[KeyUse], Counter[str]]:
+        """Decode the records if business keys or groups are requested."""
         if self._topic == OFFSETS_TOPIC:
             return [], Counter(filter(None, map(_group_of_commit, batch.records())))
         if self._key_of is None:

@@ -1,4 +1,4 @@
-"""Which partition directories to read: of several replicas the one that reaches furthest."""
+"""Choose the partition directories to read: of several replicas, the most advanced one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from spark_log_analytics.kafka_data.partition import segment_logs
 
 
 class Plan(NamedTuple):
-    """What a run reads.
+    """The directories that a run reads.
 
     Attributes:
-        directories: One directory a partition, in order of topics and numbers.
-        size_bytes: The size of each one's segments.
+        directories: One directory per partition, ordered by topic and number.
+        size_bytes: The size of the segments in each directory.
         other_replicas: Directories of the same partitions that are not read.
-        unreadable: What could not even be listed.
-        cluster_ids: The clusters that the directories say they belong to; more than one must not be added up.
+        unreadable: The directories that could not be listed.
+        cluster_ids: The cluster ids in the directories; several clusters must not be added up.
     """
 
     directories: tuple[Path, ...]
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
 
 class _Replica(NamedTuple):
-    """A replica: how far it reaches (its last segment, and the size of that), its size, its directory."""
+    """A replica: its progress (the last segment and the size of that), its total size, and its directory."""
 
     last_segment: str
     last_size_bytes: int
@@ -46,7 +46,7 @@ def plan_partitions(paths: Iterable[Path], topics: Collection[str] = ()) -> Plan
 
     Args:
         paths: Data directories of brokers, directories above them, or single partition directories.
-        topics: The topics to read, beside the internal ones; empty for all.
+        topics: The topics to read, in addition to the internal ones; empty for all.
     """
     replicas: dict[tuple[str, int], dict[Path, _Replica]] = {}
     unreadable: list[Damage] = []

@@ -1,4 +1,4 @@
-"""Facts as rows: one column for each kind of fact, all but one null, made from the facts' own types."""
+"""Convert facts to rows, with one column for each kind of fact; only one column of a row is set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS: Final[Mapping[str, type[Fact]]] = {
     "key_use": KeyUse,
     "damage": Damage,
 }
-"""The columns of a row, and the type of what is in each."""
+"""The columns of a row, and the type of each."""
 
 _DDL: Final[Mapping[Any, str]] = {
     str: "string",

@@ -1,4 +1,4 @@
-"""How durations spread, in histograms that add up: buckets grow with the value, so each is right within 1 %."""
+"""Count durations in histograms that can be added up; buckets grow with the value, for an error of at most 1%."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _KEPT_BITS: Final = 7
 
 
 def bucket_of(duration_ms: int) -> int:
-    """Return the bucket of a duration: itself rounded up to seven significant bits; 0 for what clocks made negative."""
+    """Return the bucket of a duration: the duration rounded up to seven significant bits; 0 if it is negative."""
     if duration_ms <= 0:
         return 0
     shift = max(0, duration_ms.bit_length() - _KEPT_BITS)
@@ -19,7 +19,7 @@ def bucket_of(duration_ms: int) -> int:
 
 
 def spread_of(buckets: Mapping[int, int]) -> Spread:
-    """Tell how the durations of a histogram spread."""
+    """Return the distribution of a histogram's durations."""
     count = sum(buckets.values())
     if not count:
         return Spread(0, 0, 0, 0)
@@ -32,4 +32,4 @@ def _quantile(buckets: Mapping[int, int], count: int, percent: int) -> int:
         seen += size
         if seen >= due:
             return bucket
-    raise AssertionError("a histogram holds its count")
+    raise AssertionError("a histogram contains its count")

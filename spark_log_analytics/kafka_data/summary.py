@@ -1,4 +1,4 @@
-"""What the partitions of a cluster say together."""
+"""Summarize the facts of a cluster's partitions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spark_log_analytics.kafka_data.facts import Fact, Subject, Tally
 from spark_log_analytics.kafka_data.spread import spread_of
 
 KEPT: Final = 1000
-"""How many breaks, duplicates, open transactions and damages are kept one by one; all are counted."""
+"""Maximum number of breaks, duplicates, open transactions, and damages that are listed; all are counted."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _Total:
 
 
 class Summarizer:
-    """Adds facts up, in any order; ``KeyUse`` goes to whoever can group by a key."""
+    """Adds up facts, in any order, except for ``KeyUse``, which must be grouped by key."""
 
     def __init__(self) -> None:
         self._totals: dict[tuple[str, str], _Total] = {}
@@ -45,7 +45,7 @@ class Summarizer:
         self._damages: list[Damage] = []
 
     def add(self, fact: Fact) -> None:
-        """Take in a fact; those of transactions that have ended are in the tallies already."""
+        """Add a fact; transactions that have ended are already in the tallies."""
         match fact:
             case Tally():
                 total = self._totals.setdefault((fact.subject, fact.name), _Total())
@@ -62,7 +62,7 @@ class Summarizer:
                 self._damages.append(fact)
 
     def finish(self, duplicates: Iterable[DuplicateKey] = (), duplicate_key_count: int = 0) -> DataSummary:
-        """Return the sums; the order does not depend on that of the facts."""
+        """Return the sums, in an order that does not depend on that of the facts."""
         return DataSummary(
             tuple(_topic(name, total) for name, total in self._of(Subject.TOPIC)),
             tuple(_id(name, total) for name, total in self._of(Subject.TRANSACTIONAL_ID)),
@@ -82,7 +82,7 @@ class Summarizer:
 
 
 def find_duplicates(uses: Iterable[KeyUse]) -> Iterator[DuplicateKey]:
-    """Yield the keys that appear more than once; holds one entry for each key in memory."""
+    """Yield the keys that appear more than once; keeps one entry per key in memory."""
     seen: dict[tuple[str, str], tuple[int, KeyUse, KeyUse]] = {}
     for use in uses:
         place = (use.topic, use.digest)
@@ -94,7 +94,7 @@ def find_duplicates(uses: Iterable[KeyUse]) -> Iterator[DuplicateKey]:
 
 
 def place_of(use: KeyUse) -> tuple[int, int, int]:
-    """Return what orders the records of a key: time, then partition and offset."""
+    """Return the sort key of a key's records: time, then partition and offset."""
     return use.timestamp_ms, use.partition, use.offset
 
 

@@ -1,1 +1,1 @@
-"""Logs that shippers have written to Kafka's topics: read as they are, and while they are written."""
+"""Read logs that shippers have written to Kafka topics, as a batch or as a stream."""

@@ -1,7 +1,7 @@
-"""Logs in topics as a data source: ``spark.read.format("eos_logs_kafka")``, and as a stream.
+"""Read logs in topics as a data source: ``spark.read.format("eos_logs_kafka")``, as a batch or as a stream.
 
-Its options are those of Spark's own Kafka source as far as they make sense here, but it needs no jar: confluent-kafka
-reads. The rows are those of ``eos_logs``.
+The options are those of Spark's own Kafka source as far as they apply, but confluent-kafka reads, so no jar is needed.
+The rows are those of ``eos_logs``.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _AVAILABLE_NOW: Final = () if SupportsTriggerAvailableNow is None else (Supports
 class KafkaLogsDataSource(DataSource):
     """Events of logs that shippers write to topics.
 
-    Options: ``kafka.bootstrap.servers``, ``subscribe`` (topics with commas), ``kafka.*`` (librdkafka's settings),
-    ``config`` (a file of them on the driver's machine: Spark shows what options say, and not what is in there),
-    ``startingOffsets`` (``earliest``, ``latest``, a time, or offsets as JSON; a batch begins at the earliest, a
-    stream at the latest), ``startingTimestamp`` (ms), ``endingOffsets`` and ``endingTimestamp`` of a batch,
+    Options: ``kafka.bootstrap.servers``, ``subscribe`` (topics separated by commas), ``kafka.*`` (librdkafka's
+    settings), ``config`` (a file with such settings on the driver's machine, because Spark shows options in clear),
+    ``startingOffsets`` (``earliest``, ``latest``, a time, or offsets as JSON; the default is ``earliest`` for a batch
+    and ``latest`` for a stream), ``startingTimestamp`` (ms), ``endingOffsets`` and ``endingTimestamp`` of a batch,
     ``failOnDataLoss`` (true), ``maxOffsetsPerTrigger``, ``maxRecordsPerPartition`` (of a task), ``zone``, ``pattern``,
-    and of a stream ``idle_ms``: from when on a source that writes nothing has no event that may still grow.
+    and for a stream ``idle_ms``: after this time without records, no event of a source grows.
     """
 
     @classmethod
@@ -76,7 +76,7 @@ class KafkaLogsDataSource(DataSource):
 
 
 class _Options:
-    """What a reader was told; names of options know no case."""
+    """The options of a reader; the case of their names does not matter."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         given = {name.lower(): value for name, value in options.items()}
@@ -99,16 +99,16 @@ class _Options:
         self.most = int(given["maxoffsetspertrigger"]) if "maxoffsetspertrigger" in given else None
         self.fails_on_loss = given.get("failondataloss", "true").lower() != "false"
 
-    def tell_loss(self, lost: str) -> None:
-        """Refuse to go on without what is gone, or say so in the log.
+    def report_loss(self, lost: str) -> None:
+        """Fail because of lost records, or log the loss.
 
         Raises:
-            TopicError: The query is to fail then.
+            TopicError: Records are lost, and ``failOnDataLoss`` is set.
         """
         if not lost:
             return
         if self.fails_on_loss:
-            raise TopicError(f"{lost}. Set failOnDataLoss to false to go on with what is left.")
+            raise TopicError(f"{lost}. Set failOnDataLoss to false to continue with the remaining records.")
         _LOG.warning("%s", lost)
 
 
@@ -118,7 +118,7 @@ def _bound(given: Mapping[str, str], which: str) -> Bound | None:
 
 
 class _Part(InputPartition):
-    """What one task reads."""
+    """The part that one task reads."""
 
     def __init__(self, part: TopicPart) -> None:
         super().__init__(part)
@@ -133,8 +133,8 @@ def _read(options: _Options, partition: InputPartition) -> Iterator[pa.RecordBat
         return
     with connect(partition.part.topics) as cluster:
         scan = scan_with(cluster, partition.part, own_classifier())
-    # What could not be read has been raised; what is told of otherwise is gone.
-    options.tell_loss(scan.counts.error)
+    # Unreadable parts have raised an error; any other error reports lost records.
+    options.report_loss(scan.counts.error)
     for start in range(0, len(scan.events), BATCH_SIZE):
         yield event_batch(scan.events[start : start + BATCH_SIZE])
     keep_loaded()
@@ -145,10 +145,10 @@ class _Reader(DataSourceReader):
         self._options = _Options(options)
 
     def partitions(self) -> list[InputPartition]:
-        told = self._options
-        parts, lost = plan_topics(told.topics, told.zone, told.layouts, told.part_offsets)
+        options = self._options
+        parts, lost = plan_topics(options.topics, options.zone, options.layouts, options.part_offsets)
         for one in lost:
-            told.tell_loss(one.reason if one.is_failure else "")
+            options.report_loss(one.reason if one.is_failure else "")
         return [_Part(part) for part in parts] or [InputPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -156,7 +156,7 @@ class _Reader(DataSourceReader):
 
 
 class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[misc]
-    """Offsets are those of the partitions; each lies in front of the events that may still grow."""
+    """A reader with the offsets of partitions; each is before the events that may still grow."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._options = _Options(options)
@@ -166,7 +166,7 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
         self._cluster: Cluster | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # A task has what it reads in its partition, and a connection of its own.
+        # A task has its input in its partition, and its own connection.
         return {"_options": self._options}
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
@@ -192,13 +192,21 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
         return everything(self._connected())
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        told, cluster = self._options, self._connected()
+        options, cluster = self._options, self._connected()
         parts: list[InputPartition] = []
         for topic, number, first, stop in between(start, end):
             low, _ = cluster.bounds(topic, number)
-            told.tell_loss(lost_offsets(f"{topic}-{number}", first, low) if f"{topic}-{number}" in start else "")
+            options.report_loss(lost_offsets(f"{topic}-{number}", first, low) if f"{topic}-{number}" in start else "")
             cut = cut_parts(
-                told.topics, topic, number, max(first, low), stop, low, told.zone, told.layouts, told.part_offsets
+                options.topics,
+                topic,
+                number,
+                max(first, low),
+                stop,
+                low,
+                options.zone,
+                options.layouts,
+                options.part_offsets,
             )
             parts += [_Part(part) for part in cut]
         return parts
@@ -217,5 +225,5 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
 
 
 def register(spark: SparkSession) -> None:
-    """Make ``eos_logs_kafka`` known to a session."""
+    """Register ``eos_logs_kafka`` in a session."""
     spark.dataSource.register(KafkaLogsDataSource)

@@ -1,4 +1,4 @@
-"""Kafka's files read for transactions: held against Kafka's own dumps, fsck's verdicts, and what producers know."""
+"""Transactions read from Kafka's files, compared with Kafka's own dumps, fsck's verdicts, and producers' results."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def summary_of(*paths: Path, business_key: str | None = None) -> DataSummary:
 
 
 class Golden(NamedTuple):
-    """What Kafka's record classes say: (producer id, first offset, fate) of transactions, and keys that readers get."""
+    """The result of Kafka's record classes: (producer id, first offset, fate) of transactions, and keys for readers."""
 
     transactions: set[tuple[int, int, str]]
     visible_keys: list[str]
 
 
 def golden_of(folder: Path) -> Golden:
-    """Read Kafka's own words about a partition."""
+    """Read Kafka's own dump of a partition."""
     started: dict[int, tuple[int, list[str]]] = {}
     transactions: set[tuple[int, int, str]] = set()
     visible: list[str] = []
@@ -91,7 +91,7 @@ def test_transactions_are_those_of_kafkas_own_dump(case: str) -> None:
 @pytest.mark.parametrize(
     "case", [one.name for one in sorted(STORAGE.iterdir()) if (one / "expected-findings.json").is_file()]
 )
-def test_breaks_are_those_that_are_expected_of_the_files(case: str) -> None:
+def test_the_breaks_of_the_files_are_found(case: str) -> None:
     expected = json.loads((STORAGE / case / "expected-findings.json").read_text())
     wanted = sorted(
         (one["kind"], one["file"].split("/")[0], one["offset"])
@@ -104,7 +104,7 @@ def test_breaks_are_those_that_are_expected_of_the_files(case: str) -> None:
     assert {one.kind for one in summary.damages} == broken
 
 
-def test_the_coordinator_tells_how_long_transactions_took() -> None:
+def test_the_coordinator_shows_the_duration_of_transactions() -> None:
     summary = summary_of(STORAGE / "k431-tv2-state-log-live" / "data")
     invoices = next(one for one in summary.ids if one.transactional_id == "invoices-writer")
     assert (invoices.committed_count, invoices.aborted_count, invoices.abort_ratio) == (2, 1, 1 / 3)
@@ -158,10 +158,10 @@ def test_a_sandbox_holds_what_its_writers_know(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, business_key="key")
     assert {one.transactional_id for one in summary.ids} == {f"writer-{number}" for number in range(3)}
     for number, result in enumerate(results):
-        told = next(one for one in summary.ids if one.transactional_id == f"writer-{number}")
+        counts = next(one for one in summary.ids if one.transactional_id == f"writer-{number}")
         fates = Counter(one.fate for one in result.transactions if one.values)
-        assert (told.committed_count, told.aborted_count) == (fates[Known.COMMITTED], fates[Known.ABORTED])
-        assert told.duration.known_count == told.committed_count + told.aborted_count
+        assert (counts.committed_count, counts.aborted_count) == (fates[Known.COMMITTED], fates[Known.ABORTED])
+        assert counts.duration.known_count == counts.committed_count + counts.aborted_count
     events = next(one for one in summary.topics if one.topic == "events")
     assert events.record_count == sum(len(one.values) for result in results for one in result.transactions)
     assert events.open_count == 0
@@ -172,9 +172,9 @@ def test_a_sandbox_holds_what_its_writers_know(tmp_path: Path) -> None:
 def test_a_spread_is_right_within_two_percent(durations: list[int]) -> None:
     spread = spread_of(Counter(map(bucket_of, durations)))
     ordered = sorted(durations)
-    for told, percent in ((spread.p50_ms, 50), (spread.p99_ms, 99)):
+    for estimate, percent in ((spread.p50_ms, 50), (spread.p99_ms, 99)):
         true = ordered[-(-len(ordered) * percent // 100) - 1]
-        assert true <= told <= true * 1.02
+        assert true <= estimate <= true * 1.02
     assert ordered[-1] <= spread.max_ms <= ordered[-1] * 1.02
 
 
@@ -189,7 +189,7 @@ def test_every_partition_is_given_to_one_task(sizes: list[int], task_count: int)
 
 
 @pytest.mark.parametrize("expression", ["", "keys", "header:", "value:", "value:a..b", "value:.a", "key:x"])
-def test_what_names_no_part_of_a_record_is_refused(expression: str) -> None:
+def test_an_invalid_business_key_is_refused(expression: str) -> None:
     with pytest.raises(BusinessKeyError):
         parse_business_key(expression)
 
@@ -206,7 +206,7 @@ def test_business_keys_are_taken_from_key_header_or_json() -> None:
     assert parse_business_key("value:a")(record._replace(value=b"[" * 100_000)) is None
 
 
-def test_duplicates_are_what_readers_of_committed_data_get_twice() -> None:
+def test_duplicates_are_records_that_readers_get_twice() -> None:
     summary = summary_of(TRANSACTIONS, business_key="key")
     expected: Counter[tuple[str, str]] = Counter()
     for folder in (TRANSACTIONS.parent / "golden").iterdir():
@@ -217,7 +217,7 @@ def test_duplicates_are_what_readers_of_committed_data_get_twice() -> None:
     assert summary.duplicate_key_count == len(twice)
 
 
-def test_of_replicas_the_one_that_reaches_furthest_is_read(tmp_path: Path) -> None:
+def test_the_most_advanced_replica_is_read(tmp_path: Path) -> None:
     source = TRANSACTIONS / "journal-0"
     for broker, kept in (("1", 0.5), ("2", 1.0), ("3", 0.7)):
         directory = tmp_path / broker / "journal-0"
@@ -230,7 +230,7 @@ def test_of_replicas_the_one_that_reaches_furthest_is_read(tmp_path: Path) -> No
     assert sorted(one.parent.name for one in plan.other_replicas) == ["1", "3"]
 
 
-def test_the_command_tells_all_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_all_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "data", str(TRANSACTIONS), "--business-key", "key", "-o", "json"]) == 0
     result = json.loads(capsys.readouterr().out)
     jsonschema.validate(result, schema_of("kafka-data"))
@@ -246,7 +246,7 @@ def test_the_command_tells_all_of_it(capsys: pytest.CaptureFixture[str]) -> None
     assert "journal" not in out
 
 
-def test_damage_is_told_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_reported_with_its_position(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "data", str(STORAGE / "damaged-bitflip-payload" / "data")]) == 4
     done = capsys.readouterr()
     assert "crc-mismatch" in done.out
@@ -258,12 +258,12 @@ def test_damage_is_told_with_its_place(capsys: pytest.CaptureFixture[str]) -> No
     [
         (["/nowhere-at-all"], "There is no file"),
         ([str(STORAGE.parent / "configs")], "no partition directory"),
-        ([str(TRANSACTIONS), "--business-key", "kex"], "names no part of a record"),
+        ([str(TRANSACTIONS), "--business-key", "kex"], "does not name a part of a record"),
         ([str(TRANSACTIONS), "--topic", "absent"], "no partition of topic 'absent'"),
         ([str(TRANSACTIONS), str(STORAGE / "k392-tv0-group-log" / "data")], "2 clusters"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_words(
+def test_unreadable_input_is_refused_with_the_reason(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["logs", "data", *arguments]) == 2

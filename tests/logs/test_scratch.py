@@ -1,4 +1,4 @@
-"""The directory of a local Spark: it goes with its process, and the next one removes what a killed one has left."""
+"""The directory of a local Spark is removed with its process, or by the next process after a kill."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_log_analytics.scratch import has_room_for_sockets, scratch_directory
+from spark_log_analytics.scratch import fits_sockets, scratch_directory
 
 KILLED = """
 import os, signal, sys, tempfile
@@ -31,7 +31,7 @@ def test_it_is_removed_with_all_that_is_in_it(tmp_path: Path, monkeypatch: pytes
 
 def test_only_unused_files_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    (tmp_path / "eosctl-spark-file").touch()  # of somebody else
+    (tmp_path / "eosctl-spark-file").touch()  # of another user
     (tmp_path / "eosctl-spark-link").symlink_to(tmp_path.parent)
     with scratch_directory() as first:
         assert subprocess.run([sys.executable, "-c", KILLED, tmp_path], check=False).returncode == -9
@@ -44,5 +44,5 @@ def test_only_unused_files_of_killed_processes_are_removed(tmp_path: Path, monke
 
 
 def test_sockets_are_used_where_their_paths_are_short_enough() -> None:
-    assert has_room_for_sockets(Path("/" + "d" * 63))
-    assert not has_room_for_sockets(Path("/" + "d" * 64))
+    assert fits_sockets(Path("/" + "d" * 63))
+    assert not fits_sockets(Path("/" + "d" * 64))

@@ -1,4 +1,4 @@
-"""What the job says when Delta's or Iceberg's jars are missing, or made for another Spark; Spark is not started."""
+"""Messages of the job if the jars of Delta or Iceberg are missing or do not fit; Spark is not started."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_formats_of_sparks_own_need_no_look() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "message",
     [
         # What Delta 4.4.0 and Iceberg 1.12.0, made for Spark 4.2 and 4.1, end in on Spark 4.3.0.
         "o51.save.\n: java.lang.NoSuchMethodError: 'void org.apache.spark.sql.execution.LogicalRDD.<init>(scala...",
@@ -60,9 +60,9 @@ def test_formats_of_sparks_own_need_no_look() -> None:
         ": java.lang.NoClassDefFoundError: io/delta/storage/LogStore",
     ],
 )
-def test_jars_of_another_spark_are_a_failure_of_their_own(told: str) -> None:
-    assert "do not fit Spark 4.3.0" in sink("delta").obstacle(RuntimeError(told))
-    assert sink("parquet").obstacle(RuntimeError(told)) == ""
+def test_jars_of_another_spark_are_a_failure_of_their_own(message: str) -> None:
+    assert "do not fit Spark 4.3.0" in sink("delta").obstacle(RuntimeError(message))
+    assert sink("parquet").obstacle(RuntimeError(message)) == ""
 
 
 def test_a_failure_of_another_kind_is_none_of_the_jars() -> None:

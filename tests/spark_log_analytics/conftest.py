@@ -1,4 +1,4 @@
-"""One local Spark session for all tests of a process; what its own code warns of is not ours."""
+"""One local Spark session for all tests of a process; warnings of Spark's own code are ignored."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 WARNINGS = (
     *("DeprecationWarning", "FutureWarning", "UserWarning"),
-    # Sockets that Spark leaves to the collector, in whichever test that runs.
+    # Sockets that Spark leaves to the garbage collector, which runs in any test.
     *("ResourceWarning", "pytest.PytestUnraisableExceptionWarning"),
 )
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let the tests here pass where Spark's own code or its workers warn."""
+    """Ignore warnings of Spark's own code and its workers in these tests."""
     if item.get_closest_marker("spark") is not None:
         item.add_marker(pytest.mark.filterwarnings(*(f"ignore::{name}" for name in WARNINGS)))
 

@@ -1,4 +1,4 @@
-"""What the report shows beside incidents: Spark's rows are the values of eosctl.analysis."""
+"""Digests on Spark: the rows equal the values of eosctl.analysis."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     )
 
 
-def test_spark_digests_as_the_report_does(spark: Any) -> None:
+def test_spark_gives_the_digest_of_the_report(spark: Any) -> None:
     from spark_log_analytics import digests
 
     here, usual = scan_paths(FAULTS).events, scan_paths([USUAL]).events
@@ -79,7 +79,7 @@ def test_a_transactional_ids_history_and_hang_suspects(spark: Any) -> None:
     paused = lives["settlement-bridge-p"]
     assert paused["fenced_count"] == counts["PRODUCER_FENCED"] + counts["INVALID_PRODUCER_EPOCH"] > 0
     assert paused["timed_out_count"] == counts["TXN_TIMEOUT_ABORT"] > 0
-    assert paused["initialised_count"] == sum("coordinator_partition" in event.fields for event in mine)
+    assert paused["initialized_count"] == sum("coordinator_partition" in event.fields for event in mine)
 
     shown: dict[str, list[int]] = {}
     for event in here:

@@ -1,4 +1,4 @@
-"""Incidents as a table of Spark's: those that the scanner's events give, whatever the splits."""
+"""Incidents as a Spark table equal those of the scanner's events, with any splits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.spark
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 STORIES = ("below-min-isr-392", "hanging-transaction-392", "poll-interval-392")
-"""With lists among the subjects, a file without stamps, and an application that no broker knows by name."""
+"""Scenarios with lists in subjects, a file without timestamps, and an application that no broker names."""
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_a_table_of_incidents_is_what_the_scanner_gives(name: str, spark: Any) -> None:
+def test_the_table_of_incidents_equals_the_scanners(name: str, spark: Any) -> None:
     from eosctl.logs.scan import plan_scan
     from spark_log_analytics.incidents import INCIDENT_COLUMNS, incident_of, incidents
     from spark_log_analytics.job import collect_counts, number_rows, scan_frame
@@ -35,7 +35,7 @@ def test_a_table_of_incidents_is_what_the_scanner_gives(name: str, spark: Any) -
     assert found
 
 
-def test_no_events_are_no_incidents(spark: Any) -> None:
+def test_without_events_there_are_no_incidents(spark: Any) -> None:
     from spark_log_analytics.incidents import incidents
     from spark_log_analytics.rows import EVENT_COLUMNS
 

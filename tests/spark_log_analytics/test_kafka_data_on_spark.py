@@ -1,4 +1,4 @@
-"""The job over Kafka's files on Spark: the same sums as in one process, and what executors are sent."""
+"""The job over Kafka's files on Spark: the same sums as in one process, and the files for executors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ STORAGE = Path(__file__).parents[1] / "fixtures" / "storage"
 DATA = STORAGE / "k431-tv2-transactions" / "data"
 
 
-def test_sums_are_those_of_one_process(spark: Any) -> None:
-    # Parts of three recorded clusters, none of which has all: transactions, damage, committed offsets.
+def test_sums_equal_those_of_one_process(spark: Any) -> None:
+    # Parts of three recorded clusters, which together have transactions, damage, and committed offsets.
     paths = [
         *(STORAGE / "k431-tv2-transactions" / "data").glob("*-?"),
         STORAGE / "k392-tv0-group-log" / "data" / "__consumer_offsets-1",
@@ -40,7 +40,7 @@ def test_sums_are_those_of_one_process(spark: Any) -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_job_that_fails_tells_it_and_leaves_no_summary(
+def test_a_failed_job_reports_it_and_leaves_no_summary(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pyspark.errors import PySparkException
@@ -68,7 +68,7 @@ def unpack(archive: Path, folder: Path) -> None:
     subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
 
 
-def test_what_is_packed_is_all_that_the_job_needs(tmp_path: Path) -> None:
+def test_the_package_has_everything_that_the_job_needs(tmp_path: Path) -> None:
     code, environment, program = pack(tmp_path)
     unpack(environment, tmp_path / "packages")
     reading = """

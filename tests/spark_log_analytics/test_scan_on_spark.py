@@ -1,4 +1,4 @@
-"""Spark gives the rows of the scanner, whatever the splits."""
+"""Spark gives the rows of the scanner, with any splits."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ with session(settings={"spark.driver.maxResultSize": "512k"}) as spark:
 
 
 @pytest.mark.parametrize(("one_result_bytes", "is_read"), [(0, True), (1 << 40, False)])
-def test_more_events_than_one_result_holds_are_read(one_result_bytes: int, *, is_read: bool) -> None:
+def test_events_beyond_one_result_are_read(one_result_bytes: int, *, is_read: bool) -> None:
     arguments = [sys.executable, "-c", LARGE_RESULT, str(FIXTURES / "rolling-restart-392"), str(one_result_bytes)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) == is_read, done.stderr
@@ -110,11 +110,11 @@ def test_the_command_returns_the_same_on_spark() -> None:
 
     here, there = scan("python"), scan("spark")
     assert there.stdout == here.stdout != ""
-    assert list(without_last_words(there.stderr)) == here.stderr.splitlines()
+    assert list(without_broken_pipe(there.stderr)) == here.stderr.splitlines()
 
 
-def without_last_words(stderr: str) -> Iterator[str]:
-    """Leave out what no setting silences: the JVM names a module, and a worker that outlives it cannot flush."""
+def without_broken_pipe(stderr: str) -> Iterator[str]:
+    """Remove output that no setting silences: the JVM names a module, and a worker that outlives it cannot flush."""
     in_block = False
     for line in stderr.splitlines():
         starts = line.startswith("Exception ignored in: <_io.BufferedWriter")
@@ -144,8 +144,8 @@ def test_the_job_runs_under_spark_submit_from_its_archive(tmp_path: Path) -> Non
     assert len(lines) == len(scan_paths([FIXTURES / "second-producer-392"]).events)
 
 
-def test_the_job_counts_exceptions_and_tells_those_that_are_new(spark: Any, tmp_path: Path) -> None:
-    """The baseline knows one file of several; the job's result, compared with itself, has nothing new."""
+def test_the_job_counts_exceptions_and_lists_new_ones(spark: Any, tmp_path: Path) -> None:
+    """The baseline has one file of several; the job's result, compared with itself, has no new exceptions."""
     from spark_log_analytics.main import main
 
     expected = [event for event in scan_paths([PAUSED]).events if event.exception]
@@ -166,7 +166,7 @@ def _rows(table: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for file in table.glob("part-*") for line in file.read_text().splitlines()]
 
 
-def test_the_archive_holds_all_that_the_scan_needs(tmp_path: Path) -> None:
+def test_the_archive_has_everything_that_the_scan_needs(tmp_path: Path) -> None:
     archive = build_archive(tmp_path / "eosctl_logs.zip")
     program = (
         f"import sys; sys.path.insert(0, {str(archive)!r})\n"
@@ -189,7 +189,7 @@ def test_no_module_hides_one_of_pythons_own() -> None:
 
 
 def test_local_workers_import_the_installed_package(spark: Any) -> None:
-    def tell(batches: Iterator[Any]) -> Iterator[Any]:
+    def report(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
         import pyspark
 
@@ -197,5 +197,5 @@ def test_local_workers_import_the_installed_package(spark: Any) -> None:
             yield pa.RecordBatch.from_pydict({"file": [pyspark.__file__]})
 
     pyspark = pytest.importorskip("pyspark", reason="the spark extra is not installed")
-    [row] = spark.range(0, 1, 1, 1).mapInArrow(tell, "file string").collect()
+    [row] = spark.range(0, 1, 1, 1).mapInArrow(report, "file string").collect()
     assert row["file"] == pyspark.__file__

@@ -1,4 +1,4 @@
-"""Spark reads topics by the scanner's own code: the rows are those of the files that were shipped."""
+"""Spark reads topics with the scanner's own code: the rows equal those of the shipped files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_submitted_job_reads_a_topic(cluster: SandboxThread, spark: Any, tmp
     assert main([f"kafka://{cluster.bootstrap}/missing", "--out", str(out)]) == 1
 
 
-def test_the_submitted_job_tells_of_a_period(cluster: SandboxThread, spark: Any, tmp_path: Path) -> None:
+def test_the_submitted_job_reports_a_period(cluster: SandboxThread, spark: Any, tmp_path: Path) -> None:
     from spark_log_analytics.main import main
 
     url, everything = f"kafka://{cluster.bootstrap}/lines", expected()

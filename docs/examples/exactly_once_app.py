@@ -1,13 +1,13 @@
-"""A template for confluent-kafka: read a topic, handle each record, write results and dead letters, exactly once.
+"""A template for confluent-kafka: read a topic, process each record, write results and dead letters, exactly once.
 
     python exactly_once_app.py --bootstrap 127.0.0.1:9092 --input orders --output invoices --dead-letters rejected
 
 What makes it exactly-once:
 
-* results, dead letters and input offsets are parts of one transaction: all of them count, or none does;
-* the input is read with read_committed: nothing is made of records that were aborted;
-* after an abort it goes back to where the group's offsets are, and what nobody can repair ends the process, so that
-  its supervisor starts it again: a new instance fences the old one by its transactional id.
+* results, dead letters, and input offsets are part of one transaction: all of them are committed, or none is;
+* the input is read with read_committed: aborted records have no results;
+* after an abort the application returns to the group's offsets; an error that it cannot repair ends the process, and
+  its supervisor restarts it: the new instance fences the old one by its transactional id.
 
 Check it: ``eosctl verify dlq --read orders --write invoices --dlq rejected --group pricing --yes``.
 """
@@ -24,19 +24,19 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 BATCH_SIZE = 20
 POLL_S = 0.2
-ASK_S = 10.0
-TRIES = 10
+TIMEOUT_S = 10.0
+MAX_ATTEMPTS = 10
 
 log = logging.getLogger("pricing")
 
 
-class Unfit(Exception):  # noqa: N818
-    """A record that cannot be handled, now or later."""
+class UnprocessableRecord(Exception):  # noqa: N818
+    """A record that can never be processed."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the application works, and as whom.
+    """The cluster, topics, group, and transactional id of the application.
 
     ``transactional_id`` must be one that no other running instance has: derive it from a stable name of the instance,
     such as a StatefulSet's ordinal.
@@ -51,7 +51,7 @@ class Settings:
 
 
 class Application:
-    """One instance. A new one is made after every error that cannot be repaired."""
+    """One instance; after an error that it cannot repair, start a new one."""
 
     isolation_level = "read_committed"
 
@@ -76,12 +76,12 @@ class Application:
         )
 
     def run(self, stop: threading.Event) -> None:
-        """Handle batches until it is told to stop.
+        """Process batches until `stop` is set.
 
         Raises:
-            KafkaException: This instance cannot go on; start another one.
+            KafkaException: This instance cannot continue; start another one.
         """
-        self.producer.init_transactions(ASK_S)
+        self.producer.init_transactions(TIMEOUT_S)
         self.consumer.subscribe([self.settings.input_topic])
         try:
             while not stop.is_set():
@@ -95,24 +95,24 @@ class Application:
             self.consumer.close()
 
     def process(self, batch: Sequence[Message]) -> None:
-        """Handle a batch in one transaction, or go back to its beginning."""
+        """Process a batch in one transaction, or return to its beginning."""
         self.producer.begin_transaction()
         try:
             for message in batch:
-                self.answer(message)
+                self.write_result(message)
             self.finish(batch)
         except KafkaException as error:
             if not error.args[0].txn_requires_abort():
                 raise
             log.warning("aborting: %s", error)
-            self.producer.abort_transaction(ASK_S)
-            self.go_back()
+            self.producer.abort_transaction(TIMEOUT_S)
+            self.seek_to_committed()
 
-    def answer(self, message: Message) -> None:
-        """Write the result of one record, or hand it to the dead-letter topic."""
+    def write_result(self, message: Message) -> None:
+        """Write the result of one record, or send it to the dead-letter topic."""
         try:
-            self.send(self.settings.output_topic, message, handle(message.value() or b""))
-        except Unfit as reason:
+            self.send(self.settings.output_topic, message, process_value(message.value() or b""))
+        except UnprocessableRecord as reason:
             log.info("rejected %s@%s: %s", message.topic(), message.offset(), reason)
             self.reject(message)
 
@@ -127,41 +127,43 @@ class Application:
 
     def finish(self, batch: Sequence[Message]) -> None:
         """Commit results and offsets together."""
-        self.producer.send_offsets_to_transaction(next_offsets(batch), self.consumer.consumer_group_metadata(), ASK_S)
+        self.producer.send_offsets_to_transaction(
+            next_offsets(batch), self.consumer.consumer_group_metadata(), TIMEOUT_S
+        )
         self.commit()
 
     def commit(self) -> None:
-        """Commit; the call may be repeated as often as the error says so."""
-        for _ in range(TRIES):
+        """Commit; repeat the call while its error is retriable."""
+        for _ in range(MAX_ATTEMPTS):
             try:
-                self.producer.commit_transaction(ASK_S)
+                self.producer.commit_transaction(TIMEOUT_S)
                 return
             except KafkaException as error:
                 if not error.args[0].retriable():
                     raise
-                log.warning("asking again: %s", error)
-        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "the commit was not answered"))
+                log.warning("retrying: %s", error)
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "no response to the commit"))
 
-    def go_back(self) -> None:
-        """Read on from the group's offsets: what was aborted is handled again."""
-        for place in self.consumer.committed(self.consumer.assignment(), ASK_S):
-            start = place.offset if place.offset >= 0 else self.consumer.get_watermark_offsets(place, ASK_S)[0]
+    def seek_to_committed(self) -> None:
+        """Seek to the group's offsets, so that records of the aborted transaction are processed again."""
+        for place in self.consumer.committed(self.consumer.assignment(), TIMEOUT_S):
+            start = place.offset if place.offset >= 0 else self.consumer.get_watermark_offsets(place, TIMEOUT_S)[0]
             self.consumer.seek(TopicPartition(place.topic, place.partition, start))
 
 
-def handle(value: bytes) -> bytes:
-    """Make a result of an input; your code goes here.
+def process_value(value: bytes) -> bytes:
+    """Return the result of an input; your code goes here.
 
     Raises:
-        Unfit: It cannot be handled.
+        UnprocessableRecord: The input cannot be processed.
     """
     if value.startswith(b"poison"):
-        raise Unfit("it is poison")
+        raise UnprocessableRecord("it is poison")
     return b"priced " + value
 
 
 def next_offsets(batch: Sequence[Message]) -> list[TopicPartition]:
-    """Return the offsets from which to read on after a batch."""
+    """Return the offsets at which to continue after a batch."""
     last: dict[tuple[str, int], int] = {}
     for message in batch:
         last[message.topic(), message.partition()] = message.offset() + 1

@@ -56,7 +56,7 @@ class Right(example.Application):  # type: ignore[misc,name-defined]
         self.producer.flush(10)
         self.die_at("answered")
         self.producer.send_offsets_to_transaction(
-            example.next_offsets(batch), self.consumer.consumer_group_metadata(), example.ASK_S
+            example.next_offsets(batch), self.consumer.consumer_group_metadata(), example.TIMEOUT_S
         )
         self.die_at("offsets sent")
         self.commit()
@@ -84,7 +84,7 @@ class RetryDuplicates(Right):
             self.due = ""
             self.producer.begin_transaction()
             for message in batch:
-                self.answer(message)
+                self.write_result(message)
             super().finish(batch)
 
 

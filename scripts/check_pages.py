@@ -35,9 +35,9 @@ def render_check_index(checks: Sequence[Check]) -> str:
     lines = [
         "# Checks",
         "",
-        "What `eosctl doctor` and `eosctl check run` look at, and `eosctl config lint` (CFG); generated.",
+        "The checks of `eosctl doctor` and `eosctl check run`, and of `eosctl config lint` (CFG); generated.",
         "",
-        "| Id | Name | What is wrong | Severity | Needs |",
+        "| Id | Name | Problem | Severity | Needs |",
         "|---|---|---|---|---|",
     ]
     lines += [
@@ -47,6 +47,6 @@ def render_check_index(checks: Sequence[Check]) -> str:
     return "\n".join([*lines, ""])
 
 
-def catalogue_lock(checks: Sequence[Check]) -> str:
+def catalog_lock(checks: Sequence[Check]) -> str:
     """Return every id with its title, one per line; issued ids are never reused."""
     return "".join(f"{check.id} {check.title}\n" for check in sorted(checks, key=lambda check: check.id))

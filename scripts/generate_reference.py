@@ -1,4 +1,4 @@
-"""Write the generated pages of the documentation, the catalogues of check ids, and the index of `explain`.
+"""Write the generated pages of the documentation, the catalogs of check ids, and the index of `explain`.
 
 Without arguments, write the files; with `--check`, list the differences and exit with 1 if there are any.
 """
@@ -15,7 +15,7 @@ from eosctl.render.schemas import SHAPES, schema_of, titled
 from eosctl.services.log_categories import log_categories
 from scripts.api_page import render_api
 from scripts.category_pages import render_category_index, render_category_page
-from scripts.check_pages import catalogue_lock, render_check_index, render_check_page
+from scripts.check_pages import catalog_lock, render_check_index, render_check_page
 from scripts.findings_page import render_findings_page
 from scripts.import_picture import render_picture
 from scripts.reference_index.compile import INDEX, index_text
@@ -41,8 +41,8 @@ def pages() -> dict[Path, str]:
     found[logs / "index.md"] = render_category_index(categories)
     found[REFERENCE / "findings.md"] = render_findings_page()
     locks = ROOT / "eosctl" / "checks"
-    found[locks / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
-    found[locks / "configuration" / "catalogue.lock"] = catalogue_lock(CONFIGURATION_CHECKS)
+    found[locks / "catalog.lock"] = catalog_lock(ALL_CHECKS)
+    found[locks / "configuration" / "catalog.lock"] = catalog_lock(CONFIGURATION_CHECKS)
     found[API] = render_api()
     found[IMPORTS] = render_picture(ROOT)
     found[INDEX] = index_text()

@@ -1,4 +1,4 @@
-"""Answer what checks and probes can answer of a checklist, and tell whether a record is whole."""
+"""Answer the items of a checklist that checks and probes can answer, and find the open items of a record."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _by_checks(item: ChecklistItem, results: Mapping[str, CheckResult], seen: Se
     findings = [finding for result in ran for finding in result.findings]
     bad = [finding for finding in findings if finding.severity.at_least(Severity.WARNING)]
     if bad:
-        return ItemState.FAILED, _told(f"{finding.check_id}: {finding.message}" for finding in bad)
+        return ItemState.FAILED, _first_of(f"{finding.check_id}: {finding.message}" for finding in bad)
     if not any(check_id in results for check_id in item.checks) and not any(_has_failed(one) for one in ran):
         # Files alone say nothing of an item about a cluster, and take nothing from an earlier answer.
         return None
@@ -123,7 +123,9 @@ def _by_checks(item: ChecklistItem, results: Mapping[str, CheckResult], seen: Se
 def _why_open(item: ChecklistItem, ran: Sequence[CheckResult], results: Mapping[str, CheckResult]) -> str:
     """Return which checks have not passed: they found something, were not evaluated, or are suppressed."""
     failed = [
-        f"{one.check_id} failed: {_told(found.message for found in one.findings)}" for one in ran if _has_failed(one)
+        f"{one.check_id} failed: {_first_of(found.message for found in one.findings)}"
+        for one in ran
+        if _has_failed(one)
     ]
     skipped = [(result.check_id, result.reason) for result in ran if result.status is CheckStatus.SKIPPED]
     skipped += [(check_id, _wanted(check_id)) for check_id in item.checks if check_id not in results]
@@ -134,14 +136,14 @@ def _why_open(item: ChecklistItem, ran: Sequence[CheckResult], results: Mapping[
 
 
 def _why_unseen(item: ChecklistItem, ran: Sequence[CheckResult], results: Mapping[str, CheckResult], seen: Seen) -> str:
-    """Return why checks that found nothing have shown nothing: they had nothing to look at."""
+    """Return why checks without findings prove nothing: they had no input to judge."""
     if not any(results[check_id].status is CheckStatus.PASSED for check_id in item.checks):
         return _listed("does not apply", [f"{one.check_id}: {one.reason}" for one in ran])
     missing = [SUBJECTS[kind].word for kind in item.sees if not tuple(SUBJECTS[kind].find(seen))]
     if missing:
         return f"no {' and no '.join(missing)} was in the input"
     unwanted = [(SUBJECTS[kind].word, tuple(dict.fromkeys(SUBJECTS[kind].find(seen)))) for kind in item.lacks]
-    return "; ".join(f"{word}: {_told(names, ', ', SUBJECTS_NAMED)}" for word, names in unwanted if names)
+    return "; ".join(f"{word}: {_first_of(names, ', ', SUBJECTS_NAMED)}" for word, names in unwanted if names)
 
 
 def _has_failed(result: CheckResult) -> bool:
@@ -156,7 +158,7 @@ def _seen_texts(item: ChecklistItem, seen: Seen) -> Iterator[str]:
     """Yield which subjects of each kind the checks have seen."""
     for kind in item.sees:
         names = tuple(dict.fromkeys(SUBJECTS[kind].find(seen)))
-        yield f"{SUBJECTS[kind].word}: {_told(names, ', ', SUBJECTS_NAMED)}"
+        yield f"{SUBJECTS[kind].word}: {_first_of(names, ', ', SUBJECTS_NAMED)}"
 
 
 def _unseen(checks: Sequence[tuple[str, str]]) -> str:
@@ -167,8 +169,8 @@ def _listed(label: str, texts: Sequence[str]) -> str:
     return f"{label}: {'; '.join(texts)}" if texts else ""
 
 
-def _told(texts: Iterable[str], separator: str = "; ", most: int = FINDINGS_NAMED) -> str:
-    """Join the first texts, and count the others."""
+def _first_of(texts: Iterable[str], separator: str = "; ", most: int = FINDINGS_NAMED) -> str:
+    """Join the first texts, and append the number of the others."""
     known = tuple(texts)
     more = f" and {len(known) - most} more" if len(known) > most else ""
     return separator.join(known[:most]) + more
@@ -185,7 +187,7 @@ def with_answers(record: ChecklistRecord, checklist: Checklist, answers: Sequenc
 
 
 def open_items(checklist: Checklist, answers: Sequence[Answer]) -> tuple[str, ...]:
-    """Return the items that nobody has answered yet."""
+    """Return the ids of the unanswered items."""
     answered = {answer.item for answer in answers if answer.state is not ItemState.OPEN}
     return tuple(item.id for item in checklist.items if item.id not in answered)
 

@@ -7,7 +7,7 @@ from typing import Final
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.checklist import AREA, Answer, Checklist, ChecklistItem, ChecklistRecord, ItemState, check_id
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
@@ -30,7 +30,7 @@ def diagnose_checklist(checklist: Checklist, record: ChecklistRecord, now_ms: in
         now_ms: The time of the run, in ms since the epoch.
     """
     results = tuple(_result(checklist, item, record.answer(item.id)) for item in checklist.items)
-    return Diagnosis(record.cluster, now_ms, results, grade(results), summary=summarise(results))
+    return Diagnosis(record.cluster, now_ms, results, grade(results), summary=summarize(results))
 
 
 def _result(checklist: Checklist, item: ChecklistItem, answer: Answer | None) -> CheckResult:

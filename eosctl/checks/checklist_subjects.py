@@ -112,9 +112,9 @@ def _consumers(seen: Seen) -> Iterable[str]:
 
 
 def _uncommitted_readers(seen: Seen) -> Iterable[str]:
-    """Consumers that do not read committed records, or of which no file shows that they do.
+    """Yield the consumers that do not read committed records, or that no file shows to do so.
 
-    Those inside Streams and inside Connect's workers read what the framework is given; rules of their own judge them.
+    Consumers inside Streams and Connect's workers get their setting from the framework; other rules judge those.
     """
     own = (one for one in seen.deployment.of(Role.CONSUMER) if one.inside not in (Role.STREAMS, Role.CONNECT_WORKER))
     return _names(one for one in own if (one.word("isolation.level") or "").lower() != "read_committed")

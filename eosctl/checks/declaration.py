@@ -131,7 +131,7 @@ class Check:
     reads: tuple[str, ...] = ()
 
     def __call__(self, case: Case) -> tuple[Finding, ...]:
-        """Evaluate the check, whatever evidence the case holds; return each finding once."""
+        """Evaluate the check on any evidence in the case; return each finding once."""
         return tuple(dict.fromkeys(self._finding(problem) for problem in self.evaluate(case)))
 
     @property
@@ -184,21 +184,21 @@ def check(
     """Declare a check; the decorated function's docstring becomes its manual.
 
     A check of a cluster names the evidence that it needs. A check of configurations (area ``CONFIGURATION``) names the
-    roles that it judges and the settings that it reads of them; these become tags and references too.
+    roles that it judges and the settings that it reads; these become tags and references too.
 
     Args:
-        id: ``EOS-<AREA>-<NNN>``, never used twice (``catalogue.lock``).
-        title: What is wrong, in a few words.
-        area: What it is about.
-        severity: How bad it is, unless a problem says otherwise.
-        needs: Evidence without which the check is skipped.
-        uses: Evidence that is worth collecting for it, but not needed.
-        since: First Kafka release it applies to.
-        until: Last Kafka release it applies to.
-        tags: Words to select it by.
+        id: ``EOS-<AREA>-<NNN>``, never used twice (``catalog.lock``).
+        title: The problem, in a few words.
+        area: The subject.
+        severity: The severity, unless a problem has its own.
+        needs: Required evidence; without it the check is skipped.
+        uses: Optional evidence.
+        since: First Kafka release to which it applies.
+        until: Last Kafka release to which it applies.
+        tags: Words for selecting it.
         references: KIPs, settings, issues.
         applies: Returns why it does not apply to this cluster, or an empty text.
-        roles: Without a component of one of these roles there is nothing to judge; none: any component will do.
+        roles: The check applies only to components of these roles; empty for any component.
         reads: The settings that decide; a placeholder in one of them leaves the check undecided.
     """
     if area is Area.CONFIGURATION:

@@ -15,7 +15,7 @@ from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.deployment import Deployment
 from eosctl.model.redaction import setting_text
 from eosctl.model.snapshot import ClusterSnapshot
@@ -40,7 +40,7 @@ def judge_files(
 def joined(cluster: Diagnosis, files: Iterable[CheckResult]) -> Diagnosis:
     """Return one diagnosis of both, graded as one."""
     results = (*cluster.results, *files)
-    return replace(cluster, results=results, grade=grade(results), summary=summarise(results, cluster.gaps))
+    return replace(cluster, results=results, grade=grade(results), summary=summarize(results, cluster.gaps))
 
 
 def _of_files(result: CheckResult, running: frozenset[str]) -> CheckResult:

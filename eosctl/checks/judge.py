@@ -27,7 +27,7 @@ def judge(deployment: Deployment, checks: Iterable[Check] = CONFIGURATION_CHECKS
 
 
 def _without_doubles(result: CheckResult) -> CheckResult:
-    """Return the result with one finding for what holds whatever the settings configure, and without a doubt on it."""
+    """Merge doubtful findings that agree for every possible setting into one certain finding."""
     doubtful: dict[tuple[object, ...], list[Finding]] = {}
     for finding in result.findings:
         facts = dict(finding.facts)

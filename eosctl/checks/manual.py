@@ -26,7 +26,7 @@ class ManualError(ValueError):
 
 
 def manual_of(check: Check) -> ManualItem:
-    """Return a check as the catalogue lists it, and the sections of its manual, the references last.
+    """Return a check as the catalog lists it, and the sections of its manual, the references last.
 
     Raises:
         ManualError: The docstring lacks a section, or has them in another order.

@@ -35,7 +35,7 @@ class Series(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A value that a program told."""
+    """A value that a program reported."""
 
     source: str
     metric: str
@@ -64,7 +64,7 @@ def shown(*series: Series) -> Callable[[Case], str]:
     def why_not(case: Case) -> str:
         if EvidenceKind.METRICS not in case.snapshot.collected:
             return "no metrics were given (eosctl doctor --metrics URL)"
-        # Without pages there are gaps, which tell more than this.
+        # Without pages the evidence has gaps, which explain more than this text.
         if not case.snapshot.metric_pages or any(True for one in series for _ in measured(case, one)):
             return ""
         return f"none of these programs shows {' or '.join(dict.fromkeys(one.metric for one in series))}"

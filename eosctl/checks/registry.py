@@ -39,7 +39,7 @@ def names_of(checks: Iterable[Check]) -> tuple[str, ...]:
 
 
 def checks_reading(setting: str) -> tuple[Check, ...]:
-    """Return the checks that judge a setting, by whatever prefix they read it."""
+    """Return the checks that judge a setting, with any prefix."""
     return tuple(
         check
         for check in CONFIGURATION_CHECKS

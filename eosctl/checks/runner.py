@@ -10,7 +10,7 @@ from eosctl.checks.declaration import Case, Check
 from eosctl.checks.undecided import undecided_settings, unknown_default, without_components
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.grade import grade
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.evidence import LISTED_BY, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.text import release_text
@@ -32,7 +32,7 @@ def diagnose(checks: Iterable[Check], case: Case) -> Diagnosis:
         results=results,
         grade=grade(results),
         gaps=case.snapshot.gaps,
-        summary=summarise(results, case.snapshot.gaps),
+        summary=summarize(results, case.snapshot.gaps),
     )
 
 
@@ -135,7 +135,7 @@ def _delivered(kind: EvidenceKind, snapshot: ClusterSnapshot) -> bool:
 
 
 def _describe(gaps: list[EvidenceGap]) -> str:
-    """Name the first gaps, or what is known of all the evidence at the same time."""
+    """Name the first gaps, or the gap that covers all of the evidence."""
     whole = next((gap.detail for gap in gaps if gap.subject == "*" and gap.detail), "")
     if whole:
         return f"{gaps[0].kind.value}: {whole.removesuffix('.')}"

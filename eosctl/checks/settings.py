@@ -9,7 +9,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Evidence
 
 
-class Told(NamedTuple):
+class BrokerValue(NamedTuple):
     """One broker's value of a setting."""
 
     broker_id: int
@@ -22,17 +22,17 @@ class Told(NamedTuple):
         return Evidence(self.setting.name, f"{self.setting.value} ({self.setting.source.value})", source)
 
 
-def told(snapshot: ClusterSnapshot, name: str) -> tuple[Told, ...]:
-    """Return what each broker says about a setting, by broker; silent brokers are left out."""
+def broker_values(snapshot: ClusterSnapshot, name: str) -> tuple[BrokerValue, ...]:
+    """Return each broker's value of a setting, by broker id; brokers that did not report it are left out."""
     return tuple(
-        Told(broker.node_id, setting)
+        BrokerValue(broker.node_id, setting)
         for broker in sorted(snapshot.brokers, key=lambda b: b.node_id)
         if (setting := broker.setting(name)) is not None
     )
 
 
 def number(setting: Setting | None) -> int | None:
-    """Return a setting's value as a number, None when there is none."""
+    """Return a setting's value as a number, or None if it is missing or not a number."""
     if setting is None or setting.value is None:
         return None
     try:

@@ -46,7 +46,7 @@ def unknown_default(deployment: Deployment, roles: Collection[Role], reads: Coll
 
 
 def without_components(deployment: Deployment, roles: Sequence[Role]) -> str:
-    """Return why there is nothing to judge: no component of these roles; empty when there is one.
+    """Return why a check does not apply (no component of these roles), or an empty text.
 
     Args:
         deployment: The configurations that were given.

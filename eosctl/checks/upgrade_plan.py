@@ -14,7 +14,7 @@ from eosctl.model.severity import Severity
 from eosctl.model.upgrade import ChangeKind, Step, Successor, UpgradeChange, UpgradeKnowledge
 from eosctl.text import release_text
 
-# Told by the entries on what was removed.
+# The entries on removed settings report this already.
 REMOVED_RULE: Final = "EOS-CFG-109"
 
 

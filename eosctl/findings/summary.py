@@ -15,7 +15,7 @@ from eosctl.text import count_text, duration_text
 GAPS_NAMED: Final = 3
 
 
-def summarise(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) -> tuple[str, ...]:
+def summarize(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) -> tuple[str, ...]:
     """Return the verdict: how many findings of which severity, the impact of each critical one, and unread input.
 
     Where no check could be evaluated, unread input is the headline: nothing else is known.

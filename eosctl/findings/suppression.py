@@ -11,7 +11,7 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.gate_rules import Suppression
 from eosctl.findings.grade import grade
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 
 IN_BASELINE = "known: the baseline has it"
 
@@ -49,7 +49,7 @@ def suppress(
         diagnosis,
         results=results,
         grade=grade(results),
-        summary=summarise(results, diagnosis.gaps),
+        summary=summarize(results, diagnosis.gaps),
         suppressed=tuple(hidden),
         remarks=(*diagnosis.remarks, *remarks),
     )

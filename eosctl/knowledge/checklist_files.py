@@ -31,8 +31,8 @@ def find_checklist(name: str) -> Checklist:
     """Return the shipped checklist of this id, or the one in this file.
 
     Raises:
-        UsageError: There is neither.
-        ConfigFileError: The file is no checklist.
+        UsageError: Neither a checklist nor a file has this name.
+        ConfigFileError: The file is not a checklist.
     """
     if name.endswith((".yaml", ".yml")) or "/" in name:
         try:
@@ -93,7 +93,7 @@ def read_record(path: Path) -> ChecklistRecord:
     try:
         record = msgspec.json.decode(path.read_bytes(), type=ChecklistRecord)
     except (OSError, msgspec.MsgspecError) as error:
-        raise ConfigFileError(f"{path} is no record of a checklist: {error}.", "", "Name another file.") from error
+        raise ConfigFileError(f"{path} is not a checklist record: {error}.", "", "Name another file.") from error
     if (record.schema, record.schema_version) != (RECORD_SCHEMA, 1):
         raise ConfigFileError(
             f"{path} is a {record.schema} {record.schema_version}.", "", f"Wanted: {RECORD_SCHEMA} 1."

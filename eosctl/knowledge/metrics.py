@@ -1,4 +1,4 @@
-"""Load the catalogue (``metrics.toml``, ``missing.toml``) and find metrics by any of the names that people use."""
+"""Load the metric catalog (``metrics.toml``, ``missing.toml``) and find metrics by any of their names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIXES: Final = ("total", "count", "value", "oneminuterate", "99thpercentile"
 
 @cache
 def load_metrics() -> tuple[Metric, ...]:
-    """Return every metric that exists, in the catalogue's order."""
+    """Return every metric that exists, in the catalog's order."""
     return tuple(metric for bean in _load("metrics.toml")["bean"] for metric in _metrics(bean))
 
 
@@ -47,7 +47,7 @@ def _load(file: str) -> dict[str, Any]:
 def _metrics(bean: dict[str, Any]) -> Iterator[Metric]:
     found = _OBJECT.fullmatch(bean["object"])
     if found is None:
-        raise ValueError(f"metrics.toml: {bean['object']!r} is no object name")
+        raise ValueError(f"metrics.toml: {bean['object']!r} is not an object name")
     keys = tuple(part.split("=")[0] for part in found["keys"].split(",") if part)
     for body in bean["metrics"]:
         yield Metric(
@@ -68,7 +68,7 @@ def _metrics(bean: dict[str, Any]) -> Iterator[Metric]:
 
 
 def find_missing(text: str) -> MissingMetric | None:
-    """Return what is known about a name that does not exist, None when the name is not known to be wrong.
+    """Return the entry of a metric name that does not exist, or None if the name is not listed.
 
     Spelling matters here: ``UnknownDestinationQueueSize`` exists, ``unknown-destination-queue-size`` does not.
     """

@@ -104,7 +104,7 @@ def _parameter(name: str, body: dict[str, Any]) -> Parameter:
 
 
 def _with_java_names(table: ParameterTable, tables: Mapping[str, ParameterTable]) -> ParameterTable:
-    """Let the name that Java clients share stand for the setting, whichever of the two librdkafka calls the alias."""
+    """Use the name that Java clients share as the setting's name, even if librdkafka calls it the alias."""
     java = {name for component in _JAVA_CLIENTS for name in tables[component].parameters}
     aliases: dict[str, str] = {}
     parameters = dict(table.parameters)

@@ -1,4 +1,4 @@
-"""Small YAML files that people write (runbooks, stories, scenarios): read whole, and held to the shape of a type."""
+"""Read small YAML files (runbooks, rehearsals, scenarios) and validate them against a type."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def parse_yaml_as(shape: type[T], text: str, name: str, noun: str, format_hint: 
         format_hint: Where the reader finds the format.
 
     Raises:
-        ConfigFileError: It is no YAML, or not of this shape; the message names the key.
+        ConfigFileError: It is not YAML or does not match the type; the message names the key.
     """
     try:
         return msgspec.convert(load_yaml(text), shape)
     except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
-        raise ConfigFileError(f"{name} is no {noun}.", " ".join(str(error).split()), format_hint) from error
+        raise ConfigFileError(f"{name} is not a {noun}.", " ".join(str(error).split()), format_hint) from error
 
 
 def read_small_text(path: Path, noun: str) -> str:
     """Read a text file of at most `MAX_BYTES`.
 
     Raises:
-        ConfigFileError: It cannot be read, is too large, or is no UTF-8 text.
+        ConfigFileError: It cannot be read, is too large, or is not UTF-8 text.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigFileError(f"{path} is too large for a {noun}.", f"More than {MAX_BYTES} bytes.", "Check it.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigFileError(f"Cannot read {path}.", why or str(error), "Check the path.") from error

@@ -40,7 +40,7 @@ def explain_update(component: str, name: str) -> str:
         name: The setting.
     """
     if component == TOPIC:
-        return "at once, for the topic"
+        return "immediately, for the topic"
     if component != BROKER:
         return "after a restart"
     modes = load_update_modes()

@@ -10,7 +10,7 @@ from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.log_reading import unread_text
 from eosctl.findings.logs_report import AREA, check_id, title_of
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import UnexplainedRecords
@@ -46,7 +46,7 @@ def diagnose_logs(findings: LogFindings, categories: Iterable[str], now_ms: int)
     gaps = tuple(_gaps(findings))
     names = dict.fromkeys((*sorted(found), *categories))
     results = tuple(_result(name, tuple(found.get(name, ())), gaps) for name in names)
-    return Diagnosis("", now_ms, results, grade(results), gaps, summarise(results, gaps))
+    return Diagnosis("", now_ms, results, grade(results), gaps, summarize(results, gaps))
 
 
 def incident_finding(incident: Incident) -> Finding:

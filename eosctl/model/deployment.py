@@ -221,7 +221,7 @@ class Deployment(msgspec.Struct, frozen=True):
         """Return the components with one of these roles."""
         return tuple(component for component in self.components if component.role in roles)
 
-    def beside(self, component: Component, *roles: Role) -> tuple[Component, ...]:
+    def same_application(self, component: Component, *roles: Role) -> tuple[Component, ...]:
         """Return the components of the same application with one of these roles."""
         return tuple(
             other

@@ -13,9 +13,9 @@ class PartitionLag(msgspec.Struct, frozen=True):
     """A group's lag on one partition.
 
     `lag_offsets` is what most tools show: high watermark less committed offset. It is the sum of `readable_offsets` (up
-    to the LSO) and `blocked_offsets` (beyond it). `readable` says what the readable part consists of, None where it was
-    not read. `blocked_by` holds the LSO, None when nothing is blocked or nobody was seen. `client` reads the partition
-    now, empty when nobody does.
+    to the LSO) and `blocked_offsets` (beyond it). `readable` is the composition of the readable part, None if it was
+    not read. `blocked_by` is the transaction at the LSO, None when nothing is blocked or no transaction was found.
+    `client` is the current reader of the partition, or empty.
     """
 
     group_id: str

@@ -6,7 +6,7 @@ import msgspec
 
 
 class LogCategory(msgspec.Struct, frozen=True):
-    """A category of the catalogue of log records.
+    """A category of the catalog of log records.
 
     Attributes:
         id: The name.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 UNCLASSIFIED: Final = "UNCLASSIFIED"
-"""The category of errors and throwables without a match in the catalogue."""
+"""The category of errors and throwables without a match in the catalog."""
 FATAL_LEVELS: Final = frozenset({"FATAL", "CRITICAL"})
 ERROR_LEVELS: Final = FATAL_LEVELS | {"ERROR", "SEVERE"}
 

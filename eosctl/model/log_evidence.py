@@ -44,5 +44,5 @@ class UnexplainedRecords(msgspec.Struct, frozen=True):
 
     @property
     def is_unknown(self) -> bool:
-        """Return whether the catalogue does not know the records."""
+        """Return whether the catalog does not know the records."""
         return self.category == UNCLASSIFIED

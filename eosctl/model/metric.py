@@ -72,9 +72,9 @@ class Metric(msgspec.Struct, frozen=True):
         keys: The bean's further keys, whose values differ (`topic`, `client-id`).
         kind: How to read it.
         unit: Of its values; of what a meter counts.
-        means: What it tells.
+        means: Its meaning.
         healthy: Which values are good; empty if none is bad.
-        since: The first release that has it, None where that is older than what is told apart.
+        since: The first release that has it, None if it is older than the covered releases.
         until: The first release without it.
         above: The limit above which a value is bad at any moment, None without one.
         below: The limit below which it is.
@@ -159,5 +159,5 @@ class MissingMetric(msgspec.Struct, frozen=True):
 
 
 def parse_release(text: str | None) -> Version | None:
-    """Parse a release of the catalogue."""
+    """Parse a release of the catalog."""
     return None if text is None else parse_version(text)

@@ -9,7 +9,7 @@ from eosctl.model.verdict import Evidence
 
 
 class MarkerPlan(msgspec.Struct, frozen=True):
-    """One marker for one hanging transaction on one partition; `committed` tells COMMIT from ABORT.
+    """One marker for one hanging transaction on one partition; `committed` is true for COMMIT, false for ABORT.
 
     `coordinator_epoch` is what the marker will carry: exactly what DescribeProducers reports for the producer, 0 where
     it reports -1. A higher value would make the partition refuse the coordinator's own later markers.

@@ -1,4 +1,4 @@
-"""What the reference knows, entry by entry, and how an entry answers what somebody asked."""
+"""The entries of the reference, and their matches with a user's question."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Probe(_Step, frozen=True, kw_only=True, tag="probe"):
 
 
 class Assert(_Step, frozen=True, kw_only=True, tag="assert"):
-    """Go on only when an expression over facts holds."""
+    """Continue only if an expression over facts holds."""
 
     that: Text
     why: Text
@@ -66,7 +66,7 @@ class Assert(_Step, frozen=True, kw_only=True, tag="assert"):
 
 
 class Evidence(_Step, frozen=True, kw_only=True, tag="evidence"):
-    """Keep a snapshot of the whole cluster beside the journal."""
+    """Save a snapshot of the whole cluster next to the journal."""
 
     timeout: Duration = "120s"
 
@@ -110,7 +110,7 @@ class Manual(_Step, frozen=True, kw_only=True, tag="manual"):
 
 
 class Notify(_Step, frozen=True, kw_only=True, tag="notify"):
-    """End the run with a message to whoever must know."""
+    """End the run with a message to the responsible team."""
 
 
 Step = Probe | Assert | Evidence | Action | Confirm | Wait | Manual | Notify
@@ -128,8 +128,8 @@ class Input(_Part, frozen=True, kw_only=True):
 class Runbook(_Part, frozen=True, kw_only=True):
     """A runbook.
 
-    `symptoms` are the words in which people tell the trouble, `findings` the checks that lead here, `never` the
-    procedures that are told elsewhere and do harm.
+    `symptoms` are the words with which users describe the problem, `findings` the checks that lead here, `never` the
+    harmful procedures that other sources recommend.
     """
 
     format: Literal["eosctl/v1"]

@@ -250,7 +250,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
         return next((t for t in self.topics if t.name == name), None)
 
     def partition(self, partition: TopicPartition) -> PartitionInfo | None:
-        """Return what is known of one partition, or None."""
+        """Return the information on one partition, or None."""
         topic = self.topic(partition.topic)
         if topic is None:
             return None

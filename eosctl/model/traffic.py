@@ -16,14 +16,14 @@ class PartitionTraffic(NamedTuple):
         partition: The partition.
         first_offset: Where the interval began.
         end_offset: Where it ended.
-        counted_offsets: How many of the offsets between were read; the counts below are of these alone.
-        data_batch_count: Batches that are no markers.
+        counted_offsets: How many of the offsets between were read; the counts below cover only these.
+        data_batch_count: Batches that are not markers.
         data_record_count: Records in them.
         data_bytes: Their size as stored, headers included.
         marker_count: Transaction markers.
         abort_marker_count: Those of them that abort.
         marker_bytes: Size of the markers' batches.
-        producer_ids: Producers of transactional batches that are no markers.
+        producer_ids: Producers of transactional batches that are not markers.
     """
 
     partition: TopicPartition

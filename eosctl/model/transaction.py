@@ -51,7 +51,7 @@ class TransactionState(StrEnum):
 class Transaction(msgspec.Struct, frozen=True):
     """One transactional id as its coordinator describes it (ListTransactions, DescribeTransactions).
 
-    `start_time_ms` is None when no transaction is open (the wire has -1); on 3.9 an id re-initialised after a
+    `start_time_ms` is None when no transaction is open (the wire has -1); on 3.9 an id re-initialized after a
     transaction keeps the old start. In Prepare* states `partitions` holds only those whose marker is still missing.
     `state` is the text of the wire, so that a state of a newer broker survives. `described` is False when only the list
     entry is known.

@@ -6,7 +6,7 @@ import msgspec
 
 
 class WitnessItem(msgspec.Struct, frozen=True):
-    """One event of a witness: what somebody did or saw, `at_ms` after the run began."""
+    """One event of a witness: what a client did or saw, `at_ms` after the run began."""
 
     at_ms: int
     actor: str
@@ -48,7 +48,7 @@ class SpanItem(msgspec.Struct, frozen=True):
 
 
 class CoverageItem(msgspec.Struct, frozen=True):
-    """How often each fault met each state: a row of `counts` for each fault, a column for each state."""
+    """How often each fault coincided with each state: a row of `counts` per fault, a column per state."""
 
     states: tuple[str, ...]
     faults: tuple[str, ...]

@@ -58,7 +58,7 @@ class ClusterSpec(msgspec.Struct, frozen=True):
     """The brokers and what each of them can do; `disk_bytes` and the like are for one broker.
 
     `brokers_lost` is how many may fail with the rest still carrying the load. `max_utilisation` is the share of a limit
-    that is planned with. `appends_per_s` is what one broker was measured to append, if anybody did.
+    that may be used. `appends_per_s` is the measured append rate of one broker, or None.
     """
 
     broker_count: int

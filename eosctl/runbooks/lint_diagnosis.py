@@ -9,7 +9,7 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.runbook_flaw import AREA, MEANINGS, Flaw, FlawKind, Stage, check_id
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.verdict import Resource
 from eosctl.runbooks.lint import lint_runbook
 from eosctl.runbooks.load import Source
@@ -34,7 +34,7 @@ def diagnose_runbooks(sources: Sequence[Source], now_ms: int) -> Diagnosis:
         for stage in _not_judged(flaws):
             unjudged.setdefault(stage, []).append(source.name)
     results = tuple(_result(kind, by_kind, unjudged) for kind in sorted(FlawKind))
-    return Diagnosis("", now_ms, results, grade(results), summary=summarise(results))
+    return Diagnosis("", now_ms, results, grade(results), summary=summarize(results))
 
 
 def _not_judged(flaws: Sequence[Flaw]) -> tuple[Stage, ...]:

@@ -19,7 +19,7 @@ from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.linted import Linted
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.evidence import EvidenceKind
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -99,7 +99,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     now_ms = callbacks.now_ms()
     inline = read_inline_suppressions(files.read)
     gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
-    everything = Diagnosis("", now_ms, results, grade(results), summary=summarise(results), remarks=inline.remarks)
+    everything = Diagnosis("", now_ms, results, grade(results), summary=summarize(results), remarks=inline.remarks)
     linted = Linted(
         without_suppressed(everything, gate, now_ms),
         undecided(deployment),

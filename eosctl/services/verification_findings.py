@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grade import grade
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.lab.history.anomaly import MEANING, Kind
 from eosctl.lab.history.events import (
     BatchSeen,
@@ -156,7 +156,7 @@ def diagnose_application(plan: AppPlan, report: AppReport, cluster_id: str, now_
 
 def _diagnosis(kinds: Sequence[str], ran: _Ran, missing: Mapping[str, str], cluster_id: str, now_ms: int) -> Diagnosis:
     results = tuple(_result(kind, ran, missing) for kind in sorted(map(str, kinds)))
-    return Diagnosis(cluster_id, now_ms, results, grade(results), summary=summarise(results))
+    return Diagnosis(cluster_id, now_ms, results, grade(results), summary=summarize(results))
 
 
 def _result(kind: str, ran: _Ran, missing: Mapping[str, str]) -> CheckResult:

@@ -14,6 +14,7 @@ import re
 import subprocess
 import tomllib
 from collections import Counter
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
@@ -58,7 +59,7 @@ def rules() -> list[Rule]:
 
 
 def allowed() -> dict[str, list[str]]:
-    """Return the texts that are right although they have a refused word, by path."""
+    """Return the texts that are right although they have a refused word, by path or pattern of paths."""
     found: dict[str, list[str]] = {}
     for one in tomllib.loads((ROOT / _FOLDER / "allowed.toml").read_text("utf-8")).get("allow", []):
         found.setdefault(one["path"], []).append(one["text"])
@@ -77,7 +78,7 @@ def places(names: list[str], root: Path = ROOT) -> list[Place]:
     wanted, exceptions, found = rules(), allowed(), []
     for name in names:
         for start, text in texts_of(root / name, literals=not name.startswith("tests/")):
-            for exception in exceptions.get(name, ()):
+            for exception in (one for path, texts in exceptions.items() if fnmatchcase(name, path) for one in texts):
                 text = text.replace(exception, " " * len(exception))
             for rule in wanted:
                 found += [

@@ -24,7 +24,7 @@ _TELLING: Final = 20
 _PARENTS: Final = {
     "RetriableException": "retried by the client",
     "ApplicationRecoverableException": "close the producer and create a new one (KIP-1050)",
-    "TransactionAbortableException": "abort the transaction and go on",
+    "TransactionAbortableException": "abort the transaction and continue",
     "AuthorizationException": "not retried: a right is missing",
     "AuthenticationException": "not retried: the credentials were refused",
 }

@@ -13,7 +13,7 @@ from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, select_che
 from eosctl.checks.runner import diagnose, run_check
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.severity import Severity
-from scripts.check_pages import catalogue_lock
+from scripts.check_pages import catalog_lock
 from tests.checks.cases import FIXTURES, CheckCase, all_cases, build, differences
 
 ROOT = Path(__file__).parent.parent.parent
@@ -93,8 +93,8 @@ def test_ids_are_well_formed_and_unique() -> None:
 
 
 def test_no_id_was_ever_taken_back_or_renamed() -> None:
-    lock = (ROOT / "eosctl" / "checks" / "catalogue.lock").read_text()
-    assert lock == catalogue_lock(ALL_CHECKS)
+    lock = (ROOT / "eosctl" / "checks" / "catalog.lock").read_text()
+    assert lock == catalog_lock(ALL_CHECKS)
 
 
 def test_files_are_named_for_what_is_wrong() -> None:

@@ -32,7 +32,7 @@ def test_an_expiry_below_the_timeout_is_an_error_per_broker() -> None:
     assert (finding.resource.kind, finding.resource.name) == ("broker", "2")
 
 
-def test_defaults_are_no_finding() -> None:
+def test_defaults_are_not_findings() -> None:
     expiry = broker(1, SettingSource.DEFAULT, transactional_id_expiration_ms="20000")
     assert judged(expiry)["EOS-CFG-041"].status is CheckStatus.PASSED
 

@@ -112,7 +112,7 @@ def test_checks_are_found_in_a_zip_file(plant: Plant, tmp_path: Path, monkeypatc
     assert [check.id for check in discover_checks(package)] == ["EOS-BRK-902"]
 
 
-def test_every_declaration_in_the_source_is_in_the_catalogue() -> None:
+def test_every_declaration_in_the_source_is_in_the_catalog() -> None:
     texts = (path.read_text("utf-8") for path in (ROOT / "eosctl" / "checks").rglob("*.py"))
     assert sum(text.count("\n@check(\n") for text in texts) == len(CATALOGUE)
     assert {*ALL_CHECKS, *CONFIGURATION_CHECKS} == set(CATALOGUE)

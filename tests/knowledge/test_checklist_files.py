@@ -127,7 +127,7 @@ OUTCOMES = st.sampled_from([None, *((status, severity) for status in CheckStatus
 def test_failed_or_skipped_checks_never_complete_an_item(
     data: st.DataObject, pair: tuple[Checklist, ChecklistItem], is_bound: bool
 ) -> None:
-    """Whatever the results are, and whatever was seen: done means that every check that applies has passed."""
+    """For all results and all input, done means that every check that applies has passed."""
     checklist, item = pair
     results = []
     for check_id in (*item.checks, *item.also):
@@ -190,7 +190,7 @@ def test_a_real_fault_turns_the_item() -> None:
         states.append({answer.item: answer.state for answer in found})
     assert (states[0]["nothing-hangs"], states[1]["nothing-hangs"]) == (ItemState.DONE, ItemState.FAILED)
     assert (states[0]["verification"], states[1]["verification"]) == (ItemState.DONE, ItemState.FAILED)
-    # The topics' settings may not be read in the second: that is no pass.
+    # The second may not read the topics' settings, so the item does not pass.
     assert (states[0]["transaction-log"], states[1]["transaction-log"]) == (ItemState.DONE, ItemState.OPEN)
     assert states[0]["brokers"] is ItemState.DONE
     assert not {"readers", "timeouts", "kill-test"} & states[0].keys()

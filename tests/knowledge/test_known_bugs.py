@@ -53,6 +53,6 @@ def test_the_list_is_well_formed() -> None:
 
 
 @pytest.mark.parametrize("text", ["3", "latest", "three.nine"])
-def test_what_is_no_version_is_refused(text: str) -> None:
+def test_invalid_versions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=text):
         parse_version(text)

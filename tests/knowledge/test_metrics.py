@@ -1,4 +1,4 @@
-"""The catalogue names what real programs have, in every release that it says, and answers every name that is quoted."""
+"""The catalog matches the metrics of real programs in every release, and has an entry for every quoted name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUOTED = list(
         (FIXTURES / "quoted-names.tsv").read_text("utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE
     )
 )
-#: Facts about a JVM that the exporter adds; they are no beans of Kafka.
+#: Facts about a JVM that the exporter adds; they are not beans of Kafka.
 OF_THE_EXPORTER = {"jvm_memory_used_bytes (Prometheus)", "process_open_fds (Prometheus)"}
 
 #: The values of these keys are part of the dumped bean: each is a bean of its own there.
@@ -112,7 +112,7 @@ def test_every_quoted_name_is_answered(row: dict[str, str]) -> None:
         assert find_missing(name) or find_metrics(name)
 
 
-def test_what_is_missing_is_not_in_the_catalogue() -> None:
+def test_missing_metrics_are_not_in_the_catalog() -> None:
     beans = {(keys_of(metric.bean), metric.name) for metric in load_metrics()}
     for missing in load_missing():
         for name in missing.names:
@@ -141,7 +141,7 @@ def test_names_are_found_in_any_style(text: str, bean: str) -> None:
     assert [metric.bean for metric in find_metrics(text)] == [bean]
 
 
-def test_spelling_tells_what_exists_from_what_does_not() -> None:
+def test_spelling_distinguishes_existing_from_missing_names() -> None:
     assert find_missing("unknown-destination-queue-size")
     assert not find_missing("UnknownDestinationQueueSize")
     assert find_metrics("UnknownDestinationQueueSize")
@@ -152,7 +152,7 @@ def test_similar_names_are_suggested() -> None:
     assert suggest_metrics("zzzzzzzz") == ()
 
 
-def test_explain_tells_what_exists_and_what_does_not() -> None:
+def test_explain_shows_whether_a_metric_exists() -> None:
     real = eosctl("metrics", "explain", "LastStableOffsetLag")
     assert real.code == 0
     assert "kafka_cluster_Partition_Value" in real.out
@@ -184,7 +184,7 @@ def test_list_is_limited_to_a_component_and_a_release() -> None:
         ("list", "--missing", "--kafka-version", "3.9.2"),
     ],
 )
-def test_mistakes_are_told(arguments: tuple[str, ...]) -> None:
+def test_mistakes_are_reported(arguments: tuple[str, ...]) -> None:
     done = eosctl("metrics", *arguments)
     assert done.code == 2
     assert "Traceback" not in done.err

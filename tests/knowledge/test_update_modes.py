@@ -20,7 +20,7 @@ from eosctl.knowledge.update_modes import READ_ONLY, explain_update, load_update
             "remote.log.reader.threads",
             "without a restart, cluster-wide (since 4.0; before it after a restart)",
         ),
-        ("topic", "min.insync.replicas", "at once, for the topic"),
+        ("topic", "min.insync.replicas", "immediately, for the topic"),
         ("producer", "transaction.timeout.ms", "after a restart"),
     ],
 )

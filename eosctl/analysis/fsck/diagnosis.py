@@ -13,7 +13,7 @@ from eosctl.findings.fsck.consequences import CONSEQUENCES
 from eosctl.findings.fsck.kinds import AREA, check_id
 from eosctl.findings.fsck.titles import TITLES
 from eosctl.findings.grade import grade
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fsck import FsckFinding
 from eosctl.text import count_text
@@ -62,7 +62,7 @@ def diagnose_data_dirs(
         )
         for one in unjudged
     )
-    return Diagnosis(cluster_id, now_ms, results, grade(results), gaps, summarise(results, gaps))
+    return Diagnosis(cluster_id, now_ms, results, grade(results), gaps, summarize(results, gaps))
 
 
 def _result(kind: str, by_kind: Mapping[str, list[Finding]], partitions: Collection[str]) -> CheckResult:

@@ -28,7 +28,7 @@ def broker_fenced(case: Case) -> Iterator[Problem]:
     """Find brokers that the controller has shut out.
 
     What it checks:
-        Brokers that DescribeCluster names as fenced (Kafka 4.0 and later tell).
+        Brokers that DescribeCluster reports as fenced (Kafka 4.0 and later).
 
     Why it matters for exactly-once:
         A fenced broker leads nothing and is in no ISR: durability is smaller than the number of replicas says. It is
@@ -38,7 +38,7 @@ def broker_fenced(case: Case) -> Iterator[Problem]:
         A broker whose heartbeats do not reach the controllers.
 
     Fix:
-        Start it, or look at its way to the controllers; unregister it when it is gone for good.
+        Start it, or check its connection to the controllers; unregister it if it is permanently gone.
 
     Verify:
         eosctl check run EOS-BRK-007 passes.
@@ -50,7 +50,7 @@ def broker_fenced(case: Case) -> Iterator[Problem]:
                 message=f"Broker {broker.node_id} is fenced.",
                 impact="It leads no partition and is in no ISR.",
                 evidence=(Evidence("fenced", "true", "DescribeCluster"),),
-                remedy=("Start it, or look at its way to the controllers.",),
+                remedy=("Start it, or check its connection to the controllers.",),
                 verify=(Command(f"eosctl check run EOS-BRK-007 -b {case.bootstrap}"),),
                 facts=(("broker", broker.node_id),),
             )

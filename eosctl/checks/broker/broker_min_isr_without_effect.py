@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import number, told
+from eosctl.checks.settings import broker_values, number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.setting import SettingSource
@@ -54,7 +54,7 @@ def broker_min_isr_without_effect(case: Case) -> Iterator[Problem]:
     feature = case.snapshot.feature("eligible.leader.replicas.version")
     if feature is None or not feature.finalized:
         return
-    values = told(case.snapshot, "min.insync.replicas")
+    values = broker_values(case.snapshot, "min.insync.replicas")
     own = [one for one in values if one.setting.source is SettingSource.DYNAMIC_BROKER]
     differing = len({one.setting.value for one in values}) > 1
     if own or differing:
@@ -63,7 +63,7 @@ def broker_min_isr_without_effect(case: Case) -> Iterator[Problem]:
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message="min.insync.replicas is set on single brokers, where it has no effect.",
-            impact="Writes wait for other numbers of replicas than somebody counts on.",
+            impact="Writes wait for other numbers of replicas than configured.",
             evidence=tuple(one.evidence for one in values[:8]),
             remedy=("Set it for the cluster while all replicas are in sync.",),
             commands=(

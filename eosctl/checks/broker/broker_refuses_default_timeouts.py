@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import number, told
+from eosctl.checks.settings import broker_values, number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -50,7 +50,7 @@ def broker_refuses_default_timeouts(case: Case) -> Iterator[Problem]:
     """
     low = [
         one
-        for one in told(case.snapshot, "transaction.max.timeout.ms")
+        for one in broker_values(case.snapshot, "transaction.max.timeout.ms")
         if (number(one.setting) or PRODUCER_MS) < PRODUCER_MS
     ]
     if low:

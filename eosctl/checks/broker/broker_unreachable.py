@@ -37,7 +37,7 @@ def broker_unreachable(case: Case) -> Iterator[Problem]:
         advertised.listeners with a name that only the brokers' own network knows.
 
     Fix:
-        Look at the process and its advertised.listeners, and try the address from a client's host.
+        Check the process and its advertised.listeners, and try the address from a client's host.
 
     Verify:
         eosctl check run EOS-BRK-006 passes.
@@ -49,7 +49,7 @@ def broker_unreachable(case: Case) -> Iterator[Problem]:
                 message=f"Broker {broker.node_id} at {broker.host}:{broker.port} does not answer.",
                 impact="Its coordinators and leaders cannot be used from here.",
                 evidence=(Evidence("address", f"{broker.host}:{broker.port}", "Metadata"),),
-                remedy=("Look at its process and its advertised.listeners.",),
+                remedy=("Check its process and its advertised.listeners.",),
                 verify=(Command(f"eosctl check run EOS-BRK-006 -b {case.bootstrap}"),),
                 facts=(("broker", broker.node_id), ("host", broker.host), ("port", broker.port)),
             )

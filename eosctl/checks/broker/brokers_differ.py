@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import told
+from eosctl.checks.settings import broker_values
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -61,13 +61,13 @@ def brokers_differ(case: Case) -> Iterator[Problem]:
         eosctl check run EOS-BRK-009 passes.
     """
     for name in NAMES:
-        values = {one.setting.value for one in told(case.snapshot, name)}
+        values = {one.setting.value for one in broker_values(case.snapshot, name)}
         if len(values) > 1:
             yield Problem(
                 resource=Resource("cluster", case.snapshot.cluster_id),
                 message=f"The brokers differ in {name}: {', '.join(sorted(str(value) for value in values))}.",
                 impact="What holds for an id depends on the broker that coordinates it.",
-                evidence=tuple(one.evidence for one in told(case.snapshot, name)[:8]),
+                evidence=tuple(one.evidence for one in broker_values(case.snapshot, name)[:8]),
                 remedy=(_remedy(name, values),),
                 verify=(Command(f"eosctl check run EOS-BRK-009 -b {case.bootstrap}"),),
                 incident=name,

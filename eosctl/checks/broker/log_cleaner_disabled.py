@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import told
+from eosctl.checks.settings import broker_values
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -47,7 +47,9 @@ def log_cleaner_disabled(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-BRK-008 passes.
     """
-    stopped = [one for one in told(case.snapshot, SETTING) if (one.setting.value or "").strip().lower() == "false"]
+    stopped = [
+        one for one in broker_values(case.snapshot, SETTING) if (one.setting.value or "").strip().lower() == "false"
+    ]
     if stopped:
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),

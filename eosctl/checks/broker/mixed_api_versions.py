@@ -48,9 +48,9 @@ def mixed_api_versions(case: Case) -> Iterator[Problem]:
         TxnOffsetCommit that each broker reports (ApiVersions).
 
     Why it matters for exactly-once:
-        Partition leaders ask transaction coordinators in the leader's newest version. Between releases that has failed:
-        with 3.6 to 3.7.0 brokers in the roll, older coordinators refuse AddPartitionsToTxn 4 and transactional writes
-        fail. A client may also meet a new protocol on one broker and the old one on the next.
+        Partition leaders send requests to transaction coordinators in the leader's newest version. This has failed
+        between releases: with 3.6 to 3.7.0 brokers in the roll, older coordinators refuse AddPartitionsToTxn 4 and
+        transactional writes fail. A client may also find a new protocol on one broker and the old one on the next.
 
     Example:
         A rolling upgrade that stopped half-way on Friday.

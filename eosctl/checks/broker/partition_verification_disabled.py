@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import Told, told
+from eosctl.checks.settings import BrokerValue, broker_values
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -51,7 +51,7 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-BRK-002 passes.
     """
-    disabled = [found for found in told(case.snapshot, SETTING) if found.setting.value == "false"]
+    disabled = [found for found in broker_values(case.snapshot, SETTING) if found.setting.value == "false"]
     if not disabled:
         return
     brokers = ", ".join(str(found.broker_id) for found in disabled)
@@ -73,5 +73,5 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
     )
 
 
-def _source(found: Told) -> str:
+def _source(found: BrokerValue) -> str:
     return f"It is set explicitly ({found.setting.source.value}); the default is true."

@@ -23,12 +23,12 @@ from eosctl.text import count_text
     references=("KIP-98", "transaction.state.log.replication.factor", "transaction.state.log.min.isr"),
 )
 def too_few_brokers(case: Case) -> Iterator[Problem]:
-    """Tell that a cluster is too small for what exactly-once promises.
+    """Report a cluster that is too small for the guarantees of exactly-once.
 
     What it checks:
-        The number of brokers, those that are down but hold replicas included, against the three replicas that a durable
-        transaction log has. It is information, as a cluster for development has one broker on purpose; but the grade is
-        no better than C, since nothing else that is right about the cluster makes up for it.
+        The number of brokers, including those that are down but hold replicas, against the three replicas of a durable
+        transaction log. It is information, because a cluster for development has one broker on purpose. The grade is
+        at most C, because nothing else in the cluster makes up for it.
 
     Why it matters for exactly-once:
         A commit is as durable as the transaction log and the records. On one broker all of them go with its disk:
@@ -64,6 +64,6 @@ def too_few_brokers(case: Case) -> Iterator[Problem]:
 
 
 def _broker_ids(snapshot: ClusterSnapshot) -> set[int]:
-    """Return all brokers that there are; those that are down are known by the replicas assigned to them."""
+    """Return the ids of all brokers; brokers that are down are known from their assigned replicas."""
     assigned = {node for topic in snapshot.topics for info in topic.partitions for node in info.replicas}
     return assigned | {broker.node_id for broker in snapshot.brokers}

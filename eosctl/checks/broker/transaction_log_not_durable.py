@@ -16,7 +16,7 @@ from eosctl.model.verdict import Evidence, Resource
 
 def _has_transaction_log(case: Case) -> str:
     found = case.snapshot.topic(TRANSACTION_STATE_TOPIC) is not None
-    return "" if found else "the cluster has no transaction log yet: nobody has used transactions"
+    return "" if found else "the cluster has no transaction log yet: transactions have not been used"
 
 
 @check(

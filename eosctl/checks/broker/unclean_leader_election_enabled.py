@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import told
+from eosctl.checks.settings import broker_values
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -45,7 +45,7 @@ def unclean_leader_election_enabled(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-BRK-003 passes.
     """
-    brokers = [found for found in told(case.snapshot, SETTING) if found.setting.value == "true"]
+    brokers = [found for found in broker_values(case.snapshot, SETTING) if found.setting.value == "true"]
     if brokers:
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),

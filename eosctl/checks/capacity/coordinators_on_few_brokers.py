@@ -40,7 +40,7 @@ def coordinators_on_few_brokers(case: Case) -> Iterator[Problem]:
 
     Why it matters for exactly-once:
         Every transaction of an id goes through one coordinator. A broker with twice its share is the first to be
-        slow, and its loss moves twice as many transactions at once.
+        slow, and its loss moves twice as many transactions together.
 
     Example:
         After a rolling restart without auto.leader.rebalance.enable the broker that restarted last leads nothing.
@@ -65,7 +65,7 @@ def coordinators_on_few_brokers(case: Case) -> Iterator[Problem]:
             yield Problem(
                 resource=Resource("topic", name),
                 message=f"Broker {broker_id} leads {most} of {len(topic.partitions)} partitions of {name}.",
-                impact="Its transactions or groups wait for one busy broker, and all move at once when it fails.",
+                impact="Its transactions or groups wait for one busy broker, and all of them move when it fails.",
                 evidence=tuple(
                     Evidence(f"broker {b}", f"{leads.get(b, 0)} partitions", "Metadata") for b in answering[:8]
                 ),

@@ -33,8 +33,8 @@ def producer_ids_crowd_a_partition(case: Case) -> Iterator[Problem]:
         The producers that a partition's leader reports, against 5,000.
 
     Why it matters for exactly-once:
-        Each takes heap and a place in every snapshot; expiring many of them at once holds the log's lock for seconds.
-        They come from producers that are made anew for every request or every run: each gets a new id since
+        Each uses heap and space in every snapshot, and expiring many of them together holds the log's lock for seconds.
+        They come from applications that create a producer for every request or every run: each gets a new id since
         idempotence is the default.
 
     Example:

@@ -33,8 +33,8 @@ def transactional_ids_pile_up(case: Case) -> Iterator[Problem]:
         The ids that coordinators list, against 10,000, and how many of them are in use at the moment.
 
     Why it matters for exactly-once:
-        An id that is never used again is kept for transactional.id.expiration.ms (seven days). Random ids also fence
-        nobody: a zombie of the previous run can still commit.
+        An id that is never used again is kept for transactional.id.expiration.ms (seven days). Random ids also do not
+        fence: a zombie of the previous run can still commit.
 
     Example:
         An id with a UUID for each start of a pod.

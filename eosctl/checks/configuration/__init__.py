@@ -1,1 +1,1 @@
-"""Rules over the settings of brokers and applications, one a file, in rooms by the component that they judge."""
+"""Rules on the settings of brokers and applications, one per file, in one package per component."""

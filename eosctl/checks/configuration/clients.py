@@ -43,28 +43,28 @@ def has_transactions(deployment: Deployment) -> bool:
     return any(is_transactional(producer) for producer in deployment.of(Role.PRODUCER))
 
 
-def transactions_beside(deployment: Deployment, consumer: Component) -> tuple[Component, ...]:
-    """Return the transactional producers that write what a consumer of the same application reads.
+def transactional_producers_near(deployment: Deployment, consumer: Component) -> tuple[Component, ...]:
+    """Return the transactional producers of the application to which a consumer belongs.
 
-    Those of Kafka Streams write for its own consumers, whatever else the application has.
+    For a consumer of Kafka Streams, only the producers of Kafka Streams count.
     """
     streams = consumer.inside is Role.STREAMS
-    producers = (p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p))
+    producers = (p for p in deployment.same_application(consumer, Role.PRODUCER) if is_transactional(p))
     return tuple(producer for producer in producers if (producer.inside is Role.STREAMS) == streams)
 
 
 def share_setting(consumer: Component) -> Value | None:
-    """Return the setting that makes a consumer a share consumer (KIP-932), or None where nothing does."""
+    """Return the setting that makes a consumer a share consumer (KIP-932), or None if it is not one."""
     if consumer.client is not Client.JAVA or consumer.release < SHARE_SETTINGS_SINCE or consumer.inside is Role.STREAMS:
         return None
     return next((value for name in SHARE_SETTINGS if (value := consumer.value(name)).is_given), None)
 
 
 def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator[tuple[Component, Value]]:
-    """Yield each place where a setting is written, with the first component of these roles that it reaches.
+    """Yield each place of a setting, with the first component of these roles that it configures.
 
-    What stands in a file of Spring's or Flink's reaches producer and consumer; what stands in one of Streams' or
-    Connect's is theirs.
+    A setting in a file of Spring or Flink configures producer and consumer; a setting of Streams or Connect belongs to
+    their own clients.
     """
     seen: set[object] = set()
     for component in deployment.of(*roles):
@@ -102,8 +102,8 @@ def never_asks_for_two_phase_commit(producer: Component) -> bool:
 
 def broker_limits(deployment: Deployment, name: str) -> tuple[tuple[Component, Value, int], ...]:
     """Return each broker's value of a numeric setting, where it is known."""
-    told = ((broker, broker.value(name)) for broker in deployment.of(Role.BROKER))
-    return tuple((broker, value, value.number) for broker, value in told if value.number is not None)
+    reported = ((broker, broker.value(name)) for broker in deployment.of(Role.BROKER))
+    return tuple((broker, value, value.number) for broker, value in reported if value.number is not None)
 
 
 def minutes(milliseconds: int) -> str:

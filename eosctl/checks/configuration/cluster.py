@@ -10,7 +10,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 
 
 def broker_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
-    """Return a component per broker that told its settings; what it calls a default counts as one."""
+    """Return a component per broker that reported its settings; its defaults count as defaults."""
     components: list[Component] = []
     for broker in snapshot.brokers:
         if not broker.settings:
@@ -35,8 +35,10 @@ def topic_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
         if not topic.internal:
             continue
         place = Place(f"topic {topic.name}", 0)
-        told = {s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive}
-        told["partitions"] = str(len(topic.partitions))
-        given = {name: Value(name, text, name, place) for name, text in told.items()}
+        reported = {
+            s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive
+        }
+        reported["partitions"] = str(len(topic.partitions))
+        given = {name: Value(name, text, name, place) for name, text in reported.items()}
         components.append(Component(Role.TOPIC, topic.name, place, place.file, given))
     return tuple(components)

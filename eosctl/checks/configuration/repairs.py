@@ -39,7 +39,7 @@ _REMOVE: Final = frozenset(
         "EOS-CFG-139",
     }
 )
-# The finding's first key must be this one, or the relation can be mended in more than one way.
+# The repair is unique only if this is the finding's first key.
 _ONLY_FOR: Final = {
     "EOS-CFG-010": "enable.idempotence",
     "EOS-CFG-011": "acks",
@@ -63,7 +63,7 @@ def plan_repairs(findings: Iterable[Finding]) -> tuple[Repair, ...]:
 
 
 def _is_chosen(finding: Finding) -> bool:
-    """Return whether a finding is about a choice of at-least-once that somebody made where nothing asks for more."""
+    """Return whether a finding is about a deliberate choice of at-least-once where nothing needs more."""
     return finding.check_id in _CHOICES and finding.severity is Severity.INFO
 
 

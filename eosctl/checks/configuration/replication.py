@@ -17,7 +17,7 @@ _PAIRS: Final = {
 
 
 def replication_pairs(deployment: Deployment) -> Iterator[tuple[Component, Value, Value]]:
-    """Yield component, minimum and factor; only pairs that somebody wrote down."""
+    """Yield component, minimum, and factor, for pairs with an explicit setting."""
     for role, names in _PAIRS.items():
         for component in deployment.of(role):
             for minimum_name, factor_name in names:

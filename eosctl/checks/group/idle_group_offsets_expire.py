@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import number, told
+from eosctl.checks.settings import broker_values, number
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -52,7 +52,7 @@ def idle_group_offsets_expire(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-GRP-002 passes.
     """
-    short = [one for one in told(case.snapshot, "offsets.retention.minutes") if _is_short(number(one.setting))]
+    short = [one for one in broker_values(case.snapshot, "offsets.retention.minutes") if _is_short(number(one.setting))]
     idle = [
         g.group_id for g in case.snapshot.groups if g.state == "Empty" and any(o.offset is not None for o in g.offsets)
     ]

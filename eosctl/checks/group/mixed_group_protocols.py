@@ -30,7 +30,7 @@ def mixed_group_protocols(case: Case) -> Iterator[Problem]:
     """Find clusters in the middle of the move to the consumer protocol.
 
     What it checks:
-        Groups of consumers of type classic beside groups of type consumer, both with members.
+        Groups of consumers of type classic together with groups of type consumer, both with members.
 
     Why it matters for exactly-once:
         The two differ in who decides assignments and in which timeouts count: session.timeout.ms of a client has no

@@ -41,8 +41,8 @@ def offsets_held_by_old_transaction(case: Case) -> Iterator[Problem]:
         two minutes or more, also groups that have never committed anything else.
 
     Why it matters for exactly-once:
-        Whoever takes the partitions over asks for stable offsets and gets UNSTABLE_OFFSET_COMMIT until the
-        transaction ends: after a crash the application stands still for the transaction's timeout.
+        A consumer that takes over the partitions requests stable offsets and gets UNSTABLE_OFFSET_COMMIT until the
+        transaction ends: after a crash the application is blocked for the transaction's timeout.
 
     Example:
         A producer with transaction.timeout.ms=900000 died in the middle of its transaction.

@@ -1,1 +1,1 @@
-"""Checks of what logs tell; each judges a family of incidents."""
+"""Checks of logs; each judges a family of incidents."""

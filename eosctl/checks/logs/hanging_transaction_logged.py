@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
 KINDS: Final = frozenset({"hanging_transaction"})
@@ -14,7 +14,7 @@ KINDS: Final = frozenset({"hanging_transaction"})
 
 @check(
     "EOS-LOG-003",
-    "Transaction without an end, say the logs",
+    "Hanging transaction in the logs",
     Area.LOGS,
     Severity.ERROR,
     needs=NEEDS,
@@ -27,14 +27,13 @@ KINDS: Final = frozenset({"hanging_transaction"})
     applies=without_logs,
 )
 def hanging_transaction_logged(case: Case) -> Iterator[Problem]:
-    """Find partitions whose readers stopped at a transaction that nobody ends.
+    """Find partitions with readers that are blocked by a transaction that never ends.
 
     What it checks:
-        Logs of brokers, readers and official tools that tell of an open transaction and of readers that do not move
-        on.
+        Logs of brokers, readers, and official tools with an open transaction and blocked readers.
 
     Why it matters for exactly-once:
-        read_committed readers see nothing behind its first offset until somebody aborts it.
+        read_committed readers see nothing after its first offset until it is aborted.
 
     Example:
         A late write reached the partition after the coordinator had ended the transaction.

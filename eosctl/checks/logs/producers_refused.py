@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
 KINDS: Final = frozenset({"producer_fenced", "invalid_producer_epoch", "late_append_refused"})
@@ -14,7 +14,7 @@ KINDS: Final = frozenset({"producer_fenced", "invalid_producer_epoch", "late_app
 
 @check(
     "EOS-LOG-001",
-    "Producers were fenced, say the logs",
+    "Fenced producers in the logs",
     Area.LOGS,
     Severity.ERROR,
     needs=NEEDS,
@@ -30,8 +30,8 @@ def producers_refused(case: Case) -> Iterator[Problem]:
     """Find producers that brokers refused because of their epoch, and who took their place.
 
     What it checks:
-        Logs of applications and brokers: ProducerFencedException, InvalidProducerEpochException and the coordinator's
-        words about the same id. Restarts, pauses and lost brokers that explain a refusal are told as such instead.
+        Logs of applications and brokers: ProducerFencedException, InvalidProducerEpochException, and the coordinator's
+        messages about the same id. Restarts, pauses, and lost brokers that explain a refusal are reported instead.
 
     Why it matters for exactly-once:
         Fencing protects the results; a producer that is fenced while it works means that two instances use one id, or

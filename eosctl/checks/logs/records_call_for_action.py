@@ -16,7 +16,7 @@ from eosctl.checks.logs import (
     streams_applications_failed,
     transactions_timed_out,
 )
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence
@@ -49,9 +49,9 @@ def records_call_for_action(case: Case) -> Iterator[Problem]:
     """Find log records that report a fault by themselves.
 
     What it checks:
-        Logs of brokers and applications: records of the categories that the catalogue rates critical or act
-        (eosctl logs patterns), grouped by what they are about, and incidents of such records that no other check
-        reports. Evidence and echoes of an incident are left out.
+        Logs of brokers and applications: records of the categories that the catalog rates critical or act
+        (eosctl logs patterns), grouped by subject, and incidents of such records that no other check
+        reports. Evidence and repetitions of an incident are left out.
 
     Why it matters for exactly-once:
         Such a record is a fault by itself: committed records that are gone, a coordinator without its state, a write

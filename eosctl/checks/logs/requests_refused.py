@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
 KINDS: Final = frozenset(
@@ -24,7 +24,7 @@ KINDS: Final = frozenset(
 
 @check(
     "EOS-LOG-005",
-    "Brokers refuse what an application asks, say the logs",
+    "Requests refused by brokers in the logs",
     Area.LOGS,
     Severity.ERROR,
     needs=NEEDS,

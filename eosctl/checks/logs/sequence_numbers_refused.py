@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
 KINDS: Final = frozenset({"out_of_order_sequence"})
@@ -14,7 +14,7 @@ KINDS: Final = frozenset({"out_of_order_sequence"})
 
 @check(
     "EOS-LOG-004",
-    "Sequence numbers with gaps, say the logs",
+    "Sequence number gaps in the logs",
     Area.LOGS,
     Severity.ERROR,
     needs=NEEDS,
@@ -32,7 +32,8 @@ def sequence_numbers_refused(case: Case) -> Iterator[Problem]:
         Logs of clients and brokers: OutOfOrderSequenceException that no lost broker explains.
 
     Why it matters for exactly-once:
-        A gap means that records before it were lost on their way or on the broker: the producer cannot tell which.
+        A gap means that earlier records were lost, on the network or on the broker. The producer cannot determine
+        which records.
 
     Example:
         An unclean election took back records that the producer believes written.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
 KINDS: Final = frozenset({"unclean_stop"})
@@ -14,7 +14,7 @@ KINDS: Final = frozenset({"unclean_stop"})
 
 @check(
     "EOS-LOG-008",
-    "Application ended without closing, say the logs",
+    "Application exited without a clean shutdown",
     Area.LOGS,
     Severity.ERROR,
     needs=NEEDS,

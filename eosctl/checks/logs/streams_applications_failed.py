@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
 KINDS: Final = frozenset({"task_corrupted", "state_store_corrupt", "streams_uncaught_exception"})
@@ -14,7 +14,7 @@ KINDS: Final = frozenset({"task_corrupted", "state_store_corrupt", "streams_unca
 
 @check(
     "EOS-LOG-007",
-    "Streams application failed, say the logs",
+    "Failed Streams application in the logs",
     Area.LOGS,
     Severity.ERROR,
     needs=NEEDS,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
 KINDS: Final = frozenset({"transaction_timeout", "poll_interval_exceeded", "task_migrated"})
@@ -14,7 +14,7 @@ KINDS: Final = frozenset({"transaction_timeout", "poll_interval_exceeded", "task
 
 @check(
     "EOS-LOG-002",
-    "Transactions ended by their timeout, say the logs",
+    "Transaction timeouts in the logs",
     Area.LOGS,
     Severity.ERROR,
     needs=NEEDS,
@@ -35,8 +35,8 @@ def transactions_timed_out(case: Case) -> Iterator[Problem]:
         their group in the middle of one, processes that stood still.
 
     Why it matters for exactly-once:
-        The work of the transaction is lost and done again by whoever has the partitions then; when it is always too
-        slow, it never gets done.
+        The work of the transaction is lost, and the next owner of the partitions repeats it. If it is always too
+        slow, it never completes.
 
     Example:
         A garbage collection of 40 s with transaction.timeout.ms=30000; a batch that takes longer than

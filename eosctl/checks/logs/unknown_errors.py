@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.logs.told import NEEDS, without_logs
+from eosctl.checks.logs.log_incidents import NEEDS, without_logs
 from eosctl.findings.grade import at_most
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.severity import Severity
@@ -24,7 +24,7 @@ from eosctl.text import count_text, time_text
     applies=without_logs,
 )
 def unknown_errors(case: Case) -> Iterator[Problem]:
-    """Find error records that the log catalogue does not know and that no known incident explains.
+    """Find error records that the log catalog does not know and that no known incident explains.
 
     What it checks:
         Logs of brokers and applications: records of level ERROR (info), FATAL, or CRITICAL (warning), and bare stack
@@ -69,7 +69,7 @@ def _message(one: UnexplainedRecords) -> str:
     when = "" if one.first_ms is None else f", first at {time_text(one.first_ms)}"
     last = f", last at {time_text(one.last_ms)}" if one.last_ms != one.first_ms and one.last_ms is not None else ""
     quote = f': "{one.records[0].text}"' if one.records else ""
-    return f"{count} {verb} not in the catalogue{when}{last}{quote}"
+    return f"{count} {verb} not in the catalog{when}{last}{quote}"
 
 
 def _evidence(record: LoggedRecord) -> Evidence:

@@ -47,7 +47,7 @@ def coordinator_loads_slowly(case: Case) -> Iterator[Problem]:
         A __consumer_offsets partition of gigabytes, because the log cleaner had died.
 
     Fix:
-        See that the topic is compacted; lower its segment size; look at the disk.
+        Make sure that the topic is compacted, lower its segment size, and check the disk.
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-OPS-008 passes.

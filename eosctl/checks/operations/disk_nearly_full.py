@@ -41,7 +41,7 @@ def disk_nearly_full(case: Case) -> Iterator[Problem]:
         A hanging transaction has kept the cleaner from a changelog for days.
 
     Fix:
-        Make room: shorter retention, more disks, fewer replicas; look for topics that are not compacted any more.
+        Free space: shorter retention, more disks, fewer replicas; find topics that are no longer compacted.
 
     Verify:
         eosctl check run EOS-OPS-005 passes.
@@ -62,7 +62,7 @@ def disk_nearly_full(case: Case) -> Iterator[Problem]:
                     ),
                     Evidence("logs", f"{directory.log_bytes:,} bytes", "DescribeLogDirs"),
                 ),
-                remedy=("Make room, and look for topics that are not compacted any more.",),
+                remedy=("Free disk space, and find topics that are no longer compacted.",),
                 commands=(Command(f"eosctl txn hanging --all -b {case.bootstrap}", "does one hold the cleaner?"),),
                 verify=(Command(f"eosctl check run EOS-OPS-005 -b {case.bootstrap}"),),
                 incident=directory.path,

@@ -37,10 +37,10 @@ def log_cleaner_stopped(case: Case) -> Iterator[Problem]:
         for minutes after an election.
 
     Example:
-        A batch that the cleaner cannot read ends its thread; nobody notices until a broker restarts.
+        A batch that the cleaner cannot read ends its thread; this goes unnoticed until a broker restarts.
 
     Fix:
-        Read log-cleaner.log for the partition and the error, mend or move the partition, and restart the
+        Find the partition and the error in log-cleaner.log, repair or move the partition, and restart the
         broker.
 
     Verify:
@@ -53,7 +53,7 @@ def log_cleaner_stopped(case: Case) -> Iterator[Problem]:
                 message=f"On {found.source} {found.value:.0f} {what}.",
                 impact="Compacted logs grow, those of coordinators too: they load for minutes after an election.",
                 evidence=(found.evidence,),
-                remedy=("Read the broker's log-cleaner.log for the error, and restart the broker when it is mended.",),
+                remedy=("Find the error in the broker's log-cleaner.log, fix it, and restart the broker.",),
                 verify=(found.verify,),
                 incident=f"cleaner: {found.metric}",
                 facts=(("metric", found.metric), ("count", round(found.value))),

@@ -40,7 +40,7 @@ def quorum_replica_lags(case: Case) -> Iterator[Problem]:
         A controller on a full disk.
 
     Fix:
-        Look at the node's log, disk and network.
+        Check the node's log, disk, and network.
 
     Verify:
         eosctl check run EOS-OPS-003 passes.
@@ -63,7 +63,7 @@ def quorum_replica_lags(case: Case) -> Iterator[Problem]:
                 evidence=(
                     Evidence("log end", f"{replica.log_end_offset} of {leader.log_end_offset}", "DescribeQuorum"),
                 ),
-                remedy=("Look at its log, disk and network.",),
+                remedy=("Check its log, disk, and network.",),
                 commands=(
                     Command(f"kafka-metadata-quorum.sh --bootstrap-server {case.bootstrap} describe --replication"),
                 ),

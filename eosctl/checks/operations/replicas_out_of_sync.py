@@ -41,7 +41,7 @@ def replicas_out_of_sync(case: Case) -> Iterator[Problem]:
         A broker with a slow disk leaves and joins the ISR of many partitions.
 
     Fix:
-        Look at the broker's disk and network, and at num.replica.fetchers. Restart no other broker meanwhile.
+        Check the broker's disk and network, and num.replica.fetchers. Do not restart another broker meanwhile.
 
     Verify:
         eosctl check run EOS-OPS-006 passes.
@@ -61,7 +61,7 @@ def replicas_out_of_sync(case: Case) -> Iterator[Problem]:
             message=f"Broker {broker_id} is out of sync on {count_text(len(partitions), 'partition')}.",
             impact="Committed records there have one replica less.",
             evidence=(Evidence("out of sync", name_some("partition", partitions), "Metadata"),),
-            remedy=("Look at its disk and network; restart no other broker meanwhile.",),
+            remedy=("Check its disk and network; do not restart another broker meanwhile.",),
             commands=(
                 Command(
                     f"kafka-topics.sh --bootstrap-server {case.bootstrap} --describe --under-replicated-partitions"

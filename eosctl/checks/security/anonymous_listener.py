@@ -35,8 +35,8 @@ def anonymous_listener(case: Case) -> Iterator[Problem]:
         bound to the machine itself.
 
     Why it matters for exactly-once:
-        Whoever comes in there is User:ANONYMOUS: rules cannot tell one application's transactional ids from
-        another's.
+        Every client of that listener is User:ANONYMOUS, so rules cannot distinguish the transactional ids of
+        different applications.
 
     Example:
         A PLAINTEXT listener that was kept for old clients.

@@ -32,7 +32,7 @@ def anyone_may_use_transactional_ids(case: Case) -> Iterator[Problem]:
         Allowing rules for User:* with Write or All on TransactionalId, for every name.
 
     Why it matters for exactly-once:
-        Whoever may write an id may initialise it, and that fences its owner in the middle of a transaction.
+        Every client that may write an id may initialize it, which fences its owner in the middle of a transaction.
 
     Example:
         --allow-principal User:* --transactional-id '*'.

@@ -40,8 +40,8 @@ def internal_topics_may_be_changed(case: Case) -> Iterator[Problem]:
         Alter, AlterConfigs or Write. A rule that names the topic itself is an error.
 
     Why it matters for exactly-once:
-        Whoever deletes __transaction_state deletes all decisions: open transactions hang, fencing starts anew. Adding
-        partitions to it sends every id to another coordinator. Nothing else stops either.
+        Deleting __transaction_state deletes all decisions: open transactions hang, and fencing starts over. Adding
+        partitions to it moves every id to another coordinator. Only access rules prevent this.
 
     Example:
         User:* with All on every topic.

@@ -30,8 +30,8 @@ def literal_rule_with_star(case: Case) -> Iterator[Problem]:
         Literal rules whose resource name ends with a star and is not the star alone.
 
     Why it matters for exactly-once:
-        The name is compared as it is. The application is refused with TRANSACTIONAL_ID_AUTHORIZATION_FAILED although
-        somebody believes to have granted it.
+        The name is compared literally. The application is refused with TRANSACTIONAL_ID_AUTHORIZATION_FAILED although
+        the rule seems to allow it.
 
     Example:
         kafka-acls.sh --add --transactional-id 'payments-*' without --resource-pattern-type prefixed.

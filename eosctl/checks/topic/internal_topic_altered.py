@@ -7,7 +7,7 @@ from typing import Final
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import number, told
+from eosctl.checks.settings import broker_values, number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -92,7 +92,7 @@ def _clean_up(topic: Topic, case: Case) -> Iterator[Problem]:
 
 
 def _partition_count(topic: Topic, setting_name: str, case: Case) -> Iterator[Problem]:
-    answers = [(found, number(found.setting)) for found in told(case.snapshot, setting_name)]
+    answers = [(found, number(found.setting)) for found in broker_values(case.snapshot, setting_name)]
     actual = len(topic.partitions)
     differing = [(found, value) for found, value in answers if value is not None and value != actual]
     if not differing:

@@ -29,8 +29,7 @@ def min_isr_exceeds_replicas(case: Case) -> Iterator[Problem]:
     """Find topics whose min.insync.replicas is larger than their number of replicas.
 
     What it checks:
-        min.insync.replicas of each topic against the replicas of its partitions, where somebody set it (not Kafka's
-        default).
+        An explicit min.insync.replicas of each topic (not Kafka's default) against the replicas of its partitions.
 
     Why it matters for exactly-once:
         Since 3.7 brokers take it down to the number of replicas in silence: a topic with one replica and a minimum of
@@ -55,7 +54,7 @@ def min_isr_exceeds_replicas(case: Case) -> Iterator[Problem]:
         yield Problem(
             resource=Resource("topic", topic.name),
             message=f"{topic.name} has {count_text(replicas, 'replica')} and min.insync.replicas={required}.",
-            impact="Writes are acknowledged with fewer replicas than somebody counts on, or refused before 3.7.",
+            impact="Writes are acknowledged with fewer replicas than configured, or refused before 3.7.",
             evidence=(Evidence("min.insync.replicas", f"{required} ({setting.source.value})", "DescribeConfigs"),),
             remedy=(f"Give it {required} replicas or more.",),
             commands=(Command(f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} --execute ..."),),

@@ -64,7 +64,7 @@ def offline_replicas(case: Case) -> Iterator[Problem]:
                 Evidence("offline", name_some("partition", [str(info.partition) for info in partitions]), "Metadata"),
             ),
             remedy=(
-                "Start the broker." if down else "Look at the broker's log for the failed directory, replace the disk.",
+                "Start the broker." if down else "Find the failed directory in the broker's log, and replace the disk.",
             ),
             commands=(
                 Command(

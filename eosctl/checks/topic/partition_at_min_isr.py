@@ -36,7 +36,7 @@ def partition_at_min_isr(case: Case) -> Iterator[Problem]:
         The next broker that fails or restarts makes transactional writes fail with NOT_ENOUGH_REPLICAS.
 
     Example:
-        One broker of three is down for maintenance, and somebody is about to restart a second one.
+        One of three brokers is down for maintenance, and a second one is about to be restarted.
 
     Fix:
         Wait until all replicas are in sync before the next restart.

@@ -42,8 +42,8 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
         Three replicas, min.insync.replicas=2, two brokers down or lagging.
 
     Fix:
-        Bring the missing replicas back in sync: start their brokers, look at disk and network. Lowering
-        min.insync.replicas gives up the guarantee that it stands for.
+        Bring the missing replicas back in sync: start their brokers, check disk and network. Lowering
+        min.insync.replicas gives up its guarantee.
 
     Verify:
         kafka-topics.sh --describe --under-min-isr-partitions prints nothing.

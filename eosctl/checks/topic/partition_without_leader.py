@@ -33,7 +33,7 @@ _IMPACT = {
     ),
 )
 def partition_without_leader(case: Case) -> Iterator[Problem]:
-    """Find partitions that nobody leads.
+    """Find partitions without a leader.
 
     What it checks:
         The leader of every partition in the metadata.
@@ -63,7 +63,7 @@ def partition_without_leader(case: Case) -> Iterator[Problem]:
             message=f"{topic.name}: {name_some('partition', numbers)} without leader ({len(lost)} of "
             f"{len(topic.partitions)}).",
             impact=_IMPACT.get(
-                topic.name, f"{topic.name}: nobody can write to or read from {name_some('partition', numbers)}."
+                topic.name, f"{topic.name}: clients cannot write to or read from {name_some('partition', numbers)}."
             ),
             evidence=tuple(
                 Evidence(

@@ -46,7 +46,7 @@ def epoch_nearly_used_up(case: Case) -> Iterator[Problem]:
         A busy id on 4.0 at epoch 32,760.
 
     Fix:
-        Nothing on 3.9 and current 4.x. On 4.0 upgrade, or initialise the id at a quiet moment.
+        Nothing on 3.9 and current 4.x. On 4.0 upgrade, or initialize the id at a quiet moment.
 
     Verify:
         eosctl check run EOS-TXN-008 passes.

@@ -47,13 +47,13 @@ def hanging_transaction(case: Case) -> Iterator[Problem]:
     What it checks:
         Every producer with an open transaction on every partition leader is compared with what the coordinators know,
         twice. A transaction hangs when no transactional id has its producer id, when the coordinator's transaction does
-        not hold the partition, or when the coordinator has moved on to a later epoch. Client timestamps play no part;
-        a hang is recognised when it is a second old.
+        not hold the partition, or when the coordinator has a later epoch. Client timestamps are not used;
+        a hang is detected as soon as it is a second old.
 
     Why it matters for exactly-once:
         The last stable offset of the partition stops at the transaction's first record. Consumers with
-        isolation.level=read_committed stand still there while their lag seems to be zero, compaction of the partition
-        stops, and in __consumer_offsets the group's offsets stay unstable. It lasts until somebody acts.
+        isolation.level=read_committed are blocked there while their lag seems to be zero, compaction of the partition
+        stops, and in __consumer_offsets the group's offsets stay unstable. It lasts until an operator ends it.
 
     Example:
         A producer timed out, its transaction was aborted, and a delayed Produce request arrived afterwards. With
@@ -61,8 +61,8 @@ def hanging_transaction(case: Case) -> Iterator[Problem]:
 
     Fix:
         Run the command that the finding prints: eosctl txn abort, or eosctl txn complete where the transaction was
-        committed and only its marker is missing (KAFKA-20734, an unclean election). Both plan first and refuse what is
-        not hanging. Find out how it came about: partition verification switched off, an id that expired.
+        committed and only its marker is missing (KAFKA-20734, an unclean election). Both print a plan first and refuse
+        transactions that do not hang. Then find the reason: partition verification switched off, or an id that expired.
 
     Verify:
         eosctl txn hanging reports nothing for the partition, and its last stable offset has moved.

@@ -51,7 +51,7 @@ def late_transactions_counted(case: Case) -> Iterator[Problem]:
         yield Problem(
             resource=found.resource,
             message=f"{partitions} led by {found.source} have a transaction that outlived transaction.max.timeout.ms.",
-            impact="read_committed readers stop before it until somebody aborts it.",
+            impact="read_committed readers stop before it until it is aborted.",
             evidence=(found.evidence,),
             remedy=("Find the transactions and abort them.",),
             commands=(Command(f"eosctl txn hanging -b {case.bootstrap}"),),

@@ -49,8 +49,8 @@ def long_running_transaction(case: Case) -> Iterator[Problem]:
     """Find transactions within their timeout that hide many records, or whose records may expire unread.
 
     What it checks:
-        Transactions that have been open for two minutes or more (twice the producer's default timeout, so somebody
-        raised it) and hide 10,000 records or more from read_committed readers, or have been open for half of the
+        Transactions that have been open for two minutes or more (twice the producer's default timeout, so it was
+        raised) and hide 10,000 records or more from read_committed readers, or have been open for half of the
         topic's retention.ms. Where groups wait at such a transaction, it is information, however little it hides; a
         warning when it has been open for five minutes and its producer has not written for two.
 

@@ -43,7 +43,7 @@ def markers_wait(case: Case) -> Iterator[Problem]:
 
     Fix:
         Bring back the leaders of the partitions, or the in-sync replicas of __transaction_state; the
-        coordinator goes on by itself.
+        coordinator then continues by itself.
 
     Verify:
         eosctl doctor --metrics with the program's address: EOS-TXN-011 passes.
@@ -56,7 +56,7 @@ def markers_wait(case: Case) -> Iterator[Problem]:
             yield Problem(
                 resource=found.resource,
                 message=f"{found.value:.0f} {waits} wait in the coordinator of {found.source}.",
-                impact="Decided transactions do not end; readers stop before them and their ids cannot go on.",
+                impact="Decided transactions do not end; readers stop before them, and their ids are blocked.",
                 evidence=(found.evidence,),
                 remedy=("Bring back the leader or the in-sync replicas that are missing.",),
                 commands=(Command(f"eosctl txn list -b {case.bootstrap} --state PrepareCommit --state PrepareAbort"),),

@@ -40,14 +40,14 @@ def ongoing_past_timeout(case: Case) -> Iterator[Problem]:
         (transaction.abort.timed.out.transaction.cleanup.interval.ms) has passed, with a margin for different clocks.
 
     Why it matters for exactly-once:
-        A transaction that nobody ends holds the last stable offset of all its partitions. The coordinator is supposed
-        to prevent that; when it does not, its abort scan is stuck, its partition is loading, or its clock stepped back.
+        A transaction that never ends holds the last stable offset of all its partitions. The coordinator is supposed
+        to prevent that. If it does not, its abort scan is stuck, its partition is loading, or its clock stepped back.
 
     Example:
         The coordinator's clock was set back by an hour: for an hour no transaction reaches its timeout (KAFKA-8803).
 
     Fix:
-        Look at the coordinator's log and clock. Fencing the transactional id ends the transaction through its
+        Check the coordinator's log and clock. Fencing the transactional id ends the transaction through its
         coordinator; moving the leadership of its partition of __transaction_state gives it to a healthy one. Do not
         abort single partitions: that would tear the transaction apart.
 
@@ -73,7 +73,7 @@ def ongoing_past_timeout(case: Case) -> Iterator[Problem]:
             impact=f"read_committed readers of {partitions} stand still." if partitions else "",
             evidence=verdict.evidence,
             remedy=(
-                f"Look at log and clock of broker {transaction.coordinator_id}, the coordinator{where}.",
+                f"Check log and clock of broker {transaction.coordinator_id}, the coordinator{where}.",
                 "End it through its coordinator; aborting single partitions would tear it apart.",
             ),
             commands=(

@@ -37,7 +37,7 @@ def producers_fenced_often(case: Case) -> Iterator[Problem]:
         ErrorsPerSec of each broker in its last minute, for PRODUCER_FENCED and INVALID_PRODUCER_EPOCH together.
 
     Why it matters for exactly-once:
-        A producer that is fenced has lost its transaction; when it goes on, two instances share a transactional
+        A fenced producer has lost its transaction. If this continues, two instances share a transactional
         id and abort each other's work, or transactions reach their timeout.
 
     Example:

@@ -45,7 +45,7 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
 
     Example:
         The leader of one partition of the transaction is down, or refuses the marker with
-        TRANSACTION_COORDINATOR_FENCED because somebody wrote a marker with a coordinator epoch that was too high.
+        TRANSACTION_COORDINATOR_FENCED because a tool wrote a marker with a coordinator epoch that was too high.
 
     Fix:
         Bring the leader of the named partition back. When it is up and the marker still does not arrive, move the

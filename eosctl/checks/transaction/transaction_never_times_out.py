@@ -39,7 +39,7 @@ def transaction_never_times_out(case: Case) -> Iterator[Problem]:
 
     Why it matters for exactly-once:
         Its coordinator never aborts it: only its application may, because a database may have committed the other
-        half. Until then it holds readers of all its partitions, for ever if nobody comes back.
+        half. Until then it blocks readers of all its partitions, forever if the application does not return.
 
     Example:
         A job with two-phase commit that was deleted together with its checkpoints.

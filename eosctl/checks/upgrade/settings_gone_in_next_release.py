@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import told
+from eosctl.checks.settings import broker_values
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -40,7 +40,7 @@ def settings_gone_in_next_release(case: Case) -> Iterator[Problem]:
 
     What it checks:
         inter.broker.protocol.version, log.message.format.version, log.message.timestamp.difference.max.ms,
-        offsets.commit.required.acks and log.message.downconversion.enable, where somebody set them.
+        offsets.commit.required.acks, and log.message.downconversion.enable, if they are set.
 
     Why it matters for exactly-once:
         After the upgrade the default holds in silence: records more than an hour ahead are refused where
@@ -55,14 +55,14 @@ def settings_gone_in_next_release(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-UPG-003 passes.
     """
-    set_by_somebody = [one for name in GONE for one in told(case.snapshot, name) if not one.setting.is_default]
-    if set_by_somebody:
-        names = list(dict.fromkeys(one.setting.name for one in set_by_somebody))
+    explicit = [one for name in GONE for one in broker_values(case.snapshot, name) if not one.setting.is_default]
+    if explicit:
+        names = list(dict.fromkeys(one.setting.name for one in explicit))
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message=f"{name_some('setting', names)} will be ignored by 4.0.",
             impact="After the upgrade the defaults hold.",
-            evidence=tuple(one.evidence for one in set_by_somebody[:8]),
+            evidence=tuple(one.evidence for one in explicit[:8]),
             remedy=("Decide before the upgrade what comes in their place.",),
             verify=(Command(f"eosctl check run EOS-UPG-003 -b {case.bootstrap}"),),
             facts=(("settings", ",".join(names)),),

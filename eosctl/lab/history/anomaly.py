@@ -38,11 +38,11 @@ class Kind(StrEnum):
 
 
 MEANING: dict[Kind, str] = {
-    Kind.ABORTED_READ: "a reader of committed data was given a value of an aborted transaction",
-    Kind.EARLY_READ: "a reader of committed data was given a value before anybody asked to commit it",
-    Kind.PHANTOM_READ: "a reader was given a value that nobody had sent",
+    Kind.ABORTED_READ: "a reader of committed data received a value of an aborted transaction",
+    Kind.EARLY_READ: "a reader of committed data received a value before its commit was requested",
+    Kind.PHANTOM_READ: "a reader received a value that no producer had sent",
     Kind.INCONSISTENT_READ: "one offset of a partition was read with two values",
-    Kind.BACKWARD_READ: "a reader that only moves forward was given an offset again or one before it",
+    Kind.BACKWARD_READ: "a reader that only moves forward received an offset again or an earlier one",
     Kind.LOST_WRITE: "an acknowledged value that is committed was never given to a reader of everything",
     Kind.DUPLICATE: "one fact was given to readers of committed data at two offsets",
     Kind.TORN_TRANSACTION: "a part of a transaction is visible, another acknowledged part is not",
@@ -53,14 +53,14 @@ MEANING: dict[Kind, str] = {
     Kind.OFFSET_REGRESSION: "a group's committed offset went back",
     Kind.LOST_OFFSET: "a group's offset lies below what a committed transaction had set",
     Kind.ABORTED_OFFSET: "a group's offset is one that only aborted transactions set",
-    Kind.UNSTABLE_OFFSET: "a stable offset was shown before anybody asked to commit it",
+    Kind.UNSTABLE_OFFSET: "a stable offset was shown before its commit was requested",
     Kind.EPOCH_REGRESSION: "a producer got an identity that is not newer than one given out before it asked",
     Kind.SHARED_PRODUCER_ID: "two transactional ids have the same producer id",
     Kind.ZOMBIE_COMMIT: "a producer that had a successor for sure began to commit a transaction, and succeeded",
     Kind.WATERMARK_ORDER: "log start <= last stable offset <= high watermark <= log end does not hold",
     Kind.WATERMARK_REGRESSION: "high watermark or last stable offset of a leader went back within its epoch",
     Kind.LOG_DIVERGENCE: "two replicas hold different records below both high watermarks",
-    Kind.BROKEN_ISR: "a leader counts nobody or not itself as in sync, or two brokers lead in one epoch",
+    Kind.BROKEN_ISR: "a leader's ISR is empty or lacks the leader, or two brokers lead in one epoch",
     Kind.INCOMPLETE_REPLICA: "a new leader, or one that was in sync, lacks what lay below a leader's high watermark",
 }
 

@@ -62,7 +62,7 @@ def _decode(number: int, line: str, shared: dict[Any, Any]) -> Event:
         decoded: Event = event(**fields)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DecodeError(
-            f"Line {number} of the history is no event: {error}.",
+            f"Line {number} of the history is not an event: {error}.",
             "Each line is a JSON object with an event's name and its fields.",
             "Check whether the file is complete.",
         ) from error

@@ -42,7 +42,7 @@ class _Commit(NamedTuple):
     succeeded: bool
 
 
-def summarise(history: History) -> Summary:
+def summarize(history: History) -> Summary:
     """Compute the statistics of a history in a single pass."""
     outcomes: Counter[Outcome] = Counter()
     began: set[str] = set()

@@ -1,4 +1,4 @@
-"""The brokers of a running cluster are judged beside the files."""
+"""The brokers of a running cluster are judged together with the files."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ def cluster(**maximum_ms: str) -> Deployment:
     return Deployment(broker_components(snapshot), load_tables())
 
 
-def told(deployment: Deployment) -> list[str]:
+def findings_by_file(deployment: Deployment) -> list[str]:
     return [f"{finding.check_id} {dict(finding.facts)['file']}" for finding in findings_of(judge(deployment))]
 
 
 def test_a_client_is_judged_by_what_the_cluster_allows() -> None:
     client = read_components("p.properties", "transactional.id=t\nacks=all\ntransaction.timeout.ms=600000\n")
     for brokers, expected in ((cluster(b1="599999"), ["EOS-CFG-004 p.properties"]), (cluster(b1="600000"), [])):
-        assert told(Deployment((*client, *brokers.components), brokers.tables)) == expected
+        assert findings_by_file(Deployment((*client, *brokers.components), brokers.tables)) == expected
 
 
 def test_brokers_of_a_cluster_are_compared() -> None:
-    assert told(cluster(b1="600000", d2="900000")) == ["EOS-CFG-087 broker 1"]
-    assert told(cluster(d1="900000", d2="900000")) == []
+    assert findings_by_file(cluster(b1="600000", d2="900000")) == ["EOS-CFG-087 broker 1"]
+    assert findings_by_file(cluster(d1="900000", d2="900000")) == []
 
 
-def test_brokers_that_told_nothing_are_left_out() -> None:
+def test_brokers_without_reported_settings_are_left_out() -> None:
     assert broker_components(ClusterSnapshot(captured_at_ms=0, cluster_id="c", brokers=(Broker(1, "h", 1),))) == ()
 
 
-def test_a_setting_that_the_existing_topic_outlives_is_told() -> None:
+def test_a_setting_that_differs_from_the_existing_topic_is_found() -> None:
     where = TopicPartition("__transaction_state", 0)
     topic = Topic(where.topic, "t", internal=True, partitions=(PartitionInfo(where, 1, 0, (1,), (1,)),))
     for count, expected in (("2", ["EOS-CFG-030 broker 1"]), ("1", [])):
@@ -61,4 +61,4 @@ def test_a_setting_that_the_existing_topic_outlives_is_told() -> None:
         broker = Broker(1, "h", 1, settings=(Setting(name, count, SettingSource.STATIC_BROKER),))
         snapshot = ClusterSnapshot(captured_at_ms=0, cluster_id="c", brokers=(broker,), topics=(topic,))
         running = (*broker_components(snapshot), *topic_components(snapshot))
-        assert told(Deployment(running, load_tables())) == expected
+        assert findings_by_file(Deployment(running, load_tables())) == expected

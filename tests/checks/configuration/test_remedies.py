@@ -25,7 +25,7 @@ ALTERNATIVE: Final = re.compile(r",? or (?=[a-z]+ )")
 
 
 class Advice(NamedTuple):
-    """One remedy: the ways to follow it, of which any is enough. A way tells which keys it removes, and which not."""
+    """One remedy as alternative ways to follow it. A way maps keys to whether it removes them."""
 
     file: str
     ways: tuple[dict[str, bool], ...]
@@ -47,7 +47,7 @@ def advice(file: str, keys: str, remedy: str) -> Advice:
 
 
 def contradictions(advised: Iterable[Advice]) -> list[tuple[Advice, Advice]]:
-    """Return the pairs for one file of which no way of the one goes with any way of the other."""
+    """Return the pairs of remedies for one file that have no compatible ways."""
     return [
         (one, other)
         for one, other in combinations(advised, 2)
@@ -60,8 +60,8 @@ def test_no_two_remedies_of_one_lint_contradict_each_other() -> None:
     for case in CASES:
         if case.expect == "failed":
             findings = findings_of(judge(case.deployment()))
-            facts = [(dict(finding.facts), remedy) for finding in findings for remedy in finding.remedy]
-            advised = [advice(str(told["file"]), str(told["keys"]), remedy) for told, remedy in facts]
+            remedies = [(dict(finding.facts), remedy) for finding in findings for remedy in finding.remedy]
+            advised = [advice(str(facts["file"]), str(facts["keys"]), remedy) for facts, remedy in remedies]
             assert contradictions(advised) == [], case
 
 

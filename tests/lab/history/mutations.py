@@ -34,7 +34,7 @@ LATE_BROKER = 9
 
 
 class NoPlace(Exception):  # noqa: N818
-    """The history has nothing that could go wrong this way."""
+    """The history has no place for this mutation."""
 
 
 def mutate(kind: Kind, history: tuple[Event, ...], chance: random.Random) -> tuple[Event, ...]:
@@ -45,7 +45,7 @@ def mutate(kind: Kind, history: tuple[Event, ...], chance: random.Random) -> tup
     """
     events = list(history)
     MUTATIONS[kind](events, chance)
-    # Time goes on where events were put in between.
+    # Renumber the times after inserting events.
     return tuple(event._replace(at_ms=at) for at, event in enumerate(events))
 
 

@@ -56,13 +56,13 @@ class World:
         self.leader_epoch = 1
         self.numbers = itertools.count(1)
 
-    def tell(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         self.events.append(event)
 
     def now_ms(self) -> int:
         return len(self.events)
 
-    def initialise(self, actor: str, transactional_id: str) -> Identified:
+    def initialize(self, actor: str, transactional_id: str) -> Identified:
         if transactional_id in self.open:
             self.end(transactional_id, committed=False)
         before = self.identities.get(transactional_id)
@@ -88,29 +88,29 @@ class World:
         for offset in range(start, end):
             entry = self.logs[partition][offset]
             if self.outcomes[entry.transaction]:
-                self.tell(Polled(self.now_ms(), actor, partition, offset, entry.value))
+                self.add(Polled(self.now_ms(), actor, partition, offset, entry.value))
         return end
 
     def observe(self, *, ends: bool = False) -> None:
         for partition, log in self.logs.items():
             for broker in BROKERS:
                 leads = broker == 1 + self.leader_epoch % len(BROKERS)
-                self.tell(
+                self.add(
                     ReplicaSeen(
                         *(self.now_ms(), partition, broker, 1, leads, self.leader_epoch),
                         *(0, self.stable(partition), len(log), len(log), BROKERS),
                     )
                 )
                 for offset, entry in enumerate(log if ends else ()):
-                    self.tell(BatchSeen(self.now_ms(), partition, broker, offset, zlib.crc32(entry.value.encode())))
+                    self.add(BatchSeen(self.now_ms(), partition, broker, offset, zlib.crc32(entry.value.encode())))
 
 
 def writer(world: World, actor: str, transactional_id: str, count: int) -> Iterator[None]:
     """Write transactions until they are done or a successor takes over."""
-    world.tell(InitInvoked(world.now_ms(), actor, transactional_id))
+    world.add(InitInvoked(world.now_ms(), actor, transactional_id))
     yield
-    own = world.initialise(actor, transactional_id)
-    world.tell(own)
+    own = world.initialize(actor, transactional_id)
+    world.add(own)
     positions = dict.fromkeys(PARTITIONS, 0)
     for number in range(count):
         name = f"{actor}/{number}"
@@ -118,36 +118,36 @@ def writer(world: World, actor: str, transactional_id: str, count: int) -> Itera
             partition = world.chance.choice(PARTITIONS)
             start = positions[partition]
             positions[partition] = end = world.poll(actor, partition, start)
-            world.tell(TransactionRead(world.now_ms(), actor, name, partition, start, end))
+            world.add(TransactionRead(world.now_ms(), actor, name, partition, start, end))
             yield
         values = [f"{name}/{index}" for index in range(world.chance.randint(2, 4))]
         if world.chance.random() < 0.5:
             values = [f"{name}/account-{index}${amount:+}" for index, amount in enumerate((-25, 25))]
         for value in values:
             partition = world.chance.choice(PARTITIONS)
-            world.tell(SendInvoked(world.now_ms(), actor, name, partition, value))
+            world.add(SendInvoked(world.now_ms(), actor, name, partition, value))
             yield
             if world.identities[transactional_id] is not own:
-                world.tell(Ended(world.now_ms(), actor, name, Outcome.UNKNOWN))
+                world.add(Ended(world.now_ms(), actor, name, Outcome.UNKNOWN))
                 return
             world.open[transactional_id] = name
             world.logs[partition].append(Entry(value, name))
-            world.tell(Sent(world.now_ms(), actor, partition, value, len(world.logs[partition]) - 1))
+            world.add(Sent(world.now_ms(), actor, partition, value, len(world.logs[partition]) - 1))
             yield
         if world.identities[transactional_id] is own:
             offset = next(world.numbers)
             world.pending[name].append((transactional_id, PARTITIONS[0], offset))
-            world.tell(OffsetsSent(world.now_ms(), actor, name, transactional_id, PARTITIONS[0], offset))
+            world.add(OffsetsSent(world.now_ms(), actor, name, transactional_id, PARTITIONS[0], offset))
             yield
         committed = world.chance.random() < 0.7
-        world.tell(EndInvoked(world.now_ms(), actor, name, committed))
+        world.add(EndInvoked(world.now_ms(), actor, name, committed))
         yield
         if world.identities[transactional_id] is not own:
-            world.tell(Ended(world.now_ms(), actor, name, Outcome.UNKNOWN))
+            world.add(Ended(world.now_ms(), actor, name, Outcome.UNKNOWN))
             return
         world.end(transactional_id, committed=committed)
         outcome = Outcome.COMMITTED if committed else Outcome.ABORTED
-        world.tell(Ended(world.now_ms(), actor, name, outcome))
+        world.add(Ended(world.now_ms(), actor, name, outcome))
         yield
 
 
@@ -155,11 +155,11 @@ def plain_writer(world: World, actor: str, count: int) -> Iterator[None]:
     """Write outside of transactions."""
     for number in range(count):
         partition = world.chance.choice(PARTITIONS)
-        world.tell(SendInvoked(world.now_ms(), actor, "", partition, f"{actor}/{number}"))
+        world.add(SendInvoked(world.now_ms(), actor, "", partition, f"{actor}/{number}"))
         yield
         world.logs[partition].append(Entry(f"{actor}/{number}", ""))
         offset = len(world.logs[partition]) - 1
-        world.tell(Sent(world.now_ms(), actor, partition, f"{actor}/{number}", offset))
+        world.add(Sent(world.now_ms(), actor, partition, f"{actor}/{number}", offset))
         yield
 
 
@@ -176,10 +176,10 @@ def observer(world: World, actor: str, groups: tuple[str, ...], count: int) -> I
     """Observe offsets and replicas while leaders change."""
     for _ in range(count):
         group = world.chance.choice(groups)
-        world.tell(OffsetAsked(world.now_ms(), actor, group, PARTITIONS[0]))
+        world.add(OffsetAsked(world.now_ms(), actor, group, PARTITIONS[0]))
         yield
         offset = world.offsets.get((group, PARTITIONS[0]))
-        world.tell(OffsetFetched(world.now_ms(), actor, group, PARTITIONS[0], offset))
+        world.add(OffsetFetched(world.now_ms(), actor, group, PARTITIONS[0], offset))
         world.observe()
         world.leader_epoch += world.chance.random() < 0.2
         yield
@@ -199,6 +199,6 @@ def clean_history(seed: int, *, transaction_count: int = 4) -> History:
         world.end(transactional_id, committed=False)
     for partition in PARTITIONS:
         world.poll("final", partition, 0)
-        world.tell(Drained(world.now_ms(), "final", partition))
+        world.add(Drained(world.now_ms(), "final", partition))
     world.observe(ends=True)
     return tuple(world.events)

@@ -120,6 +120,6 @@ def test_a_decoded_history_needs_no_more_memory_than_a_recorded() -> None:
         '{"event":"Ended","at_ms":1,',
     ],
 )
-def test_a_line_that_is_no_event_is_named(line: str) -> None:
+def test_a_line_without_an_event_is_named(line: str) -> None:
     with pytest.raises(DecodeError, match="Line 2"):
         decode_history([encode_history(clean_history(1)).splitlines()[0], line])

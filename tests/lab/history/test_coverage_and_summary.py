@@ -15,7 +15,7 @@ from eosctl.lab.history.events import (
     SendInvoked,
 )
 from eosctl.lab.history.ledger import amount_of
-from eosctl.lab.history.summary import NO_FAULT, WHOLE_RUN, summarise
+from eosctl.lab.history.summary import NO_FAULT, WHOLE_RUN, summarize
 from eosctl.model.transaction import TopicPartition
 from tests.lab.history.synthetic import clean_history
 
@@ -60,7 +60,7 @@ def test_commits_count_for_the_fault_active_at_their_end() -> None:
         *transaction("a/2", 4_000, 4_100, 4_400, Outcome.UNKNOWN),
         *transaction("a/3", 5_000, 5_100, 5_130),
     )
-    found = summarise(history)
+    found = summarize(history)
     assert (found.transaction_count, found.committed_count, found.aborted_count, found.unknown_count) == (4, 3, 0, 1)
     spans = {span.condition: span for span in found.spans}
     assert list(spans) == [WHOLE_RUN, NO_FAULT, "cut"]
@@ -77,13 +77,13 @@ def test_a_fault_without_an_end_lasts_to_the_end_of_the_work() -> None:
         FaultBegan(1_000, 1, "pause", "1"),
         *transaction("a/1", 2_000, 2_010, 6_000),
     )
-    assert {span.condition: span.length_ms for span in summarise(history).spans}["pause"] == 5_000
+    assert {span.condition: span.length_ms for span in summarize(history).spans}["pause"] == 5_000
 
 
 def test_counts_agree_with_the_model() -> None:
     for seed in range(20):
         history = clean_history(seed)
-        found = summarise(history)
+        found = summarize(history)
         ended = [event.outcome for event in history if isinstance(event, Ended)]
         assert found.committed_count == ended.count(Outcome.COMMITTED)
         assert found.aborted_count == ended.count(Outcome.ABORTED)
@@ -91,7 +91,7 @@ def test_counts_agree_with_the_model() -> None:
 
 
 def test_an_empty_history_has_no_spans() -> None:
-    assert summarise(()).spans == ()
+    assert summarize(()).spans == ()
 
 
 def test_amounts_stand_at_the_end() -> None:

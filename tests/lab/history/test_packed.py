@@ -90,7 +90,7 @@ def other(event: Event) -> Event:
     return event._replace(**changes)
 
 
-def beside(first: History, second: History, chance: random.Random) -> tuple[Event, ...]:
+def interleaved(first: History, second: History, chance: random.Random) -> tuple[Event, ...]:
     """Return two histories as one, each in its order."""
     turns = [0] * len(first) + [1] * len(second)
     chance.shuffle(turns)
@@ -110,7 +110,7 @@ def test_parts_have_the_anomalies_and_witnesses_of_the_whole(kind: Kind) -> None
             broken = mutate(kind, clean_history(seed), chance)
         except NoPlace:
             continue
-        whole = beside(clean_history(seed + 1_000), broken, chance)
+        whole = interleaved(clean_history(seed + 1_000), broken, chance)
         found = check_in_parts(PackedHistory(whole), short=0)
         assert kind in {anomaly.kind for anomaly in found.anomalies}
         assert subjects(found.anomalies) == subjects(check_history(whole))
@@ -122,7 +122,7 @@ def test_parts_have_the_anomalies_and_witnesses_of_the_whole(kind: Kind) -> None
 
 
 def test_parts_without_common_topics_are_disjoint() -> None:
-    whole = beside(clean_history(1), clean_history(2), random.Random(1))
+    whole = interleaved(clean_history(1), clean_history(2), random.Random(1))
     parts = [part.unpack() for part in split(whole)]
     assert len(parts) >= 2
     assert sum(map(len, parts)) == len(whole)

@@ -76,7 +76,7 @@ OF_OTHERS: Final = frozenset({"processing_guarantee"})
 
 @check(
     "EOS-CFG-089",
-    "Setting that no component knows, close to one that matters",
+    "Misspelled setting",
     Area.CONFIGURATION,
     Severity.WARNING,
     roles=(),

@@ -13,7 +13,7 @@ from eosctl.text import release_text
 
 @check(
     "EOS-CFG-109",
-    "Setting that this release no longer has",
+    "Setting removed in this release",
     Area.CONFIGURATION,
     Severity.WARNING,
     roles=(),
@@ -29,7 +29,7 @@ def removed_setting(case: Case) -> Iterator[Problem]:
         ZooKeeper's settings and Streams' guarantee have rules of their own.
 
     Why it matters for exactly-once:
-        Kafka ignores what it does not know. Whatever the setting protected is left to the default.
+        Kafka ignores unknown settings, so the default applies in place of the intended value.
 
     Example:
         offsets.commit.required.acks=-1 or log.message.format.version on a broker of 4.0.

@@ -14,7 +14,7 @@ from eosctl.text import release_text
 
 @check(
     "EOS-CFG-141",
-    "Setting that this release does not have yet",
+    "Setting of a later release",
     Area.CONFIGURATION,
     Severity.WARNING,
     roles=(),

@@ -36,7 +36,7 @@ def failure_detection_slower_than_transaction(case: Case) -> Iterator[Problem]:
         every transaction that touches them is aborted, and its producer fenced.
 
     Example:
-        broker.session.timeout.ms=30000 beside Streams applications with their timeout of 10,000 ms.
+        broker.session.timeout.ms=30000 with Streams applications and their timeout of 10,000 ms.
 
     Fix:
         Keep the session well below the shortest transaction timeout; the default is 9,000 ms.

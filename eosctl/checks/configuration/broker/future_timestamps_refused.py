@@ -16,7 +16,7 @@ AFTER_MAX_MS: Final = 3_600_000
 
 @check(
     "EOS-CFG-082",
-    "Future timestamps were allowed by a setting that is gone",
+    "Future timestamps are allowed by a removed setting",
     Area.CONFIGURATION,
     Severity.WARNING,
     roles=(

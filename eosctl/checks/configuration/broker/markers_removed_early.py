@@ -35,7 +35,7 @@ def markers_removed_early(case: Case) -> Iterator[Problem]:
 
     What it checks:
         delete.retention.ms of a topic, or log.cleaner.delete.retention.ms, shorter than transaction.max.timeout.ms of
-        the brokers given beside it (900,000 ms by default).
+        the brokers in the same input (900,000 ms by default).
 
     Why it matters for exactly-once:
         The cleaner keeps markers and tombstones for that long. A reader that began before and comes by later has read

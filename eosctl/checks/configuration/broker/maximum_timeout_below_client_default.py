@@ -32,14 +32,14 @@ def maximum_timeout_below_client_default(case: Case) -> Iterator[Problem]:
         it is an error.
 
     Why it matters for exactly-once:
-        InitProducerId is refused with INVALID_TRANSACTION_TIMEOUT (50), which is fatal: every new application meets
-        it first.
+        InitProducerId is refused with INVALID_TRANSACTION_TIMEOUT (50), which is fatal: every new application fails
+        with it at its start.
 
     Example:
         transaction.max.timeout.ms=30000, to keep readers from waiting long.
 
     Fix:
-        Set it to 60000 or more, or tell every team which timeout to set.
+        Set it to 60000 or more, or set a shorter transaction.timeout.ms in every application.
 
     Verify:
         eosctl config lint reports it no longer.

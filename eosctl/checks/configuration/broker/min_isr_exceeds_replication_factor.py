@@ -71,5 +71,5 @@ def _remedy(minimum: Value, factor: Value) -> str:
     """Return a remedy that leaves an acknowledged record on as many brokers as there are replicas today, or on more."""
     wanted, replicas = minimum.number or 0, factor.number or 0
     if replicas < LEAST_REPLICAS <= wanted:
-        return f"Set {factor.name}={LEAST_REPLICAS}, of which 2 must be in sync ({minimum.name}: 2)."
+        return f"Set {factor.name}={LEAST_REPLICAS} with two replicas in sync ({minimum.name}: 2)."
     return f"Set {factor.name}={wanted + 1}."

@@ -26,7 +26,7 @@ def partition_verification_off(case: Case) -> Iterator[Problem]:
         transaction.partition.verification.enable=false, which brokers know since 3.6.
 
     Why it matters for exactly-once:
-        A delayed record that arrives after the end of its transaction opens one that nobody ends: readers of
+        A delayed record that arrives after the end of its transaction opens a hanging transaction: readers of
         committed data stop there.
 
     Example:

@@ -37,7 +37,7 @@ def producer_state_expires_before_delivery(case: Case) -> Iterator[Problem]:
         producer.id.expiration.ms=60000, lowered against a growing number of producer ids.
 
     Fix:
-        Keep the default of one day; mend the clients that make a producer per message.
+        Keep the default of one day, and fix the clients that create a producer per message.
 
     Verify:
         eosctl config lint reports it no longer.

@@ -28,8 +28,8 @@ def producer_state_expires_early(case: Case) -> Iterator[Problem]:
         EOS-CFG-040).
 
     Why it matters for exactly-once:
-        The setting holds for all producers. An idempotent producer that is idle for longer loses its history: a
-        retry of its last batch is not recognised.
+        The setting applies to all producers. An idempotent producer that is idle for longer loses its state: a
+        retry of its last batch is not recognized.
 
     Example:
         producer.id.expiration.ms=600000, set against brokers that run out of memory.

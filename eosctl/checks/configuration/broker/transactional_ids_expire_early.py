@@ -57,6 +57,6 @@ def transactional_ids_expire_early(case: Case) -> Iterator[Problem]:
                 (expiry, *shorter[:1]),
                 f"transactional.id.expiration.ms is {minutes(expiry.number)}.",
                 severity=Severity.ERROR if shorter or expiry.number < DEFAULT_TIMEOUT_MS else None,
-                impact="Applications that stand still longer fail with INVALID_PRODUCER_ID_MAPPING when they go on.",
+                impact="Applications that are idle for longer then fail with INVALID_PRODUCER_ID_MAPPING.",
                 remedy="Remove the setting; the default is 604800000 (7 days).",
             )

@@ -32,7 +32,7 @@ def verification_during_old_roll(case: Case) -> Iterator[Problem]:
     """Find rolling upgrades through 3.6 or 3.7.0 with partition verification on.
 
     What it checks:
-        Brokers of 3.6 or 3.7 beside older ones of the same cluster, by the releases that images or resources name,
+        Brokers of 3.6 or 3.7 together with older ones in one cluster, by the releases that images or resources name,
         where transaction.partition.verification.enable is true on the newer ones.
 
     Why it matters for exactly-once:
@@ -53,13 +53,13 @@ def verification_during_old_roll(case: Case) -> Iterator[Problem]:
     older = [broker for broker in brokers if broker.release < CONCERNED[0]]
     for broker in brokers:
         verification = broker.value("transaction.partition.verification.enable")
-        beside = next((o for o in older if o.place.file == broker.place.file), None)
-        if broker.release in CONCERNED and beside is not None and verification.flag is True:
+        old = next((o for o in older if o.place.file == broker.place.file), None)
+        if broker.release in CONCERNED and old is not None and verification.flag is True:
             yield problem(
                 broker,
                 (verification,) if verification.is_given else (),
-                f"{broker.name} is {release_text(broker.release)} with verification on, beside "
-                f"{beside.name} of {release_text(beside.release)}.",
+                f"{broker.name} is {release_text(broker.release)} with verification on, next to "
+                f"{old.name} of {release_text(old.release)}.",
                 confidence=Confidence.LIKELY,
                 impact="With 3.6.x and 3.7.0, transactional writes fail while older coordinators remain.",
                 remedy="Roll to 3.7.1 or later, without a stop at 3.6 or 3.7.0.",

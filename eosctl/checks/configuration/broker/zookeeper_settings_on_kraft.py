@@ -28,7 +28,7 @@ def zookeeper_settings_on_kraft(case: Case) -> Iterator[Problem]:
     """Find brokers that name both ZooKeeper and a KRaft role.
 
     What it checks:
-        zookeeper.connect beside process.roles without zookeeper.metadata.migration.enable=true, up to 3.9;
+        zookeeper.connect together with process.roles, without zookeeper.metadata.migration.enable=true, up to 3.9;
         zookeeper.connect at all from 4.0 on, where the release is named.
 
     Why it matters for exactly-once:
@@ -56,7 +56,7 @@ def zookeeper_settings_on_kraft(case: Case) -> Iterator[Problem]:
                 broker,
                 (connect, roles),
                 "zookeeper.connect is set"
-                + (" and ZooKeeper is gone since 4.0." if gone else " beside process.roles."),
+                + (", but Kafka has no ZooKeeper since 4.0." if gone else " together with process.roles."),
                 severity=Severity.WARNING if gone and roles.is_given else None,
                 impact="The setting is ignored." if gone and roles.is_given else "The broker does not start.",
                 remedy="Finish the migration to KRaft on 3.9, then remove it.",

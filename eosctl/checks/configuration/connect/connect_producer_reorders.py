@@ -15,7 +15,7 @@ IN_FLIGHT: Final = "max.in.flight.requests.per.connection"
 
 @check(
     "EOS-CFG-063",
-    "Connect's producers send several requests at once without idempotence",
+    "Connect's producers pipeline requests without idempotence",
     Area.CONFIGURATION,
     Severity.WARNING,
     roles=(
@@ -47,7 +47,7 @@ def connect_producer_reorders(case: Case) -> Iterator[Problem]:
         producer.max.in.flight.requests.per.connection=5 for throughput, without producer.enable.idempotence.
 
     Fix:
-        Set producer.enable.idempotence=true beside it, or enable exactly-once sources.
+        Also set producer.enable.idempotence=true, or enable exactly-once sources.
 
     Verify:
         eosctl config lint reports it no longer.

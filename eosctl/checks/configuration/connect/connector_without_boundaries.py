@@ -30,8 +30,8 @@ def connector_without_boundaries(case: Case) -> Iterator[Problem]:
     """Find transaction.boundary=connector on connectors that do not offer it.
 
     What it checks:
-        transaction.boundary=connector with a class of Kafka's own connectors, none of which defines boundaries. With
-        any other class the finding is information: whether it defines them is known to the class alone.
+        transaction.boundary=connector with a class of Kafka's own connectors, which do not define boundaries. With
+        any other class the finding is information, because only the class knows whether it defines them.
 
     Why it matters for exactly-once:
         Connect refuses the configuration: the connector does not support connector-defined transaction boundaries.

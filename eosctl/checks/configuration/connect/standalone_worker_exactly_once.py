@@ -26,7 +26,7 @@ def standalone_worker_exactly_once(case: Case) -> Iterator[Problem]:
     """Find standalone workers that are asked for exactly-once.
 
     What it checks:
-        exactly.once.source.support other than disabled beside offset.storage.file.filename, which only standalone
+        exactly.once.source.support other than disabled with offset.storage.file.filename, which only standalone
         workers have.
 
     Why it matters for exactly-once:

@@ -26,7 +26,7 @@ def worker_refuses_overrides(case: Case) -> Iterator[Problem]:
     """Find connectors whose override of a client setting is refused.
 
     What it checks:
-        Settings with producer.override. or consumer.override. in a connector, beside workers whose
+        Settings with producer.override. or consumer.override. in a connector, with workers whose
         connector.client.config.override.policy is None. Up to 2.8 that is the default, since 3.0 it is All.
 
     Why it matters for exactly-once:

@@ -26,8 +26,8 @@ def workers_disagree(case: Case) -> Iterator[Problem]:
     """Find Connect workers of one group with different exactly-once settings.
 
     What it checks:
-        exactly.once.source.support of workers with the same group.id. Only disabled beside preparing, and preparing
-        beside enabled, occur in a proper rollout; disabled beside enabled never does.
+        exactly.once.source.support of workers with the same group.id. A proper rollout mixes only disabled with
+        preparing, and preparing with enabled, never disabled with enabled.
 
     Why it matters for exactly-once:
         A worker without the support does not fence: as a zombie it can write to the config topic and run tasks

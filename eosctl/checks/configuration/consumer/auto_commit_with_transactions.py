@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import SHARE_SETTINGS, share_setting, transactions_beside
+from eosctl.checks.configuration.clients import SHARE_SETTINGS, share_setting, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -44,14 +44,14 @@ def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         auto = consumer.value("enable.auto.commit")
-        beside = transactions_beside(case.deployment, consumer)
-        if not beside or consumer.inside in (Role.STREAMS, Role.CONNECT_WORKER, Role.FLINK):
+        writers = transactional_producers_near(case.deployment, consumer)
+        if not writers or consumer.inside in (Role.STREAMS, Role.CONNECT_WORKER, Role.FLINK):
             continue
         shared = share_setting(consumer)
         if shared is not None:
             yield problem(
                 consumer,
-                (shared, beside[0].value("transactional.id")),
+                (shared, writers[0].value("transactional.id")),
                 f"{shared.key} makes it a share consumer, and the application writes in transactions.",
                 severity=Severity.ERROR,
                 impact="Acknowledgements belong to no transaction: a failure loses records or repeats them.",
@@ -62,9 +62,9 @@ def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
             continue
         yield problem(
             consumer,
-            (auto, beside[0].value("transactional.id")),
+            (auto, writers[0].value("transactional.id")),
             f"{auto.key} is true{'' if auto.is_given else ' by default'}, and the application writes in transactions.",
             severity=None if auto.is_given else Severity.WARNING,
-            impact="Offsets are committed whatever becomes of the transaction: records are lost or processed twice.",
+            impact="Offsets are committed even if the transaction aborts: records are lost or processed twice.",
             remedy="Set enable.auto.commit=false and commit offsets with sendOffsetsToTransaction.",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import has_transactions, share_setting, transactions_beside
+from eosctl.checks.configuration.clients import has_transactions, share_setting, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role, Value
@@ -56,15 +56,16 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
         level = consumer.value("isolation.level")
         if level.word is None or level.word.lower() != "read_uncommitted":
             continue
-        beside = transactions_beside(case.deployment, consumer)
+        writers = transactional_producers_near(case.deployment, consumer)
         # In Connect the producers are the source tasks', the consumers the sink tasks'.
-        if level.is_given or (beside and consumer.inside is not Role.CONNECT_WORKER):
-            told = level.key if level.is_given else "isolation.level is not set, and its default"
+        if level.is_given or (writers and consumer.inside is not Role.CONNECT_WORKER):
+            subject = level.key if level.is_given else "isolation.level is not set, and its default"
             yield problem(
                 consumer,
-                (level, *(producer.value("transactional.id") for producer in beside[:1])),
-                f"{told} is read_uncommitted" + (", in an application that writes in transactions." if beside else "."),
+                (level, *(producer.value("transactional.id") for producer in writers[:1])),
+                f"{subject} is read_uncommitted"
+                + (", in an application that writes in transactions." if writers else "."),
                 impact="Records of aborted transactions are read as if they were committed.",
                 remedy=_remedy(consumer, level),
-                severity=None if beside else Severity.WARNING if has_transactions(case.deployment) else Severity.INFO,
+                severity=None if writers else Severity.WARNING if has_transactions(case.deployment) else Severity.INFO,
             )

@@ -31,7 +31,7 @@ def poll_interval_shorter_than_transaction(case: Case) -> Iterator[Problem]:
         its timeout: the new owner gets UNSTABLE_OFFSET_COMMIT until then.
 
     Example:
-        max.poll.interval.ms=30000 beside transaction.timeout.ms=60000.
+        max.poll.interval.ms=30000 with transaction.timeout.ms=60000.
 
     Fix:
         Let max.poll.interval.ms be at least transaction.timeout.ms, and process a batch in less than either.
@@ -43,7 +43,7 @@ def poll_interval_shorter_than_transaction(case: Case) -> Iterator[Problem]:
         poll = consumer.value("max.poll.interval.ms")
         if not poll.is_given or poll.number is None or consumer.inside is Role.CONNECT_WORKER:
             continue
-        for producer in case.deployment.beside(consumer, Role.PRODUCER):
+        for producer in case.deployment.same_application(consumer, Role.PRODUCER):
             timeout = producer.value("transaction.timeout.ms")
             if is_transactional(producer) and timeout.number is not None and poll.number < timeout.number:
                 yield problem(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.configuration.broker_clusters import folder_of
-from eosctl.checks.configuration.clients import transactional_producers, transactions_beside
+from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment, Role
@@ -65,7 +65,7 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
     for reader in _readers(case.deployment):
         level = reader.value("isolation.level")
         writer = next((one for one in writers if are_related(case.deployment, one, reader)), None)
-        if writer is None or level.is_given or transactions_beside(case.deployment, reader):
+        if writer is None or level.is_given or transactional_producers_near(case.deployment, reader):
             continue
         place = writer.value("transactional.id").place or writer.place
         named = topics_of(case.deployment, writer) & topics_of(case.deployment, reader)
@@ -85,7 +85,7 @@ _NAMES: Final = ("topic", "topics", "topic_id", "topic.name")
 
 def topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
     """Return the topics of a client; nothing where no file names them."""
-    around = deployment.beside(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
+    around = deployment.same_application(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
     found = (one.word(name) for one in (client, *around) for name in _NAMES if one.has(name))
     return frozenset(
         part.strip() for text in found if text for part in text.replace(";", ",").split(",") if part.strip()

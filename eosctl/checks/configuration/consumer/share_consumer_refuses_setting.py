@@ -44,7 +44,7 @@ def share_consumer_refuses_setting(case: Case) -> Iterator[Problem]:
     What it checks:
         isolation.level, auto.offset.reset, session.timeout.ms, heartbeat.interval.ms, enable.auto.commit,
         group.instance.id, group.protocol, group.remote.assignor, interceptor.classes and
-        partition.assignment.strategy, with any value, beside share.acknowledgement.mode or share.acquire.mode in
+        partition.assignment.strategy, with any value, together with share.acknowledgement.mode or share.acquire.mode in
         Java consumers of 4.1 and later.
 
     Why it matters for exactly-once:

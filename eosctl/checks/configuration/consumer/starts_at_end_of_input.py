@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import share_setting, transactions_beside
+from eosctl.checks.configuration.clients import share_setting, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -44,13 +44,13 @@ def starts_at_end_of_input(case: Case) -> Iterator[Problem]:
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         reset = consumer.value("auto.offset.reset")
-        beside = transactions_beside(case.deployment, consumer)
-        if reset.is_given and (reset.word or "").lower() == "latest" and beside:
+        writers = transactional_producers_near(case.deployment, consumer)
+        if reset.is_given and (reset.word or "").lower() == "latest" and writers:
             if consumer.inside is Role.CONNECT_WORKER or share_setting(consumer) is not None:
                 continue
             yield problem(
                 consumer,
-                (reset, beside[0].value("transactional.id")),
+                (reset, writers[0].value("transactional.id")),
                 f"{reset.key} is latest, and the application writes in transactions.",
                 impact="Where no offset is committed, everything up to now is skipped.",
                 remedy="Set earliest, or none.",

@@ -52,6 +52,6 @@ def static_member_twice(case: Case) -> Iterator[Problem]:
                 consumer,
                 (instance, other),
                 f"{instance.key}={instance.word} of group {group.word} is also used at {other.place}.",
-                impact="Whichever joins last fences the other.",
+                impact="The member that joins last fences the other.",
                 remedy="Give each instance an id of its own.",
             )

@@ -34,7 +34,7 @@ def flink_checkpoints_discarded(case: Case) -> Iterator[Problem]:
 
     What it checks:
         execution.checkpointing.externalized-checkpoint-retention (or its older and newer names) of
-        DELETE_ON_CANCELLATION or NO_EXTERNALIZED_CHECKPOINTS beside an exactly-once sink.
+        DELETE_ON_CANCELLATION or NO_EXTERNALIZED_CHECKPOINTS with an exactly-once sink.
 
     Why it matters for exactly-once:
         The ids of transactions that are prepared but not committed are known to the checkpoint alone. When it is

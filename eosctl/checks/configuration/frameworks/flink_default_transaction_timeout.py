@@ -24,7 +24,7 @@ def flink_default_transaction_timeout(case: Case) -> Iterator[Problem]:
     """Find exactly-once Flink sinks that leave the transaction timeout to the connector.
 
     What it checks:
-        Flink's KafkaSink sets transaction.timeout.ms to 1 hour when nobody sets it; brokers allow 15 minutes by
+        Flink's KafkaSink sets transaction.timeout.ms to 1 hour unless it is configured; brokers allow 15 minutes by
         default.
 
     Why it matters for exactly-once:
@@ -48,7 +48,7 @@ def flink_default_transaction_timeout(case: Case) -> Iterator[Problem]:
         if producer.inside is not Role.FLINK or not is_transactional(producer) or timeout.is_given:
             continue
         if timeout.number is not None and timeout.number > limit:
-            sink = next(flink for flink in case.deployment.beside(producer, Role.FLINK))
+            sink = next(flink for flink in case.deployment.same_application(producer, Role.FLINK))
             guarantee = sink.value("sink.delivery-guarantee")
             yield problem(
                 sink,

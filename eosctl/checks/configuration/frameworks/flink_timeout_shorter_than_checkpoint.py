@@ -46,7 +46,7 @@ def flink_timeout_shorter_than_checkpoint(case: Case) -> Iterator[Problem]:
     """
     for producer in case.deployment.of(Role.PRODUCER):
         timeout = producer.value("transaction.timeout.ms")
-        sink = next(iter(case.deployment.beside(producer, Role.FLINK)), None)
+        sink = next(iter(case.deployment.same_application(producer, Role.FLINK)), None)
         if (
             producer.inside is not Role.FLINK
             or sink is None

@@ -25,8 +25,8 @@ def flink_without_id_prefix(case: Case) -> Iterator[Problem]:
         sink.transactional-id-prefix where sink.delivery-guarantee is exactly-once, in SQL tables and flat options.
 
     Why it matters for exactly-once:
-        The connector refuses the sink. A prefix that is shared or changes would leave open transactions behind that
-        nobody fences.
+        The connector refuses the sink. A shared or changing prefix would leave open transactions behind that
+        are never fenced.
 
     Example:
         A CREATE TABLE with 'sink.delivery-guarantee' = 'exactly-once' alone.

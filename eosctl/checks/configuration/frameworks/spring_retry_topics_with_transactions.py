@@ -24,7 +24,7 @@ def spring_retry_topics_with_transactions(case: Case) -> Iterator[Problem]:
     """Find Spring applications that combine retry topics with container transactions.
 
     What it checks:
-        spring.kafka.retry.topic.enabled=true beside a transaction-id-prefix.
+        spring.kafka.retry.topic.enabled=true together with a transaction-id-prefix.
 
     Why it matters for exactly-once:
         Spring Kafka does not combine non-blocking retries with container transactions. The copy to the retry topic is
@@ -43,7 +43,7 @@ def spring_retry_topics_with_transactions(case: Case) -> Iterator[Problem]:
     """
     for spring in case.deployment.of(Role.SPRING):
         enabled = spring.value("retry.topic.enabled")
-        for producer in case.deployment.beside(spring, Role.PRODUCER):
+        for producer in case.deployment.same_application(spring, Role.PRODUCER):
             prefix = producer.value("transactional.id")
             if enabled.flag is True and prefix.is_given and prefix.text:
                 yield problem(

@@ -30,8 +30,8 @@ def mirror_maker_cycle(case: Case) -> Iterator[Problem]:
         directions and topics for both.
 
     Why it matters for exactly-once:
-        With names kept, nothing tells a copied record from an original one: each is copied back and forth without
-        end, and every consumer sees it again and again.
+        With unchanged names, copied and original records cannot be distinguished: each is copied back and forth
+        endlessly, and every consumer sees it again and again.
 
     Example:
         a->b.enabled=true and b->a.enabled=true with IdentityReplicationPolicy and topics=.* both ways.

@@ -35,7 +35,7 @@ def mirror_maker_exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
         exactly-once, and copies records twice after a worker was killed.
 
     Example:
-        exactly.once.source.support=enabled beside us->eu.enabled=true.
+        exactly.once.source.support=enabled with us->eu.enabled=true.
 
     Fix:
         Name every cluster that is written to: eu.exactly.once.source.support=enabled; preparing first where workers

@@ -37,8 +37,8 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
         default.
 
     Why it matters for exactly-once:
-        A broker remembers the last five batches of a producer in a partition; a retry of an older one cannot be
-        told from a new one.
+        A broker remembers the last five batches of a producer in a partition; it cannot distinguish a retry of an
+        older batch from a new one.
 
     Example:
         max.in.flight.requests.per.connection=10, set for throughput.

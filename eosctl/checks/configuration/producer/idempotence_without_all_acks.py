@@ -59,11 +59,11 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
             continue
         if demands_idempotence(producer):
             key = acks.key if acks.is_given else OWN_NAMES.get(producer.inside or producer.role, "acks")
-            told = acks.key if acks.is_given else f"{producer.inside or 'the tool'} sets acks"
+            setting = acks.key if acks.is_given else f"{producer.inside or 'the tool'} sets acks"
             yield problem(
                 producer,
                 (acks, producer.value("transactional.id"), producer.value("enable.idempotence")),
-                f"{told}={acks.word} contradicts idempotence, which needs acks=all.",
+                f"{setting}={acks.word} contradicts idempotence, which needs acks=all.",
                 impact="The producer does not start.",
                 remedy=f"Set {key}=all.",
             )

@@ -11,11 +11,11 @@ from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
 
 
-def _refused(producer: Component, value: Value, told: str, remedy: str, *others: Value) -> Problem:
+def _refused(producer: Component, value: Value, contradiction: str, remedy: str, *others: Value) -> Problem:
     return problem(
         producer,
         (value, *others),
-        f"{value.key} {told}.",
+        f"{value.key} {contradiction}.",
         impact="librdkafka does not create the producer.",
         remedy=remedy,
     )
@@ -50,7 +50,7 @@ def librdkafka_contradiction(case: Case) -> Iterator[Problem]:
         message.timeout.ms not at all.
 
     Why it matters for exactly-once:
-        The producer is not created. Values that nobody wrote are adjusted silently and are no fault.
+        The producer is not created. librdkafka silently adjusts values that are not set; those are not reported.
 
     Example:
         max.in.flight=10 with enable.idempotence=true.
@@ -80,5 +80,5 @@ def librdkafka_contradiction(case: Case) -> Iterator[Problem]:
         for name, margin in (("socket.timeout.ms", 100), ("delivery.timeout.ms", 0)):
             wait = producer.value(name)
             if wait.is_given and wait.number is not None and wait.number > timeout.number + margin:
-                told = f"is {wait.number:,} ms, transaction.timeout.ms {timeout.number:,} ms"
-                yield _refused(producer, wait, told, f"Set it to {timeout.number} or less.", timeout)
+                contradiction = f"is {wait.number:,} ms, transaction.timeout.ms {timeout.number:,} ms"
+                yield _refused(producer, wait, contradiction, f"Set it to {timeout.number} or less.", timeout)

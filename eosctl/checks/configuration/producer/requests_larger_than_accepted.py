@@ -29,8 +29,7 @@ def requests_larger_than_accepted(case: Case) -> Iterator[Problem]:
     """Find producers whose largest record is too large for the brokers.
 
     What it checks:
-        max.request.size that was written down against message.max.bytes of the brokers given beside it, where that is
-        smaller.
+        An explicit max.request.size against a smaller message.max.bytes of the brokers in the same input.
 
     Why it matters for exactly-once:
         A record that is too large fails after it was sent: the transaction must be aborted, and Kafka Streams stops

@@ -28,7 +28,7 @@ def shared_transactional_id(case: Case) -> Iterator[Problem]:
         applications. Ids with placeholders are not compared.
 
     Why it matters for exactly-once:
-        The producer that initialises last fences the other one, which restarts and fences back: neither makes
+        The producer that initializes last fences the other one, which restarts and fences back: neither makes
         progress.
 
     Example:
@@ -52,6 +52,6 @@ def shared_transactional_id(case: Case) -> Iterator[Problem]:
                 producer,
                 (name, theirs),
                 f"{name.key}={name.word} is also used at {theirs.place}.",
-                impact="Whichever starts last fences the other.",
+                impact="The application that starts last fences the other.",
                 remedy="Give each application a transactional id of its own.",
             )

@@ -21,7 +21,7 @@ from eosctl.model.severity import Severity
     references=("KIP-91", "KIP-588"),
 )
 def transaction_timeout_shorter_than_delivery(case: Case) -> Iterator[Problem]:
-    """Find transactional producers that go on retrying after the coordinator has given up.
+    """Find transactional producers that keep retrying after the coordinator has aborted.
 
     What it checks:
         transaction.timeout.ms against delivery.timeout.ms, where one of them differs from its default. The defaults

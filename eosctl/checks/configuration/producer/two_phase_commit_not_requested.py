@@ -13,7 +13,7 @@ from eosctl.model.severity import Severity
 
 @check(
     "EOS-CFG-145",
-    "Two-phase commit that the client does not ask for",
+    "Two-phase commit that the client does not request",
     Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.PRODUCER,),
@@ -25,12 +25,12 @@ def two_phase_commit_not_requested(case: Case) -> Iterator[Problem]:
 
     What it checks:
         transaction.two.phase.commit.enable=true of a transactional Java producer of 4.1 to 4.4. These releases have
-        the setting, but InitProducerId goes out without it, and they have no prepareTransaction. With a
-        transaction.timeout.ms beside it they do not start at all (EOS-CFG-019).
+        the setting, but send InitProducerId without it, and they have no prepareTransaction. If
+        transaction.timeout.ms is also set, they do not start at all (EOS-CFG-019).
 
     Why it matters for exactly-once:
-        The coordinator keeps the default timeout of 60,000 ms and aborts by it what the other half of the commit has
-        already decided to commit. Nothing tells so: initTransactions succeeds, against every broker.
+        The coordinator keeps the default timeout of 60,000 ms and may abort a transaction that the other half of the
+        commit has already decided to commit. No error shows this: initTransactions succeeds, against every broker.
 
     Example:
         A job that commits to a database and Kafka together and sets transaction.two.phase.commit.enable=true.
@@ -51,7 +51,7 @@ def two_phase_commit_not_requested(case: Case) -> Iterator[Problem]:
             yield problem(
                 producer,
                 (two_phase,),
-                f"{two_phase.key} is true; this client never asks the coordinator for it.",
-                impact="A transaction is aborted after 60,000 ms (1 min), whatever the other half decided.",
+                f"{two_phase.key} is true; this client never requests it from the coordinator.",
+                impact="A transaction is aborted after 60,000 ms (1 min), even if the other half has committed.",
                 remedy=f"Remove {two_phase.key} and set a transaction.timeout.ms longer than the other half can take.",
             )

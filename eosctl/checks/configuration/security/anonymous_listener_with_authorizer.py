@@ -35,8 +35,8 @@ def anonymous_listener_with_authorizer(case: Case) -> Iterator[Problem]:
         other than those of controllers and those bound to the machine itself.
 
     Why it matters for exactly-once:
-        Whoever comes in there is User:ANONYMOUS. Rules for transactional ids cannot tell one application from
-        another: any of them can fence any other.
+        Every client of that listener is User:ANONYMOUS. Rules for transactional ids cannot distinguish
+        applications: any of them can fence any other.
 
     Example:
         listeners=PLAINTEXT://:9092,SASL_SSL://:9093 with StandardAuthorizer.

@@ -21,13 +21,13 @@ from eosctl.model.severity import Severity
     references=("KIP-11",),
 )
 def anonymous_super_user(case: Case) -> Iterator[Problem]:
-    """Find brokers on which access rules hold for nobody who stays anonymous.
+    """Find brokers on which access rules do not apply to anonymous clients.
 
     What it checks:
         User:ANONYMOUS among super.users.
 
     Why it matters for exactly-once:
-        Whoever connects without authentication may do everything, the deletion of __transaction_state included.
+        A client without authentication may do everything, including the deletion of __transaction_state.
 
     Example:
         super.users=User:ANONYMOUS, to let brokers talk to each other without TLS.

@@ -35,8 +35,8 @@ def host_names_not_verified(case: Case) -> Iterator[Problem]:
         nothing says that it does not.
 
     Why it matters for exactly-once:
-        Somebody with any certificate of the same authority can stand in for a broker: take records that the producer
-        believes committed.
+        An attacker with any certificate of the same authority can impersonate a broker and accept records that the
+        producer then believes committed.
 
     Example:
         ssl.endpoint.identification.algorithm= because certificates lacked names.

@@ -30,7 +30,7 @@ def literal_access_rule_with_star(case: Case) -> Iterator[Problem]:
         Rules of pattern type literal (the default) whose resource name ends with a star and is not the star alone.
 
     Why it matters for exactly-once:
-        A literal name is compared as it is: app-* is the name of one id that nobody uses. The application is refused
+        A literal name is compared as it is: app-* is the name of one id that is not in use. The application is refused
         with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, or the next step is a rule on everything.
 
     Example:

@@ -12,7 +12,7 @@ from eosctl.model.severity import Severity
 
 @check(
     "EOS-CFG-126",
-    "What no access rule names is open to everyone",
+    "Resources without access rules are open to everyone",
     Area.CONFIGURATION,
     Severity.WARNING,
     roles=(Role.BROKER,),
@@ -21,13 +21,13 @@ from eosctl.model.severity import Severity
     references=("KIP-11",),
 )
 def open_without_access_rules(case: Case) -> Iterator[Problem]:
-    """Find brokers on which a transactional id without rules belongs to nobody.
+    """Find brokers on which any client may use a transactional id without rules.
 
     What it checks:
         allow.everyone.if.no.acl.found=true with an authorizer.
 
     Why it matters for exactly-once:
-        Any client can initialise an id that no rule names, and so fence its owner.
+        Any client can initialize an id that no rule names, and thereby fence its owner.
 
     Example:
         Left in place after the introduction of access rules.

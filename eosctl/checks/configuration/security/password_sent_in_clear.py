@@ -36,7 +36,7 @@ def password_sent_in_clear(case: Case) -> Iterator[Problem]:
         security.protocol=SASL_PLAINTEXT together with sasl.mechanism=PLAIN.
 
     Why it matters for exactly-once:
-        Whoever reads the network can act as the application: initialise its transactional id and fence it.
+        An attacker who reads the network can act as the application: initialize its transactional id and fence it.
 
     Example:
         SASL_PLAINTEXT and PLAIN, carried over from a test.
@@ -57,6 +57,6 @@ def password_sent_in_clear(case: Case) -> Iterator[Problem]:
                 client,
                 (protocol, mechanism),
                 "The password travels in the clear.",
-                impact="Whoever reads it can fence the application.",
+                impact="An attacker who reads it can fence the application.",
                 remedy="Use SASL_SSL.",
             )

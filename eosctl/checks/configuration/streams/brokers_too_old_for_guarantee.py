@@ -27,8 +27,8 @@ def brokers_too_old_for_guarantee(case: Case) -> Iterator[Problem]:
     """Find exactly-once applications whose brokers cannot serve exactly_once_v2.
 
     What it checks:
-        processing.guarantee=exactly_once_v2 or exactly_once_beta beside brokers before 2.5, by the release that their
-        image or resource names, or that a running cluster proves.
+        processing.guarantee=exactly_once_v2 or exactly_once_beta with brokers before 2.5, by the release of their
+        image or resource, or of a running cluster.
 
     Why it matters for exactly-once:
         These modes fence by the group's metadata (TxnOffsetCommit 3) and read stable offsets only (OffsetFetch 7),

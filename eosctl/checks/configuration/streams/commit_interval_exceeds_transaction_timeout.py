@@ -52,12 +52,12 @@ def commit_interval_exceeds_transaction_timeout(case: Case) -> Iterator[Problem]
             continue
         timeout_ms = timeout.number if timeout.is_given else STREAMS_TIMEOUT_MS
         if timeout_ms is not None and timeout_ms < interval.number:
-            told = "" if timeout.is_given else ", Streams' own value, as the prefixed key is not set"
+            origin = "" if timeout.is_given else ", Streams' own value, as the prefixed key is not set"
             yield problem(
                 streams,
                 (interval, timeout) if timeout.is_given else (interval,),
                 f"commit.interval.ms is {minutes(interval.number)}, the transaction timeout "
-                f"{minutes(timeout_ms)}{told}.",
+                f"{minutes(timeout_ms)}{origin}.",
                 impact="The application does not start.",
                 remedy=f"Set producer.transaction.timeout.ms={3 * interval.number}, or shorten commit.interval.ms.",
             )

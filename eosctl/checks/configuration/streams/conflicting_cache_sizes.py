@@ -33,7 +33,7 @@ def conflicting_cache_sizes(case: Case) -> Iterator[Problem]:
         commit, so its size decides how much each transaction carries.
 
     Example:
-        An old cache.max.bytes.buffering=0 beside a new statestore.cache.max.bytes=10485760.
+        An old cache.max.bytes.buffering=0 together with a new statestore.cache.max.bytes=10485760.
 
     Fix:
         Keep statestore.cache.max.bytes alone.

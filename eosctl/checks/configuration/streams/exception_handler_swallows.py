@@ -36,14 +36,14 @@ HANDLERS: Final = (
     references=("KIP-161", "KIP-1033"),
 )
 def exception_handler_swallows(case: Case) -> Iterator[Problem]:
-    """Find exactly-once applications that go on after an error.
+    """Find exactly-once applications that continue after an error.
 
     What it checks:
         Handlers whose class name says that they log and continue.
 
     Why it matters for exactly-once:
-        The record is skipped and its offset is committed with the transaction: it is processed zero times, for
-        good, and nothing downstream can tell.
+        The record is skipped and its offset is committed with the transaction: it is permanently lost, and no
+        downstream application can detect this.
 
     Example:
         deserialization.exception.handler=org.apache.kafka.streams.errors.LogAndContinueExceptionHandler.

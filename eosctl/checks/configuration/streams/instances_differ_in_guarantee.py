@@ -32,12 +32,11 @@ def instances_differ_in_guarantee(case: Case) -> Iterator[Problem]:
     """Find Streams applications whose instances run in different modes.
 
     What it checks:
-        processing.guarantee of configurations with the same application.id, after defaults. exactly_once beside
-        exactly_once_v2 or exactly_once_beta occurs while the second roll of a migration is under way and is a
-        warning.
+        processing.guarantee of configurations with the same application.id, after defaults. exactly_once together
+        with exactly_once_v2 or exactly_once_beta occurs during the second roll of a migration and is a warning.
 
     Why it matters for exactly-once:
-        An instance without exactly-once writes outside of transactions and is fenced by nobody. Between the two
+        An instance without exactly-once writes outside of transactions and is never fenced. Between the two
         exactly-once modes fencing holds only when every instance runs 2.6 or later before the first one is switched.
 
     Example:

@@ -23,7 +23,7 @@ NEVER: Final = (99, 0)
 
 @check(
     "EOS-CFG-051",
-    "Processing guarantee that this release does not know",
+    "Processing guarantee unknown to this release",
     Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.STREAMS,),

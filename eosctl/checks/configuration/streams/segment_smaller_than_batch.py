@@ -40,7 +40,7 @@ def segment_smaller_than_batch(case: Case) -> Iterator[Problem]:
     for producer in case.deployment.of(Role.PRODUCER):
         if producer.inside is not Role.STREAMS:
             continue
-        streams = next(iter(case.deployment.beside(producer, Role.STREAMS)), None)
+        streams = next(iter(case.deployment.same_application(producer, Role.STREAMS)), None)
         batch = producer.value("batch.size")
         if streams is None or not streams.has("topic.segment.bytes") or not batch.is_given:
             continue

@@ -26,9 +26,8 @@ def streams_assignor_replaced(case: Case) -> Iterator[Problem]:
         partition.assignment.strategy, with or without the prefix of a consumer, in a Streams application.
 
     Why it matters for exactly-once:
-        Kafka Streams puts its own assignor in its place, which also moves state and standby tasks. Whoever set it
-        counts on a behaviour that is not there, for instance on cooperative rebalancing that Streams has anyway since
-        2.4.
+        Kafka Streams replaces it with its own assignor, which also moves state and standby tasks. The setting
+        suggests a behavior that does not exist, such as cooperative rebalancing, which Streams has anyway since 2.4.
 
     Example:
         consumer.partition.assignment.strategy=...CooperativeStickyAssignor.

@@ -30,8 +30,8 @@ def streams_ignores_setting(case: Case) -> Iterator[Problem]:
         client prefix, with another value than the one that Streams uses.
 
     Why it matters for exactly-once:
-        Whoever reads the file believes something that is not so: the ids are generated, reads are committed only,
-        offsets are part of the transaction.
+        The file is misleading: Streams generates the ids, reads only committed records, and commits offsets in the
+        transaction.
 
     Example:
         consumer.isolation.level=read_uncommitted in an exactly-once application; it reads committed records all the

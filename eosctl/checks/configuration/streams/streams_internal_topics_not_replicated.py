@@ -25,8 +25,8 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
     """Find exactly-once Streams applications whose state is kept once.
 
     What it checks:
-        replication.factor=1 in an exactly-once application; before 3.0 also when nobody set it, as 1 was the
-        default. Since 3.0 the default follows the brokers.
+        replication.factor=1 in an exactly-once application; before 3.0 also when it is not set, because the default
+        was 1. Since 3.0 the default is that of the brokers.
 
     Why it matters for exactly-once:
         Changelogs are the state. With one replica the loss of a broker is the loss of state and of repartitioned

@@ -13,7 +13,7 @@ from eosctl.model.severity import Severity
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 WITHOUT_GROUP: Final = (Role.CONNECT_WORKER, Role.FLINK)
-"""Whose consumers of what a producer goes on with are in no group: another one takes over at once."""
+"""Components whose work another instance takes over immediately, because they have no consumer group."""
 
 
 @check(
@@ -43,7 +43,7 @@ def takeover_waits_for_transaction(case: Case) -> Iterator[Problem]:
         unstable until its timeout: OffsetFetch answers UNSTABLE_OFFSET_COMMIT and the new owner waits.
 
     Example:
-        transaction.timeout.ms=600000 beside session.timeout.ms=45000: ten minutes of standstill after a crash.
+        transaction.timeout.ms=600000 with session.timeout.ms=45000: no progress for ten minutes after a crash.
 
     Fix:
         Keep the transaction timeout near the session timeout, as far as the longest transaction allows. Kafka Streams
@@ -54,7 +54,7 @@ def takeover_waits_for_transaction(case: Case) -> Iterator[Problem]:
     """
     for producer in transactional_producers(case.deployment):
         timeout = producer.value("transaction.timeout.ms")
-        consumer = next(iter(case.deployment.beside(producer, Role.CONSUMER)), None)
+        consumer = next(iter(case.deployment.same_application(producer, Role.CONSUMER)), None)
         if consumer is None or not timeout.is_given or producer.inside in WITHOUT_GROUP:
             continue
         session = consumer.value("session.timeout.ms")

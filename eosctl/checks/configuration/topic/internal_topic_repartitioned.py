@@ -35,9 +35,9 @@ def internal_topic_repartitioned(case: Case) -> Iterator[Problem]:
     """Find configurations that change how many partitions Kafka's internal topics have.
 
     What it checks:
-        The partitions of a topic resource for __transaction_state or __consumer_offsets against what the brokers
-        beside it say, else against Kafka's default of 50; with a running cluster, what the brokers are configured
-        with against the topic as it is.
+        The partitions of a topic resource for __transaction_state or __consumer_offsets against the setting of the
+        brokers in the same input, or Kafka's default of 50. With a running cluster, the brokers' setting is compared
+        with the actual topic.
 
     Why it matters for exactly-once:
         A transactional id and a group belong to the partition that their hash names, out of all there are. With

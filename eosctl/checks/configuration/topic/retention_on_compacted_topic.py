@@ -25,8 +25,7 @@ def retention_on_compacted_topic(case: Case) -> Iterator[Problem]:
         retention.ms or retention.bytes on a topic whose clean-up policy is compact alone.
 
     Why it matters for exactly-once:
-        Compaction keeps the last record of every key whatever its age; who counts on the retention is mistaken
-        about what is kept.
+        Compaction keeps the last record of every key regardless of its age, so the retention does not delete it.
 
     Example:
         retention.ms=86400000 on a changelog.

@@ -1,4 +1,4 @@
-"""Index entries of the product's catalogues: checks, bugs, log categories, and runbooks."""
+"""Index entries of the product's catalogs: checks, bugs, log categories, and runbooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the incidents that logs tell of to problems: one for each cause and resource, however often it happened."""
+"""Turn incidents from logs into problems: one for each cause and resource, with the number of occurrences."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _FACTS: Final = {
 
 
 def without_logs(case: Case) -> str:
-    """Return why checks of logs do not apply: nobody gave logs."""
+    """Return why checks of logs do not apply: no logs in the input."""
     return "" if EvidenceKind.LOGS in case.snapshot.collected else "no logs were given (eosctl doctor --logs PATH)"
 
 
 def problems_of(case: Case, kinds: frozenset[str]) -> Iterator[Problem]:
     """Yield a problem for each cause and resource among incidents of these kinds."""
-    told = [one for one in case.snapshot.logged_incidents if one.incident.kind in kinds]
-    told.sort(key=lambda one: (_identity(one.incident), one.incident.t_start_ms))
-    for _, group in groupby(told, key=lambda one: _identity(one.incident)):
+    logged = [one for one in case.snapshot.logged_incidents if one.incident.kind in kinds]
+    logged.sort(key=lambda one: (_identity(one.incident), one.incident.t_start_ms))
+    for _, group in groupby(logged, key=lambda one: _identity(one.incident)):
         yield _problem(tuple(group))
 
 
 def resource_of(incident: Incident) -> Resource:
-    """Return what an incident is about."""
+    """Return the subject of an incident."""
     for name, kind in _OWNERS:
         value = incident.subject.get(name)
         if isinstance(value, str) and value:
@@ -66,8 +66,8 @@ def _identity(incident: Incident) -> tuple[str, str, str]:
     return incident.kind, incident.root_cause, str(resource_of(incident))
 
 
-def _problem(told: Sequence[LoggedIncident]) -> Problem:
-    incidents = [one.incident for one in told]
+def _problem(logged: Sequence[LoggedIncident]) -> Problem:
+    incidents = [one.incident for one in logged]
     last = incidents[-1]
     severity = min((one.severity for one in incidents), key=lambda severity: severity.rank)
     begin, end = time_text(incidents[0].t_start_ms), time_text(max(one.t_end_ms for one in incidents))
@@ -78,7 +78,7 @@ def _problem(told: Sequence[LoggedIncident]) -> Problem:
         severity=severity,
         confidence=_confidence(last.confidence),
         cause=last.root_cause.replace("-", " ") if last.root_cause != "unexplained" else "",
-        evidence=_evidence(told),
+        evidence=_evidence(logged),
         remedy=(last.next_step,),
         incident=f"{last.kind}/{last.root_cause}",
         facts=(
@@ -98,9 +98,9 @@ def _confidence(share: float) -> Confidence:
     return Confidence.LIKELY if share >= LIKELY_FROM else Confidence.POSSIBLE
 
 
-def _evidence(told: Sequence[LoggedIncident]) -> tuple[Evidence, ...]:
-    """Return the newest incident's records first: of a hundred alike, the last is remembered."""
-    records = [record for one in reversed(told) for record in one.records]
+def _evidence(logged: Sequence[LoggedIncident]) -> tuple[Evidence, ...]:
+    """Return records as evidence, those of the newest incident first."""
+    records = [record for one in reversed(logged) for record in one.records]
     return tuple(
         Evidence(
             record.category, f"{time_text(record.at_ms)} {record.text}" if record.at_ms else record.text, record.place

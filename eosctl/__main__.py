@@ -17,7 +17,7 @@ def main() -> int:
     try:
         return run()
     finally:
-        # Python ends with collections of its own, which would look at everything once more and find nothing to free.
+        # Skip Python's own collections at exit: they would scan every object and free nothing.
         gc.freeze()
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eosctl import __version__
-from eosctl.commands.invocation import Invocation, invocation_of, tell
+from eosctl.commands.invocation import Invocation, invocation_of, write_error
 from eosctl.commands.lazy import group_class
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
 from eosctl.errors import EosctlError, ExitCode
@@ -84,7 +84,7 @@ def _report(error: EosctlError, invocation: Invocation) -> int:
 
     # Both quote what a user wrote or a server answered; the next step is our own text.
     error.what, error.why = redact_text(error.what), redact_text(error.why)
-    tell(error)
+    write_error(error)
     if invocation.output == "json":
         from eosctl.render.failure import render_failure
 

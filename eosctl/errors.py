@@ -1,6 +1,6 @@
 """Errors that a user can act on: what happened, why, and what to do next.
 
-Standard library only: every room below ``commands`` may raise one, and ``cli`` alone turns them into an exit code.
+Standard library only: every package below ``commands`` may raise one, and only ``cli`` turns them into an exit code.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class ExitCode(IntEnum):
 
 
 class EosctlError(Exception):
-    """An operation that could not be done, told in three sentences.
+    """A failed operation, described in three sentences.
 
     Attributes:
-        what: What happened, with Kafka's error name where a broker answered one.
-        why: The likely cause; empty when nothing is known.
-        next_step: What the reader can do about it; empty when there is nothing to do.
-        exit_code: The exit status of the process when nobody handles the error.
+        what: What happened, with Kafka's error name if a broker returned one.
+        why: The likely cause; empty if it is unknown.
+        next_step: What the reader can do; empty if there is no remedy.
+        exit_code: The exit status of the process if the error is not handled.
     """
 
     exit_code: ClassVar[int] = ExitCode.FAILED
@@ -113,7 +113,7 @@ class AuthorizationDenied(EosctlError):  # noqa: N818
 
 
 class EvidenceIncomplete(EosctlError):  # noqa: N818
-    """What was asked for could not be told in full, and the caller wants nothing less."""
+    """The result is incomplete, and the caller requires a complete one."""
 
     exit_code = ExitCode.INCOMPLETE
 

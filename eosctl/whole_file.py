@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-#: State of eosctl's own is readable by its owner only, whatever the folder allows.
+#: Only the owner can read eosctl's own state, regardless of the folder's permissions.
 OWNER_ONLY: Final = 0o600
 
 

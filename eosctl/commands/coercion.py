@@ -74,13 +74,13 @@ def _parsed(value: Any, kind: Any, info: Any) -> Any:
         return _NOT_PLAIN
     try:
         found = info.parser(value)
-    except Exception:  # noqa: BLE001 - typer asks the parser again and tells what it says
+    except Exception:  # noqa: BLE001 - typer calls the parser again and reports the error
         return _NOT_PLAIN
     return found if type(found) is kind else _NOT_PLAIN
 
 
 def _plain(value: Any, kind: Any, info: Any) -> Any:
-    """Return a single value as `kind` if that takes no judgement, else `_NOT_PLAIN`."""
+    """Return a single value as `kind` if the conversion is unambiguous, else `_NOT_PLAIN`."""
     if kind in (int, float):
         if kind is int and type(value) is str and value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
             value = int(value)
@@ -104,7 +104,7 @@ def _is_plain_path(text: str, info: Any) -> bool:
     if info.path_type is not None or info.resolve_path or info.allow_dash:
         return False
     try:
-        os.stat(text)  # noqa: PTH116 - the text is looked at before it is taken for a path
+        os.stat(text)  # noqa: PTH116 - the text need not be a path
     except OSError:
         return not info.exists
     except ValueError:

@@ -1,4 +1,4 @@
-"""``eosctl demo``: the whole story on a cluster of its own."""
+"""``eosctl demo``: a whole incident on a cluster of its own."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def demo(
     """
     color = invocation.style().color
 
-    def tell(text: str) -> None:
+    def show(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    demonstrate(folder, tell, lambda text: f"\033[1m{text}\033[0m" if color else f"== {text}")
+    demonstrate(folder, show, lambda text: f"\033[1m{text}\033[0m" if color else f"== {text}")

@@ -45,7 +45,7 @@ def diagnose(
         raise UsageError(
             f"No runbook is known for {' '.join(text.split())[:80]!r}.",
             "None of its words is in a symptom.",
-            "Look at the cluster: eosctl doctor. At a word: eosctl explain WORD. List runbooks: eosctl runbook list",
+            "Try eosctl doctor for the cluster, eosctl explain WORD for a word, or eosctl runbook list.",
         )
     code = ExitCode.FINDINGS if found.refused else ExitCode.DONE
     if result.output in FOR_PEOPLE:

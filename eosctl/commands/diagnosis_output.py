@@ -51,7 +51,7 @@ class FindingResultOptions(NamedTuple):
 
 
 def write_judged(judged: Judged, text: str, result: FindingResultOptions) -> NoReturn:
-    """Write a rendered result, name on standard error what its format has no room for, and end with its exit code.
+    """Write a rendered result, name on standard error what its format omits, and end with its exit code.
 
     Raises:
         EosctlError: A file cannot be written.

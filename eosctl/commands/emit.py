@@ -32,7 +32,7 @@ def emit(
     Args:
         text: The result.
         result: Where it goes.
-        gaps: The evidence that is missing; named on standard error where the format has no room for it.
+        gaps: The evidence that is missing; named on standard error if the format omits it.
         code: The exit code.
         complete: Whether missing evidence ends in `ExitCode.INCOMPLETE`, unless the code says something already.
         error: Raised after the result is written, if there is one.
@@ -65,7 +65,7 @@ def emit_list(
         columns: What the table shows of them.
         result: Where the list goes.
         invocation: The run.
-        empty: What people read where there is nothing.
+        empty: The text for an empty list.
         code: The exit code.
 
     Raises:

@@ -1,4 +1,4 @@
-"""``eosctl exporter``: serve Prometheus what no bean of Kafka tells."""
+"""``eosctl exporter``: serve Prometheus metrics that no bean of Kafka has."""
 
 from __future__ import annotations
 

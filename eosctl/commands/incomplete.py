@@ -1,4 +1,4 @@
-"""Say on standard error what is missing, where the format of a result has no room for it."""
+"""Name missing evidence on standard error if the format of a result omits it."""
 
 from __future__ import annotations
 

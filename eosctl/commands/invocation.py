@@ -61,7 +61,7 @@ def standard_input(limit: int) -> str:
 
 
 def write_result(text: str, output_file: Path | None = None) -> None:
-    """Write the result to standard output, and beside it to a file.
+    """Write the result to standard output, and to a file if one is given.
 
     Raises:
         EosctlError: The file cannot be written.
@@ -91,7 +91,7 @@ def write_file(text: str, path: Path) -> None:
         raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
 
 
-def tell(error: EosctlError) -> None:
+def write_error(error: EosctlError) -> None:
     """Write the three parts of an error to standard error."""
     lines = [f"error: {' '.join(error.what.splitlines())}"]
     # A list of mistakes keeps its lines, indented, so that no text from outside looks like one of the three.

@@ -2,8 +2,8 @@
 
 A group is a package whose ``__init__`` holds `COMMANDS`, a tuple of `Entry`. To add a command, write its function in a
 module of its own and add the entry. The function takes its options as typer wants them and carries no decorator. Its
-module imports its service and its renderer at the top of the file: only this command pays for them. Options that
-several commands have are groups (`option_groups`), of which `options` has the common ones. The entry of a
+module imports its service and its renderer at the top of the file, so that only this command loads them. Options of
+several commands are groups (`option_groups`); `options` has the common ones. The entry of a
 group names the tuple (``"txn:COMMANDS"``), at the first level in `registry`, below that in the group above it.
 """
 

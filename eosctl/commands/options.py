@@ -59,7 +59,7 @@ def parse_moment_ms(text: str | None, option: str, now_ms: int) -> int | None:
         return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError, typer.BadParameter):
         raise UsageError(
-            f"{text!r} is no moment for {option}.", "", f"Write {option}=-30m, or {option} 2026-11-21T09:00:00Z"
+            f"{text!r} is not a time for {option}.", "", f"Write {option}=-30m, or {option} 2026-11-21T09:00:00Z"
         ) from None
 
 
@@ -72,7 +72,7 @@ def parse_listen(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
     if not bare or (":" in bare) != host.startswith("[") or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise UsageError(f"{text!r} is no address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
+        raise UsageError(f"{text!r} is not an address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
     return bare, int(port)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from eosctl.commands.invocation import Invocation, note, tell
+from eosctl.commands.invocation import Invocation, note, write_error
 from eosctl.render.progress import show_progress
 from eosctl.services.callbacks import Callbacks
 
@@ -18,7 +18,7 @@ R = TypeVar("R")
 def callbacks(now_ms: Callable[[], int]) -> Iterator[Callbacks]:
     """Yield callbacks that write to standard error; on a terminal, progress is one line that disappears."""
     with show_progress() as progress:
-        yield Callbacks(now_ms, note, progress, tell)
+        yield Callbacks(now_ms, note, progress, write_error)
 
 
 def perform(service: Callable[[Q, Callbacks], R], request: Q, invocation: Invocation) -> R:

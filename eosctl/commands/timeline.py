@@ -88,5 +88,5 @@ def _partition(text: str | None) -> TopicPartition | None:
         return None
     topic, dash, index = text.rpartition("-")
     if not dash or not topic or not index.isdigit():
-        raise UsageError(f"{text!r} is no partition.", "", "Write --partition orders-0.")
+        raise UsageError(f"{text!r} is not a partition.", "", "Write --partition orders-0.")
     return TopicPartition(topic, int(index))

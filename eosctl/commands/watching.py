@@ -1,4 +1,4 @@
-"""What the commands that look again and again have in common: options and formats."""
+"""Options and formats of the commands that poll repeatedly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from eosctl.commands.options import parse_duration_ms
 from eosctl.errors import UsageError
 
-#: Looks of which the courses of values are drawn.
+#: Number of polls whose values are drawn as sparklines.
 KEPT: Final = 120
 _SHOWN: Final = ("table", "wide", "json")
 Interval = Annotated[
@@ -23,7 +23,7 @@ def check_format(command: str, output: StrEnum) -> None:
     """Refuse a format that has no frames.
 
     Raises:
-        UsageError: It is neither for a screen nor a line of JSON a look.
+        UsageError: It is neither a screen format nor JSON with one line per poll.
     """
     if output.value not in _SHOWN:
         raise UsageError(f"{command} has no {output.value} output.", "", "Use -o table or -o json.")

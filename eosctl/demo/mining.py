@@ -25,7 +25,7 @@ def _choose_engine(steps: Steps) -> str:
     if has_java and importlib.util.find_spec("pyspark") is not None:
         return SPARK
     missing = "the extra eosctl[spark]" if has_java else "Java"
-    steps.tell(f"(Spark needs {missing}, which is not here: eosctl reads the logs itself, with the same result.)\n")
+    steps.show(f"(Spark needs {missing}, which is not here: eosctl reads the logs itself, with the same result.)\n")
     return PYTHON
 
 
@@ -52,11 +52,11 @@ def show_mining(steps: Steps, mining: Background) -> None:
         last = mining.errors.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_LINES:]
         shortfall = f"{mining.line!r} ended with exit code {status}; see {mining.errors}."
         steps.shortfalls.append(shortfall)
-        steps.tell(f"{shortfall} Its last lines:\n" + "".join(f"  {line}\n" for line in last))
+        steps.show(f"{shortfall} Its last lines:\n" + "".join(f"  {line}\n" for line in last))
         report = steps.run(f"eosctl logs report {LOGS} --engine {PYTHON}", show=False)
     elif status:
         raise unexpected_end(mining.line, status, 0, f"See {mining.errors}.")
-    steps.tell(report)
+    steps.show(report)
     for fault, subject in _FAULTS:
         if fault not in report or subject not in report:
             raise EosctlError(

@@ -37,7 +37,7 @@ def unexpected_end(line: str, status: int, expected: int, hint: str) -> EosctlEr
     """Return the error of a step with an unexpected result."""
     return EosctlError(
         f"The demo stopped: {line!r} ended with exit code {status}, expected {expected}.",
-        "The story needs every step to end as it should.",
+        "The demo needs every step to succeed.",
         hint,
     )
 
@@ -45,17 +45,17 @@ def unexpected_end(line: str, status: int, expected: int, hint: str) -> EosctlEr
 class Progress:
     """Prints lines while a command is running; its duration depends on the machine, so waits have no limit."""
 
-    def __init__(self, line: str, tell: Callable[[str], None], every_s: float) -> None:
+    def __init__(self, line: str, show: Callable[[str], None], every_s: float) -> None:
         """Start the progress.
 
         Args:
             line: The command as typed.
-            tell: Receives text as it arrives.
+            show: Receives text as it arrives.
             every_s: Interval between two lines, in seconds.
         """
         self.every_s = every_s
         self._what = line.split(" -")[0]
-        self._tell = tell
+        self._show = show
         self._begun = time.monotonic()
         self._next = self._begun + every_s
 
@@ -64,7 +64,7 @@ class Progress:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + self.every_s
-            self._tell(f"  ... {self._what} has been running for {now - self._begun:.0f} s\n")
+            self._show(f"  ... {self._what} has been running for {now - self._begun:.0f} s\n")
 
 
 class Background:
@@ -137,14 +137,14 @@ class Steps:
 
     Attributes:
         folder: The folder in which they run.
-        tell: Receives text as it arrives.
+        show: Receives text as it arrives.
         shortfalls: Failures that did not stop the demonstration.
     """
 
     def __init__(
         self,
         folder: Path,
-        tell: Callable[[str], None],
+        show: Callable[[str], None],
         held: Callable[[], AbstractContextManager[None]] = nullcontext,
         progress_every_s: float = _PROGRESS_EVERY_S,
     ) -> None:
@@ -152,12 +152,12 @@ class Steps:
 
         Args:
             folder: The folder in which commands run.
-            tell: Receives text as it arrives.
+            show: Receives text as it arrives.
             held: Delays interrupts while a process starts, so that it is always stopped.
             progress_every_s: Interval between two lines of progress, in seconds.
         """
         self.folder = folder
-        self.tell = tell
+        self.show = show
         self.shortfalls: list[str] = []
         self._held = held
         self._progress_every_s = progress_every_s
@@ -169,10 +169,10 @@ class Steps:
         Raises:
             EosctlError: It ended with another exit code.
         """
-        self.tell(f"$ {line}\n")
+        self.show(f"$ {line}\n")
         output = self.ask(line, expect=expect)
         if show:
-            self.tell(output)
+            self.show(output)
         return output
 
     def ask(self, line: str, *, expect: int | None = 0) -> str:
@@ -184,7 +184,7 @@ class Steps:
         process = self._start(line)
         output = wait_for_end(process, self._progress(line))
         if expect is not None and process.returncode != expect:
-            self.tell(output)
+            self.show(output)
             raise unexpected_end(line, process.returncode, expect, "What it said is printed above; then try again.")
         return output
 
@@ -202,14 +202,14 @@ class Steps:
             errors: The file name for its standard error.
             temporary: A separate directory for its temporary files, if any.
         """
-        self.tell(f"$ {line} 2> {errors} &\n")
+        self.show(f"$ {line} 2> {errors} &\n")
         path = self.folder / errors
         with path.open("w", encoding="utf-8") as log:
             process = self._start(line, stdin=subprocess.PIPE, stderr=log, temporary=temporary)
         return Background(line, process, path, self._progress(line))
 
     def _progress(self, line: str) -> Progress:
-        return Progress(line, self.tell, self._progress_every_s)
+        return Progress(line, self.show, self._progress_every_s)
 
     def _start(
         self,

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from eosctl.demo.incident import play_incident, prepare_folder
 from eosctl.demo.interrupts import Interrupts
 from eosctl.demo.steps import Steps
-from eosctl.demo.story import prepare_folder, tell_story
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 
 
@@ -30,5 +30,5 @@ def demonstrate(
     begun = stopwatch.now_s()
     prepare_folder(folder)
     with Interrupts() as interrupts:
-        tell_story(Steps(folder, tell, interrupts.held), f"demo-{os.getpid()}", heading)
+        play_incident(Steps(folder, tell, interrupts.held), f"demo-{os.getpid()}", heading)
     tell(f"\nDone in {stopwatch.now_s() - begun:.0f} s.\n")

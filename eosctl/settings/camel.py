@@ -1,6 +1,6 @@
 """Apache Camel's Kafka component: ``camel.component.kafka.*`` as Camel itself hands it to Kafka's clients.
 
-Names and defaults are those of the component's catalogue (``kafka.json`` in camel-kafka 4.23); what Camel always sets
+Names and defaults are those of the component's catalog (``kafka.json`` in camel-kafka 4.23); what Camel always sets
 is read from ``KafkaConfiguration.createProducerProperties`` there.
 """
 
@@ -32,13 +32,13 @@ _NAMES: Final = {
     "retries": "retries",
 }
 PRODUCER: Final[Mapping[str, str | None]] = {"enable.idempotence": "true", "acks": "all"}
-"""What Camel sets where nobody else does."""
+"""Camel's own defaults."""
 _TRANSACTED: Final = "transacted"
 _ID: Final = "transactional.id"
 
 
 def clients_settings(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the settings of Camel's Kafka component under Kafka's names; nothing when there are none.
+    """Return the settings of Camel's Kafka component under Kafka's names; may be empty.
 
     ``additionalProperties`` goes before the component's own options. Camel makes up an id for ``transacted=true``.
     """

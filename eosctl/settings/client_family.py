@@ -1,4 +1,4 @@
-"""Tell whose client a file configures: by names that only one has, by how names are written, by words around them."""
+"""Detect the client library of a file: by names that only one has, by their spelling, and by the words around them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _WORDS: Final = {
     ),
 }
 _PYTHON: Final = "python"
-# Keyword arguments that are words of everybody.
-_ANYBODYS: Final = frozenset({"loop", "selector", "proxy_url", "ssl_context", "ssl_ciphers", "ssl_password"})
+# Keyword arguments that are common words.
+_COMMON_WORDS: Final = frozenset({"loop", "selector", "proxy_url", "ssl_context", "ssl_ciphers", "ssl_password"})
 
 
 def client_of(names: Mapping[str, str], hints: Iterable[str]) -> Client:
-    """Return whose client a set of settings is for; Java's where nothing tells.
+    """Return the client library of a set of settings; Java's by default.
 
     Args:
-        names: What stands in the file by the name that Kafka has for it.
+        names: The keys in the file, by Kafka's name.
         hints: Words of the surroundings.
 
     Examples:
@@ -77,13 +77,13 @@ def _are_keywords(names: Mapping[str, str]) -> bool:
 
 @cache
 def keywords() -> frozenset[str]:
-    """Return the keyword arguments that Python's clients alone have."""
+    """Return the keyword arguments that only Python's clients have."""
     return frozenset(name for client in PYTHON_CLIENTS for name in _only(client))
 
 
 @cache
 def _only(client: Client) -> frozenset[str]:
-    """Return the keyword arguments of a client that nobody else has; what both Python clients have counts for each."""
+    """Return the keyword arguments that only this client has; those of both Python clients count for each."""
     tables = load_tables()
     others = java_names() | tables[Client.LIBRDKAFKA.value].parameters.keys()
-    return frozenset(tables[client.value].parameters) - others - _ANYBODYS
+    return frozenset(tables[client.value].parameters) - others - _COMMON_WORDS

@@ -34,7 +34,7 @@ class Library(NamedTuple):
     consumer: Defaults = _UNKNOWN
 
 
-# Nobody has an id or a static member without writing it down.
+# Ids and static members have no defaults.
 _NONE: Final[Defaults] = {"transactional.id": None, "group.instance.id": None, "group.id": None}
 _READS_ALL: Final[Defaults] = {"isolation.level": "read_uncommitted"}
 

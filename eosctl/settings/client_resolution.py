@@ -33,10 +33,10 @@ class ResolvedSetting(msgspec.Struct, frozen=True):
 
 
 class ResolvedClient(msgspec.Struct, frozen=True):
-    """The configuration of one run, where it comes from, and what to tell the user about it.
+    """The configuration of one run, its source, and its warnings for the user.
 
     ``protected`` means that the profile asks for a second confirmation before a change. ``command_config`` is the file
-    that was read, None when there was none.
+    that was read, or None.
     """
 
     config: ClientConfig
@@ -137,7 +137,7 @@ def _path_of(text: str | None) -> Path | None:
 
 
 def merge(layers: Iterable[Mapping[str, Given]]) -> dict[str, Given]:
-    """Return one table of several, the first of which goes before the others."""
+    """Merge several tables; earlier ones take precedence."""
     merged: dict[str, Given] = {}
     for layer in layers:
         for name, given in layer.items():

@@ -8,7 +8,7 @@ from eosctl.settings.tree import Branch, flatten
 
 
 def connector_role(class_name: str, has_topics: bool) -> Role:
-    """Tell a sink from a source: by the name of the class, else by ``topics``, which sinks alone must have."""
+    """Return whether a connector is a sink or a source: by its class name, or by ``topics``, which only sinks need."""
     lower = class_name.lower()
     if "sink" in lower:
         return Role.SINK_CONNECTOR

@@ -66,13 +66,13 @@ def read_deployment(
     releases: Releases = UNKNOWN,
     texts: Mapping[str, str] | None = None,
 ) -> FilesRead:
-    """Read files, and whatever a folder holds in the formats that eosctl reads.
+    """Read files, and the files of folders in supported formats.
 
     Args:
         paths: Files and folders.
-        roles: What certain files are, by path or pattern; detection tells the rest.
-        releases: The releases whose defaults hold; where nobody says, the one that a file names.
-        texts: What counts in place of a file's own text, by the file.
+        roles: The roles of certain files, by path or pattern; the others are detected.
+        releases: The releases whose defaults apply; if not given, the release that a file names.
+        texts: Replacements for the texts of files, by file.
     """
     found: list[_File] = []
     read: list[str] = []
@@ -84,7 +84,7 @@ def read_deployment(
         try:
             text = texts[file] if texts and file in texts else read_text(path)
             if path in paths and not text.strip():
-                raise ConfigFileError(f"{file} is empty.", "There is nothing to judge.", "Name another file.")
+                raise ConfigFileError(f"{file} is empty.", "It has no settings to judge.", "Name another file.")
             one = _read_any(file, text, _role_for(file, roles or {}), is_named=path in paths)
         except ConfigFileError as error:
             if path in paths or holds_kafka(path):

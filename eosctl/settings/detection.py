@@ -1,4 +1,4 @@
-"""Tell what a set of keys configures: by keys that only one component has, then by the words around them."""
+"""Detect the component of a set of keys: by keys that only one component has, then by the words around them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Node, flatten
 from eosctl.settings.workloads import counted_around
 
-# KafkaSource of SmallRye Reactive Messaging, unless somebody sets it.
+# The default of SmallRye Reactive Messaging's KafkaSource.
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
@@ -176,7 +176,7 @@ def _clients(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
         own = {key: v for key, v in values.items() if not PREFIXED.match(key) or key in known_names()}
         prefixed = {m[2]: v for key, v in values.items() if (m := PREFIXED.match(key)) and m[1] == role.value}
         marks = CLIENT_KEYS[role] & own.keys()
-        # Where no key tells the two apart, the name of the file can: producer.properties.
+        # If no key distinguishes the two, the name of the file can: producer.properties.
         named = all(CLIENT_KEYS[one].isdisjoint(names) for one in CLIENTS) and is_named(role, source.hints)
         if prefixed or marks or named:
             found = Recognition(role, client_key(role, values) or "the name of the file")
@@ -184,7 +184,7 @@ def _clients(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
 
 
 def _channels(source: Source) -> Iterator[Source]:
-    """Yield MicroProfile's channels, of which outgoing ones are producers, and Micronaut's clients by name."""
+    """Yield MicroProfile's channels (outgoing ones are producers), and Micronaut's clients by name."""
     framework = _SMALLRYE_CONSUMER if any(CHANNEL.match(key) for key in source.values) else _MICRONAUT_CONSUMER
     groups: dict[tuple[Role, str], dict[str, Value]] = {}
     shared: dict[str, Value] = {}

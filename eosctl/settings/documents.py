@@ -46,14 +46,14 @@ def parse_documents(file: str, text: str) -> tuple[Node, ...]:
     if found is None:
         raise ConfigFileError(
             f"{file}: the format is not known.",
-            "It is told by the file's ending: " + ", ".join(e for f in FORMATS for e in f.endings) + ".",
+            "It is detected by the file's ending: " + ", ".join(e for f in FORMATS for e in f.endings) + ".",
             "Rename the file.",
         )
     return found.parse(file, text.removeprefix("\ufeff"))
 
 
 def format_of(file: str) -> Format | None:
-    """Return the format of a file, told by its name; None when it is none that eosctl reads."""
+    """Return the format of a file by its name; None if eosctl does not read it."""
     name = _TEMPLATE_ENDING.sub("", file.rpartition("/")[2].lower())
     return next((f for f in FORMATS if name.endswith(f.endings)), None)
 
@@ -217,7 +217,7 @@ def _json_with_comments(file: str, text: str, error: json.JSONDecodeError) -> tu
 
 
 def _hcl(file: str, text: str) -> tuple[Node, ...]:
-    """Read HCL where its parser is installed; without it, files that do not speak of Kafka are nobody's loss."""
+    """Read HCL if its parser is installed; without it, skip files that do not mention Kafka."""
     if not can_parse():
         if "kafka" not in text.lower():
             return ()

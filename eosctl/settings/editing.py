@@ -54,7 +54,7 @@ def remove_key(file: str, text: str, line: int, key: str) -> str:
     """Return the text without the line of a setting.
 
     Raises:
-        EditError: More than the setting stands on the line, or it goes on below.
+        EditError: The line has more than the setting, or the setting continues on the next line.
     """
     path, _ = _find(file, text, line, key)
     wanted = [(p, v) for p, v in _pairs(file, text) if p != path]

@@ -1,4 +1,4 @@
-"""The credentials of programs whose metrics are read; kept in a file, because arguments are seen by everybody."""
+"""The credentials of metric endpoints; kept in a file, because every user can see arguments."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_endpoint_credentials(path: Path | None) -> EndpointCredentials:
     given = {key: one.text for key, one in read_properties(path).items()}
     if unknown := sorted(given.keys() - set(_KEYS)):
         raise ConfigFileError(
-            f"{path.name}: {unknown[0]!r} is no setting of credentials.", "", f"Known are {', '.join(_KEYS)}."
+            f"{path.name}: {unknown[0]!r} is not a credential setting.", "", f"Known settings: {', '.join(_KEYS)}."
         )
     if ("username" in given) != ("password" in given):
         raise ConfigFileError(f"{path.name}: username and password go together.", "One of them is missing.", "Add it.")

@@ -26,7 +26,7 @@ def parse_endpoints(text: str, origin: str, default_port: int = 0) -> tuple[Endp
         default_port: The port of an address without one; 0 requires a port, as Kafka's clients do.
 
     Raises:
-        ConfigFileError: There is none, or one is not of that form.
+        ConfigFileError: The list is empty, or an address has another form.
     """
     if "@" in text:
         raise ConfigFileError(

@@ -1,4 +1,4 @@
-"""Environment variables of containers and of ``.env`` files: what they configure, and of which release."""
+"""Environment variables of containers and of ``.env`` files: their component and its release."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BROKER_IMAGES: Final = ("kafka", "kafka-native", "cp-kafka", "cp-server", "cp-e
 _OTHER_VERSIONS: Final = ("debezium", "lensesio", "landoop", "redpanda", "spotify", "strimzi")
 _CONFLUENT: Final = {"7.0": "3.0", "7.1": "3.1", "7.2": "3.2", "7.3": "3.3", "7.4": "3.4", "7.5": "3.5", "7.6": "3.6"}
 _CONFLUENT_LATER: Final = {"7.7": "3.7", "7.8": "3.8", "7.9": "3.9", "8.0": "4.0", "8.1": "4.1", "8.2": "4.2"}
-# Environment variables of images: prefix, role, and what is left out because it is no setting.
+# Environment variables of images: prefix, role, and variables that are not settings.
 _ENVIRONMENTS: Final = (
     ("KAFKA_CFG_", Role.BROKER),
     ("KAFKA_CONNECT_CFG_", Role.CONNECT_WORKER),
@@ -133,7 +133,7 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
     hints = (name.lower(), image.lower())
     by_role = _by_role(given, file)
     if "connect" not in image and not _is_worker(by_role.get(Role.CONNECT_WORKER, {})):
-        by_role.pop(Role.CONNECT_WORKER, None)  # CONNECT_ is a word of everybody
+        by_role.pop(Role.CONNECT_WORKER, None)  # CONNECT_ is a common prefix
     servers = by_role.get(Role.BROKER, {})
     if servers and not _is_brokers(servers, image):
         # An application's variables, or those of some tool: KAFKA_CLUSTERS_0_NAME.

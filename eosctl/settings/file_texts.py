@@ -30,7 +30,7 @@ _OF_OTHERS: Final = re.compile(
 
 
 def files_of(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files once each; a file that is named outright is read whatever it is called."""
+    """Yield each file once; a file that is named explicitly is read regardless of its name."""
     seen: set[Path] = set()
     for path in paths:
         found = (path,) if not path.is_dir() else _within(path)
@@ -70,7 +70,7 @@ def read_text(path: Path) -> str:
 
 
 def holds_kafka(path: Path) -> bool:
-    """Return whether a file that is no text, or cannot be read, may be about Kafka."""
+    """Return whether a file that is not text, or cannot be read, may be about Kafka."""
     try:
         return b"kafka" in path.read_bytes().replace(b"\0", b"").lower()
     except OSError:

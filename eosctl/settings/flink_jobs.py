@@ -1,7 +1,7 @@
-"""Flink jobs in files of an application's own: sinks, sources, and checkpoints under whatever keys they stand.
+"""Flink jobs in an application's own files: sinks, sources, and checkpoints under any keys.
 
-A mapping with a delivery guarantee or a prefix of transactional ids is a sink of Flink's, as nothing else has these.
-Its settings get the names that the SQL connector has for them (``KafkaConnectorOptions``).
+A mapping with a delivery guarantee or a prefix of transactional ids is a Flink sink, because nothing else has these.
+Its settings get the names of the SQL connector (``KafkaConnectorOptions``).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
     own = {
         option for key, child in node.entries if isinstance(child, Leaf) and (option := _SINK_KEYS.get(relaxed(key)))
     }
-    if own and (_PREFIX in own or _speaks_of_kafka(node, path)):
+    if own and (_PREFIX in own or _mentions_kafka(node, path)):
         yield _Found(path, node)
         return
     for key, child in node.entries:
@@ -78,7 +78,7 @@ def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
             yield from _sinks(child, (*path, key))
 
 
-def _speaks_of_kafka(node: Branch, path: tuple[str, ...]) -> bool:
+def _mentions_kafka(node: Branch, path: tuple[str, ...]) -> bool:
     """Return whether a mapping is about Kafka: other systems have delivery guarantees, too."""
     words = " ".join((*path, *(f"{key} {leaf.text}" for key, leaf in flatten(node)))).lower()
     return "kafka" in words or bool(_settings(node))
@@ -150,7 +150,7 @@ def _as_source(found: _Found, values: dict[str, Value], file: str, hint: str) ->
 
 
 def _checkpoints(document: Branch, file: str) -> Source | None:
-    """Return what the file says of checkpoints, in whatever mapping, with the names of Flink's own options."""
+    """Return the file's checkpoint settings from any mapping, with the names of Flink's own options."""
     values: dict[str, Value] = {}
     for key, leaf in flatten(document):
         match = _CHECKPOINTS.search(relaxed(key))

@@ -80,7 +80,7 @@ def _day(path: Path, where: str, value: Any) -> str:
     try:
         return date.fromisoformat(str(value)).isoformat()
     except ValueError as error:
-        raise _wrong(path, f"{where} expires on {value}, which is no day (YYYY-MM-DD)") from error
+        raise _wrong(path, f"{where} expires on {value}, which is not a date (YYYY-MM-DD)") from error
 
 
 def _severity(path: Path, value: Any) -> Severity | None:

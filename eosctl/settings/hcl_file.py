@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lark.exceptions import UnexpectedInput
 
 MAX_CHARACTERS: Final = 1_000_000
-"""The parser takes a second for some 100,000."""
+"""The parser needs about a second per 100,000."""
 _HEREDOC: Final = re.compile(r"<<(-?)[\w.-]+\r?\n(.*?)[^\S\n]*[\w.-]+\r?\n?\Z", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 _NEGATIVE: Final = re.compile(r"-\d+(?:\.\d+)?")
@@ -28,7 +28,7 @@ _CONSTANTS: Final = frozenset({"int_lit", "float_lit", "literal_value", "keyword
 
 
 class HclError(Exception):
-    """The text is no HCL: the line, and why."""
+    """The text is not HCL: the line, and why."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)

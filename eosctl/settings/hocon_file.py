@@ -1,8 +1,8 @@
 """HOCON, the format of Akka, Pekko and Play: objects that merge, paths as keys, references within the file.
 
-Written here because the parsers that there are keep no lines, and read includes and the environment. This one reads
-nothing but its text: an include is passed over, and a reference that the file does not answer stays as it is written,
-so that it counts as a value from outside. The rules are those of Lightbend's specification of HOCON.
+Existing parsers keep no line numbers, and they read includes and the environment. This one reads only its text: it
+skips includes, and an unresolved reference stays as it is written, so that it counts as a value from outside. The
+rules are those of Lightbend's specification of HOCON.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INCLUDE: Final = re.compile(r"include[^\S\n]+[^\n]*")
 
 
 class HoconError(Exception):
-    """The text is no HOCON: the line, and why."""
+    """The text is not HOCON: the line, and why."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)

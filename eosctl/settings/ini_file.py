@@ -16,7 +16,7 @@ _DEFAULTS: Final = ("DEFAULT", "default")
 
 
 class IniError(Exception):
-    """A file that is no INI file.
+    """A file that is not an INI file.
 
     Attributes:
         line: Where.

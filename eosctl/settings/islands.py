@@ -14,7 +14,7 @@ from eosctl.settings.documents import format_of, parse_documents, parse_properti
 from eosctl.settings.environment import environment_of, variables_of
 from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.recognition import decide, streams_prefixes
-from eosctl.settings.setting_names import ANYBODYS, LIBRARY_PREFIXES, SPRING, is_setting
+from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
 from eosctl.settings.structures import find_sources
@@ -118,7 +118,7 @@ def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Sourc
 
 
 def _flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
-    """Return what a cluster's own file says of checkpoints: flink-conf.yaml, config.yaml, ``flinkConfiguration``."""
+    """Return the checkpoint settings of a cluster's own file: flink-conf.yaml, config.yaml, ``flinkConfiguration``."""
     own = [(name, leaf) for name, leaf in leaves if name.startswith("execution.checkpointing.")]
     is_table = any(name.startswith(("sink.", "scan.", "properties.")) for name, _ in leaves)
     if not own or is_table or len(own) == len(leaves):
@@ -132,9 +132,9 @@ def _as_a_whole(
 ) -> Source | None:
     """Return a mapping as one source where it holds mostly settings, or is flat and holds any."""
     spelled = respelled(leaves, file, hints)
-    known = [name for name, _, _ in spelled if name not in ANYBODYS and is_setting(name)]
-    # A single word is a setting of everybody's: Kafka must be named around it.
-    if all("." not in name for name in known) and not _speaks_of_kafka(file, hints, leaves):
+    known = [name for name, _, _ in spelled if name not in COMMON_WORDS and is_setting(name)]
+    # A single word is ambiguous: Kafka must be named around it.
+    if all("." not in name for name in known) and not _mentions_kafka(file, hints, leaves):
         known = []
     is_flat = _is_flat(node)
     if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):
@@ -149,7 +149,7 @@ def _as_a_whole(
     return None
 
 
-def _speaks_of_kafka(file: str, hints: tuple[str, ...], leaves: list[tuple[str, Leaf]]) -> bool:
+def _mentions_kafka(file: str, hints: tuple[str, ...], leaves: list[tuple[str, Leaf]]) -> bool:
     """Return whether the words around a mapping, or its other keys, are about Kafka; properties are Kafka's own."""
     if file.lower().endswith((".properties", ".sql")):
         return True

@@ -27,7 +27,7 @@ def parse_jaas(text: str, origin: str) -> JaasEntry:
     """Parse ``<module> <flag> key="value" ...;``. No part of the text appears in an error: it holds the password.
 
     Raises:
-        ConfigFileError: The text is no login line.
+        ConfigFileError: The text is not a login line.
     """
     words = _split(text, origin)
     if len(words) < 3 or words[-1] != ";" or words[1].lower() not in _CONTROL_FLAGS:

@@ -1,4 +1,4 @@
-"""Which files hold the settings of a cluster link: they are told by their names alone."""
+"""Find files with the settings of a cluster link, by their setting names."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
 
 
 def _connector_resource(document: Branch, file: str, name: str, settings: str) -> list[Source]:
-    """Return a connector whose class stands beside its settings."""
+    """Return a connector whose class is next to its settings."""
     config = document.branch("spec", settings)
     values = values_of(flatten(config), file) if config else {}
     connector = document.get("spec", "class")

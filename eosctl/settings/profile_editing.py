@@ -27,7 +27,7 @@ def add_profile(
         ConfigFileError: The file is not of the documented shape, or cannot be written.
     """
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a profile.", "Letters, digits, dots, dashes.", "E.g. prod-eu")
+        raise UsageError(f"{name!r} is not a profile name.", "Letters, digits, dots, dashes.", "E.g. prod-eu")
     for key, value in properties.items():
         if key in SECRET_NAMES and not has_reference(value):
             raise UsageError(
@@ -46,7 +46,7 @@ def remove_profile(path: Path, name: str) -> None:
     """Take a profile out of the file.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: No profile has this name.
         ConfigFileError: The file is not of the documented shape, or cannot be written.
     """
     with _changing(path):

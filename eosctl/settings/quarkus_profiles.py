@@ -1,7 +1,7 @@
 """Quarkus' profiles in one file: ``%prod.mp.messaging...`` and, in YAML, a mapping under ``"%prod"``.
 
-An application that was built runs with the profile ``prod`` unless somebody says otherwise: its values go before those
-without a profile, and those of other profiles are left out.
+A built application runs with the profile ``prod`` by default. Values of that profile take precedence over those without
+a profile, and those of other profiles are ignored.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def is_named(role: Role, hints: Iterable[str]) -> bool:
 
 
 def client_key(role: Role, values: Mapping[str, Value]) -> str:
-    """Return the key that shows a producer or a consumer, the most telling one first."""
+    """Return the key that identifies a producer or a consumer, the most specific one first."""
     first = "transactional.id" if role is Role.PRODUCER else "group.id"
     if first in values:
         return values[first].key

@@ -60,7 +60,7 @@ def resolve(source: Source, releases: Releases = UNKNOWN) -> tuple[Component, ..
 
     Args:
         source: Keys and values with a role.
-        releases: What the user says; the release that the file itself names counts where nobody says, else the newest.
+        releases: The user's choice; without one, the release that the file names, or the newest.
 
     Returns:
         The component, and the clients inside it.
@@ -160,7 +160,7 @@ def _streams(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
     guarantee = values.get("processing.guarantee")
     eos = guarantee is not None and guarantee.word in EXACTLY_ONCE
-    # Streams reads commit.interval.ms differently under exactly-once when nobody wrote it down.
+    # Streams has another default of commit.interval.ms under exactly-once.
     framework = {"commit.interval.ms": "100"} if eos else {}
     yield _component(source, Role.STREAMS, values, release, framework=framework)
     tables = load_tables()
@@ -274,7 +274,7 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
     consumer = {**spring.shared, **spring.clients[Role.CONSUMER]}
     for own in tuple(spring.inputs.values()) or ({},):
         if consumer or own:
-            # spring-kafka's listener container commits itself unless told otherwise (since 2.3).
+            # spring-kafka's listener container commits by itself by default (since 2.3).
             framework = {"enable.auto.commit": "false"}
             yield _component(
                 source, Role.CONSUMER, {**consumer, **own}, release, framework=framework, inside=Role.SPRING

@@ -11,8 +11,8 @@ from eosctl.settings.client_family import keywords
 from eosctl.settings.recognition import PREFIXED
 
 SPRING: Final = re.compile(r"^spring\.(kafka|cloud\.stream)\.", re.IGNORECASE)
-# Settings of Kafka that are words of everybody.
-ANYBODYS: Final = frozenset(
+# Settings of Kafka that are common words.
+COMMON_WORDS: Final = frozenset(
     {
         *("clusters", "debug", "enabled", "groups", "interceptors", "listeners", "log_level", "name", "opaque"),
         *("partitioner", "port", "preallocate", "predicates", "retries", "topics", "transforms"),
@@ -48,7 +48,7 @@ def is_setting(key: str) -> bool:
     if match is not None and match.groups()[-1] in known_names():
         return True
     return any(
-        key.startswith(prefix) and (rest := key[len(prefix) :]) in known_names() and rest not in ANYBODYS
+        key.startswith(prefix) and (rest := key[len(prefix) :]) in known_names() and rest not in COMMON_WORDS
         for prefix in (
             "main.consumer.",
             "restore.consumer.",

@@ -16,7 +16,7 @@ _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\
 
 
 class Releases(NamedTuple):
-    """Which releases hold; None where nobody says. ``clients`` are those of Java, Streams and Connect among them."""
+    """The chosen releases; None without a choice. ``clients`` covers Java's, including Streams and Connect."""
 
     kafka: Release | None = None
     clients: Release | None = None
@@ -36,7 +36,7 @@ class Source(msgspec.Struct, frozen=True):
         application: What it is a part of within the file; its label when None.
         framework: Defaults that a framework sets over the client's own, where there is no role for it.
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
-        hints: Words of the surroundings that tell the role: keys above it, the file's name.
+        hints: Words of the surroundings that identify the role: keys above it, the file's name.
         recognized_by: What shows the role: a key as it stands in the file, or a name of the surroundings; empty where
             no single thing does.
         part_of: The workload whose container has it as environment: ``Deployment settlement``; else empty.

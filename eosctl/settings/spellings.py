@@ -18,7 +18,7 @@ from eosctl.settings.tree import Leaf
 
 _JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-zA-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 _READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf", ".env", ".sql", ".ini")
-# Names that stand in files about anything: alone they tell nothing of Kafka.
+# Names that occur in files about anything: alone they do not indicate Kafka.
 _COMMON: Final = frozenset(
     {
         *("application.id", "application.server", "batch.size", "bootstrap.servers", "broker.id", "buffer.memory"),
@@ -112,7 +112,7 @@ def setting_meant(key: str) -> str | None:
 def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str] = ()) -> list[tuple[str, str, Leaf]]:
     """Return each leaf with the name that Kafka has for the last part of its key, then the key as it stands there.
 
-    All keep theirs in files that Kafka reads itself, and where neither a name nor the words around it speak of Kafka.
+    All keep theirs in files that Kafka reads itself, and if neither a name nor the words around it mention Kafka.
     """
     given = list(leaves)
     if file.lower().endswith(_READ_BY_KAFKA):

@@ -1,4 +1,4 @@
-"""Templates of Helm and Jinja, read for what is written in them: expressions stay, and are values nobody knows yet."""
+"""Read templates of Helm and Jinja: literal values are read, and expressions stay as unknown values."""
 
 from __future__ import annotations
 

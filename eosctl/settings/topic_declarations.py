@@ -44,7 +44,7 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     }
     if not counts:
         return None
-    found = {**_nested(by_name, file), **_beside(document, file)}
+    found = {**_nested(by_name, file), **_neighbors(document, file)}
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
     has_both = {"partitions", "replication.factor"} == counts.keys() and len(by_name) == len(counts)
     if not found and not has_both and (named is None or "partitions" not in counts or len(by_name) > len(counts) + 2):
@@ -55,7 +55,7 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
 
 
 def _nested(by_name: Mapping[str, tuple[str, object]], file: str) -> dict[str, Value]:
-    """Return the settings that stand in a mapping of their own, or as ``{"name": ..., "value": ...}``."""
+    """Return the settings in a separate mapping, or as ``{"name": ..., "value": ...}``."""
     own = load_tables()["topic"].parameters
     found: dict[str, Value] = {}
     for name in _SETTINGS:
@@ -77,10 +77,10 @@ def _pairs(row: Row, file: str) -> Iterator[tuple[str, Value]]:
             yield name, value_of(name, leaf, file)
 
 
-def _beside(document: Branch, file: str) -> dict[str, Value]:
+def _neighbors(document: Branch, file: str) -> dict[str, Value]:
     own = load_tables()["topic"].parameters
-    beside = respelled(((key, leaf) for key, leaf in document.entries if isinstance(leaf, Leaf)), file)
-    return {name: value_of(key, leaf, file, name) for name, key, leaf in beside if name in own}
+    spelled = respelled(((key, leaf) for key, leaf in document.entries if isinstance(leaf, Leaf)), file)
+    return {name: value_of(key, leaf, file, name) for name, key, leaf in spelled if name in own}
 
 
 def _uniform(name: str) -> str:

@@ -43,7 +43,7 @@ class Done(NamedTuple):
 
 
 class Captured(io.StringIO):
-    """A standard stream that is no terminal."""
+    """A standard stream that is not a terminal."""
 
 
 def eosctl(*arguments: str | Path, stdin: str = "") -> Done:

@@ -30,7 +30,7 @@ def parameters(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 def answer(convert: Any, parameter: Any, value: Any) -> tuple[str, Any]:
     try:
         found = convert.coerce(value, param=parameter, ctx=None)
-    except Exception as error:  # noqa: BLE001 - whichever it is, both must raise it
+    except Exception as error:  # noqa: BLE001 - both must raise the same error
         return type(error).__name__, str(error)
     return type(found).__name__, found
 

@@ -46,7 +46,7 @@ def test_the_exit_code_follows_the_threshold(tmp_path: Path) -> None:
     assert eosctl("config", "lint", path, "--fail-on", "warning", "--exit-zero").code == 0
 
 
-def test_a_malformed_file_is_told_and_the_others_are_linted(application: Path) -> None:
+def test_a_malformed_file_is_reported_and_the_others_are_linted(application: Path) -> None:
     (application.parent / "bad.yaml").write_text("kafka: 1\nb: [\n", "utf-8")
     done = eosctl("config", "lint", application.parent, "-o", "json")
     assert done.code == 2
@@ -69,7 +69,7 @@ def test_the_release_decides(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "version", "told"),
+    ("option", "version", "expected_note"),
     [
         (
             "--kafka-version",
@@ -89,21 +89,21 @@ def test_the_release_decides(tmp_path: Path) -> None:
         ("--librdkafka-version", "1.9", None),
     ],
 )
-def test_a_release_outside_of_the_tables_is_told(
-    application: Path, option: str, version: str, told: str | None
+def test_a_release_outside_of_the_tables_is_noted(
+    application: Path, option: str, version: str, expected_note: str | None
 ) -> None:
     done = eosctl("config", "lint", application, option, version, "-o", "json")
     assert done.code == 3
-    assert f"note: {told}" in done.err if told else "note:" not in done.err
+    assert f"note: {expected_note}" in done.err if expected_note else "note:" not in done.err
 
 
-def test_a_release_of_either_software_is_no_news_to_a_comparison(application: Path) -> None:
+def test_a_comparison_prints_no_note_on_releases(application: Path) -> None:
     assert (
         "note:"
         not in eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "4.3").err
     )
-    told = eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "9.9").err
-    assert "Kafka or librdkafka 9.9 is later" in told
+    notes = eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "9.9").err
+    assert "Kafka or librdkafka 9.9 is later" in notes
 
 
 def test_a_role_can_be_given(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_role_can_be_given(tmp_path: Path) -> None:
     assert eosctl("config", "lint", path, "--role", "settings.conf=sailor").code == 2
 
 
-def test_unresolved_values_are_told_apart(tmp_path: Path) -> None:
+def test_unresolved_values_are_distinguished(tmp_path: Path) -> None:
     path = tmp_path / "p.properties"
     path.write_text("transactional.id=t\nacks=${ACKS}\n", "utf-8")
     done = eosctl("config", "lint", path, "-o", "json")
@@ -183,7 +183,7 @@ def test_a_setting_is_explained_by_release() -> None:
     assert "transaction.timeout.ms" in eosctl("config", "explain", "transaction.timeout.ms").out
 
 
-def test_an_unknown_setting_gets_its_neighbours() -> None:
+def test_an_unknown_setting_gets_similar_names() -> None:
     done = eosctl("config", "explain", "transaction.timeout")
     assert done.code == 2
     assert "transaction.timeout.ms" in done.err
@@ -232,7 +232,7 @@ def test_rules_of_files_are_explained_and_sent_to_lint() -> None:
     assert "config lint" in done.err
 
 
-# Claims that circulate and are wrong; none may stand in what eosctl says of settings.
+# Popular but wrong claims, which no text of eosctl on settings may contain.
 
 
 def test_rules_of_files_are_run_on_files(application: Path) -> None:
@@ -248,14 +248,14 @@ def test_output_of_a_tool_is_judged_by_the_rules_of_its_settings(tmp_path: Path)
     assert eosctl("config", "lint", printed / "transactions-list.txt").code == 2
 
 
-def test_text_is_no_segment(tmp_path: Path) -> None:
+def test_text_is_not_a_segment(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_text("Dumping 00000000000000000000.log\nLog starting offset: 0\n", "utf-8")
     done = eosctl("decode", "segment", path)
     assert (done.code, "kafka-dump-log.sh printed it" in done.err) == (2, True)
 
 
-def test_nothing_judged_is_no_all_clear(tmp_path: Path) -> None:
+def test_nothing_judged_is_not_an_all_clear(tmp_path: Path) -> None:
     path = tmp_path / "fluent.conf"
     path.write_text("<match x>\n  @type kafka2\n  required_acks 1\n</match>\n", "utf-8")
     done = eosctl("config", "lint", path)

@@ -59,7 +59,7 @@ def test_one_problem_has_the_same_first_action_in_every_format(project: Path) ->
         assert "<h2>First</h2>" in html
 
 
-def test_a_baseline_hides_what_is_known(project: Path) -> None:
+def test_a_baseline_hides_known_findings(project: Path) -> None:
     assert eosctl("config", "lint", "app.properties", "--write-baseline", "known.json").code == 3
     assert eosctl("config", "lint", "app.properties", "--baseline", "known.json").code == 0
     (project / "other.properties").write_text(STREAMS, "utf-8")

@@ -1,4 +1,4 @@
-"""eosctl demo: its folder, its steps, and that an interrupt leaves nothing. tests/architecture has the whole story."""
+"""eosctl demo: its folder, its steps, and its interrupts. tests/architecture runs the whole demo."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
+from eosctl.demo.incident import prepare_folder
 from eosctl.demo.mining import LOGS
 from eosctl.demo.steps import Background, Progress, Steps
-from eosctl.demo.story import prepare_folder
 from eosctl.errors import EosctlError
 from tests.commands.conftest import eosctl
 
 LONG_S = 240
 
 
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+def test_an_unrelated_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     refused = eosctl("demo", "--dir", tmp_path)
     assert (refused.code, refused.out) == (2, "")
@@ -40,24 +40,24 @@ def test_an_earlier_demo_gives_way_and_files_of_others_stay(tmp_path: Path) -> N
     assert not (tmp_path / LOGS / "payments-a.log").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused = eosctl("demo", "--dir", tmp_path / "file" / "below")
     assert (refused.code, refused.out) == (2, "")
     assert "Cannot make the demo's folder" in refused.err
 
 
-def test_a_step_that_ends_otherwise_stops_the_story(tmp_path: Path) -> None:
-    told: list[str] = []
-    steps = Steps(tmp_path, told.append)
+def test_a_step_with_another_exit_code_stops_the_demo(tmp_path: Path) -> None:
+    shown: list[str] = []
+    steps = Steps(tmp_path, shown.append)
     assert steps.run("""python -c 'print("as expected"); raise SystemExit(3)'""", expect=3) == "as expected\n"
-    assert told[-1] == "as expected\n"
+    assert shown[-1] == "as expected\n"
     with pytest.raises(EosctlError, match="exit code 4, expected 0"):
         steps.run("""python -c 'print("its words"); raise SystemExit(4)'""")
-    assert told[-1] == "its words\n"
+    assert shown[-1] == "its words\n"
 
 
-def test_what_runs_beside_the_story_is_waited_for_and_stopped(tmp_path: Path) -> None:
+def test_background_processes_are_awaited_and_stopped(tmp_path: Path) -> None:
     steps = Steps(tmp_path, lambda text: None)
     try:
         patient = steps.begin("""python -c 'input(); print("done")'""", "patient.log")
@@ -75,28 +75,28 @@ def test_what_runs_beside_the_story_is_waited_for_and_stopped(tmp_path: Path) ->
 
 def test_a_wait_shows_that_it_lasts_until_the_command_ends(tmp_path: Path) -> None:
     go_on = tmp_path / "go-on"
-    told: list[str] = []
+    shown: list[str] = []
 
-    def tell(text: str) -> None:
-        told.append(text)
+    def show(text: str) -> None:
+        shown.append(text)
         if "has been running for" in text:
             go_on.touch()
 
-    steps = Steps(tmp_path, tell, progress_every_s=0.01)
+    steps = Steps(tmp_path, show, progress_every_s=0.01)
     waiting = f"""python -c 'import pathlib\nwhile not pathlib.Path("{go_on}").exists(): pass\nprint("done")'"""
     try:
         assert steps.begin(waiting, "waiting.log").finish() == "done\n"
-        assert any(line.startswith("  ... python has been running for 0 s") for line in told)
+        assert any(line.startswith("  ... python has been running for 0 s") for line in shown)
         go_on.unlink()
-        told.clear()
+        shown.clear()
         assert steps.ask(waiting) == "done\n"
-        assert told
+        assert shown
     finally:
         steps.stop_all()
 
 
 class Slow:
-    """A process that ends in the thousandth period in which somebody waits for it."""
+    """A process that ends in the thousandth period of waiting for it."""
 
     returncode = 7
 

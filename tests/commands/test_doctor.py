@@ -1,4 +1,4 @@
-"""doctor and check: exit codes, files beside the result, snapshots, bad input."""
+"""doctor and check: exit codes, report files, snapshots, bad input."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_format_goes_to_standard_output_and_a_file(
     assert target.read_text(encoding="utf-8") == done.out != ""
 
 
-def test_report_is_written_beside_any_format(snapshot_file: Path, tmp_path: Path) -> None:
+def test_report_is_written_with_any_format(snapshot_file: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     done = eosctl("doctor", "--snapshot", snapshot_file, "-o", "json", "--report", report)
     assert done.json["schema"] == "eosctl.diagnosis"
@@ -82,7 +82,7 @@ def test_saved_snapshot_is_the_same_evidence(snapshot_file: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b'{"schema": "eosctl.snapshot", "schema_version": 99}'])
-def test_files_that_are_no_snapshots(content: bytes, tmp_path: Path) -> None:
+def test_files_that_are_not_snapshots(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(content)
     done = eosctl("doctor", "--snapshot", path)
@@ -99,7 +99,7 @@ def test_a_snapshot_and_a_cluster_are_too_much(snapshot_file: Path) -> None:
 class TestCluster:
     """Clusters that cannot be asked."""
 
-    def test_nobody_listens(self) -> None:
+    def test_a_closed_port(self) -> None:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             port = unused.getsockname()[1]
@@ -177,7 +177,7 @@ class TestCatalogue:
         ("since", "until", "words"),
         [((4, 1), None, "; Kafka releases: 4.1 and later;"), (None, (3, 9), "; Kafka releases: up to 3.9;")],
     )
-    def test_explain_tells_the_releases_of_a_check(
+    def test_explain_shows_the_releases_of_a_check(
         self, since: tuple[int, int] | None, until: tuple[int, int] | None, words: str
     ) -> None:
         check = next(check for check in CATALOGUE if (check.since, check.until) == (since, until))

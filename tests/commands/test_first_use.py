@@ -42,7 +42,7 @@ def test_without_arguments_the_commands_are_listed() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_a_typing_error_is_answered_with_what_was_meant(words: list[str], meant: str) -> None:
+def test_a_typing_error_gets_a_suggestion(words: list[str], meant: str) -> None:
     refused = eosctl(*words)
     assert (refused.code, refused.out) == (2, "")
     assert "Did you mean" in refused.err
@@ -59,7 +59,7 @@ def test_a_typing_error_is_answered_with_what_was_meant(words: list[str], meant:
         ("notes.txt", "decode KIND"),
     ],
 )
-def test_a_file_without_its_kind_is_told_which_decoder_it_wants(tmp_path: Path, name: str, next_step: str) -> None:
+def test_a_file_without_its_kind_gets_the_right_decoder(tmp_path: Path, name: str, next_step: str) -> None:
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.touch()
@@ -76,11 +76,11 @@ def test_a_release_stands_for_all_that_comes_with_it() -> None:
     assert alone.json["items"] == named.json["items"] != []
 
 
-def test_files_that_no_format_fits_are_told_why(tmp_path: Path) -> None:
+def test_files_of_unknown_format_get_a_reason(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("acks=all\n")
     refused = eosctl("config", "lint", str(tmp_path / "README.md"))
     assert refused.code == 2
-    assert "  why: It is told by the file's ending: .properties" in refused.err
+    assert "  why: It is detected by the file's ending: .properties" in refused.err
 
 
 def test_many_names_are_not_read_out_and_few_are() -> None:
@@ -93,7 +93,7 @@ def test_many_names_are_not_read_out_and_few_are() -> None:
     assert "'prod-1'" in many.next_step
 
 
-def test_a_wrong_profile_is_told_with_the_way_to_make_it(own_home: Path) -> None:
+def test_an_unknown_profile_gets_the_command_that_adds_one(own_home: Path) -> None:
     refused = eosctl("profile", "show", "nowhere")
     assert (refused.code, refused.out) == (2, "")
     assert "nowhere" in refused.err
@@ -138,7 +138,7 @@ def on_terminal(*words: str, columns: int, home: Path, **variables: str) -> str:
 
 
 def read_terminal(descriptor: int) -> bytes:
-    """Return what comes next; nothing when the other end is closed, which Linux tells as an error."""
+    """Return the next bytes, or nothing when the other end is closed, which Linux reports as an error."""
     try:
         return os.read(descriptor, 65_536)
     except OSError:

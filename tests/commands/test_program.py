@@ -118,7 +118,7 @@ def test_a_closed_pipe_is_quiet(snapshot_file: Path) -> None:
 
 
 def test_an_interrupt_is_130_without_a_traceback() -> None:
-    # Nobody answers on this socket, so the program waits until it is interrupted.
+    # No process answers on this socket, so the program waits until it is interrupted.
     import socket
 
     with socket.socket() as silent:

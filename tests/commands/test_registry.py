@@ -1,4 +1,4 @@
-"""The tables of commands say of each what the command says of itself."""
+"""The tables of commands agree with the commands."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_group_lists_its_commands_in_their_order(words: str) -> None:
     assert named == [path.split()[-1] for path, _, _ in ALL if path.rpartition(" ")[0] == words]
 
 
-def test_a_typing_error_is_answered_with_what_was_meant() -> None:
+def test_a_typing_error_gets_a_suggestion() -> None:
     refused = eosctl("docter")
     assert refused.code == 2
     assert "Did you mean 'doctor'" in refused.err

@@ -1,4 +1,4 @@
-"""sandbox: a detached cluster from the command line, and what goes wrong with it."""
+"""sandbox: a detached cluster from the command line, and its failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def up(*options: str) -> Done:
-    """Start a sandbox as a shell does: by a process that ends, so that the sandbox is nobody's child."""
+    """Start a sandbox as a shell does: by a process that ends, so that the sandbox has no parent."""
     command = [sys.executable, "-m", "eosctl", "sandbox", "up", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return Done(done.returncode, done.stdout, done.stderr)
@@ -80,7 +80,7 @@ def test_the_refused_scenario_says_what_to_set(sandbox: dict[str, object]) -> No
     assert "transaction.partition.verification.enable=false" in done.err
 
 
-def test_a_killed_sandbox_is_recognised_and_cleared(sandbox: dict[str, object]) -> None:
+def test_a_killed_sandbox_is_recognized_and_cleared(sandbox: dict[str, object]) -> None:
     handle = os.pidfd_open(int(str(sandbox["pid"])))
     signal.pidfd_send_signal(handle, signal.SIGKILL)
     assert is_readable_within(handle, 60)

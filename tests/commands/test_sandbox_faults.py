@@ -1,4 +1,4 @@
-"""sandbox fault, heal and advance on a live sandbox, and what a user is told who asks for what cannot be."""
+"""sandbox fault, heal, and advance on a live sandbox, and their errors for invalid input."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_faults_come_and_go(own_home: Path) -> None:
         eosctl("sandbox", "down", "--all")
 
 
-def test_a_wrong_word_is_told_before_any_sandbox_is_asked(own_home: Path) -> None:
+def test_an_invalid_fault_is_refused_before_any_connection(own_home: Path) -> None:
     done = eosctl("sandbox", "fault", "explode")
     assert done.code == 2
     assert "Unknown fault 'explode'" in done.err

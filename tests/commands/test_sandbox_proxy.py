@@ -67,7 +67,7 @@ def test_a_cluster_elsewhere_is_refused(own_home: Path) -> None:
     assert "not on this machine" in done.err
 
 
-def test_wrong_words_are_told_before_anything_is_opened(own_home: Path) -> None:
+def test_invalid_faults_are_refused_before_opening_a_port(own_home: Path) -> None:
     done = eosctl("sandbox", "proxy", "--fault", "explode")
     assert done.code == 2
     assert "Unknown fault" in done.err

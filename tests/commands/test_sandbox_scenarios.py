@@ -1,4 +1,4 @@
-"""sandbox scenario list, show and run: the verdict, and what is told about files that are none."""
+"""sandbox scenario list, show, and run: the verdict, and the errors for invalid files."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def test_a_run_ends_with_a_verdict(own_home: Path) -> None:
     validate(done.json, "scenario-verdict")
     (item,) = done.json["items"]
     assert item["holds"] is True
-    assert done.err.count("\n") == len(item["steps"])  # each was told when it was done
+    assert done.err.count("\n") == len(item["steps"])  # each step was printed when it completed
     again = eosctl("sandbox", "scenario", "run", "zombie", "-o", "json")
     assert again.json["items"] == done.json["items"]
 
 
-def test_a_scenario_that_goes_otherwise_is_told_and_exits_with_3(own_home: Path, tmp_path: Path) -> None:
+def test_a_scenario_with_another_outcome_exits_with_3(own_home: Path, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(SCRIPT)
     assert eosctl("sandbox", "scenario", "run", path).code == 0
@@ -63,32 +63,32 @@ def test_a_scenario_that_goes_otherwise_is_told_and_exits_with_3(own_home: Path,
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ("do: plain", "do: plane", "Step 2 of"),
         ("to: orders", "into: orders", "Step 2 of"),
         ("values: [a]}\n  - {do: sees", "values: a}\n  - {do: sees", "Step 2 of"),
         ("do: plain, to", "do: plain, refused: [NOPE], to", "NOPE is no error of Kafka"),
-        ("title:", "titel:", "is no scenario"),
+        ("title:", "titel:", "is not a scenario"),
         ("steps:", "findings: {silent: [EOS-TXN-999]}\nsteps:", "Unknown check 'EOS-TXN-999'"),
         ("do: plain, to: orders, values: [a]", "do: doctor, fire: [EOS-TXN-01]", "Unknown check 'EOS-TXN-01'"),
-        ("steps:\n", "steps: [\n", "is no scenario"),
+        ("steps:\n", "steps: [\n", "is not a scenario"),
         ("{do: topic, name: orders}", "{do: fault, words: explode}", "Unknown fault 'explode'"),
     ],
 )
-def test_a_file_that_is_no_scenario_is_told_where(
-    own_home: Path, tmp_path: Path, before: str, after: str, told: str
+def test_an_invalid_scenario_is_reported_with_its_place(
+    own_home: Path, tmp_path: Path, before: str, after: str, message: str
 ) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(SCRIPT.replace(before, after))
     done = eosctl("sandbox", "scenario", "run", path)
     assert (done.code, done.out) == (2, "")
-    assert told in done.err
+    assert message in done.err
     assert "Traceback" not in done.err
 
 
 def test_what_cannot_be_run_says_what_can(own_home: Path, tmp_path: Path) -> None:
-    for arguments, told in (
+    for arguments, message in (
         (["run"], "needs a name"),
         (["run", "nonsense"], "List them: eosctl sandbox scenario list"),
         (["run", str(tmp_path / "none.yaml")], "Cannot read"),
@@ -98,7 +98,7 @@ def test_what_cannot_be_run_says_what_can(own_home: Path, tmp_path: Path) -> Non
     ):
         done = eosctl("sandbox", "scenario", *arguments)
         assert (done.code, done.out) == (2, ""), arguments
-        assert told in done.err
+        assert message in done.err
 
 
 def test_a_live_sandbox_is_played_on_if_it_is_fit(own_home: Path) -> None:

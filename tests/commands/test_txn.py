@@ -62,7 +62,7 @@ def test_rows_alone_never_hide_that_evidence_is_missing(snapshot_file: Path, com
     assert "incomplete: " not in eosctl(*command, "--snapshot", snapshot_file, "-o", "json").err
 
 
-def test_describe_tells_the_life_of_an_id(snapshot_file: Path) -> None:
+def test_describe_shows_the_life_of_an_id(snapshot_file: Path) -> None:
     done = eosctl("txn", "describe", "order-app", "--snapshot", snapshot_file, "-o", "json")
     check_schema("transaction-lives", done.json)
     (life,) = done.json["items"]

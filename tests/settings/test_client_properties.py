@@ -145,7 +145,7 @@ def test_a_login_that_cannot_work_is_refused_without_showing_it(mechanism: str, 
 @pytest.mark.parametrize(
     "text", ["", ",", "broker", "broker:", "broker:0", "broker:65536", "a b:1", "::1:9092", "[::1]", "b:9092x"]
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_invalid_addresses_are_refused(text: str) -> None:
     with pytest.raises(ConfigFileError):
         parse_endpoints(text, "-b")
 
@@ -179,7 +179,7 @@ def test_a_wait_must_be_a_positive_number_of_milliseconds(value: str) -> None:
         resolve_client({}, bootstrap="b:1", overrides=[f"request.timeout.ms={value}"])
 
 
-def test_a_misspelt_key_is_reported_with_its_neighbour() -> None:
+def test_a_misspelled_key_is_reported_with_a_suggestion() -> None:
     resolved = resolve_client({}, bootstrap="b:1", overrides=["securty.protocol=SSL"])
     assert resolved.warnings == ("-X: securty.protocol has no effect on eosctl; did you mean security.protocol?",)
 

@@ -80,7 +80,7 @@ def test_good_configurations_raise_nothing_together() -> None:
         ("x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: acks}\n", set()),
     ],
 )
-def test_roles_are_told_by_keys(file: str, text: str, roles: set[str]) -> None:
+def test_roles_are_detected_by_keys(file: str, text: str, roles: set[str]) -> None:
     assert {component.role.value for component in read_components(file, text)} == roles
 
 
@@ -229,7 +229,7 @@ def test_placeholders_are_not_values() -> None:
         ("a.yaml", "a: &x [*x]\n", 1),
     ],
 )
-def test_a_malformed_file_is_told_with_its_line(file: str, text: str, line: int) -> None:
+def test_a_malformed_file_is_reported_with_its_line(file: str, text: str, line: int) -> None:
     with pytest.raises(ConfigFileError, match=rf"^{file}:{line}: "):
         read_components(file, text)
 
@@ -293,7 +293,7 @@ def test_no_text_ends_in_another_error(text: str, file: str) -> None:
         assert error.what.startswith(f"{file}:")
 
 
-def test_templates_in_a_folder_are_no_configuration_yet(tmp_path: Path) -> None:
+def test_templates_in_a_folder_are_not_configurations(tmp_path: Path) -> None:
     template = tmp_path / "templates" / "config.yaml"
     template.parent.mkdir()
     template.write_text("{{- if .Values.kafka }}\nacks: {{ .Values.acks }}\n{{- end }}\n")
@@ -336,7 +336,7 @@ def test_a_file_that_was_not_read_is_never_silent(tmp_path: Path, file: str, raw
     assert reason in broken.error.what
 
 
-def test_what_is_not_about_kafka_is_no_error(tmp_path: Path) -> None:
+def test_files_about_other_things_are_not_errors(tmp_path: Path) -> None:
     (tmp_path / "tsconfig.json").write_text("{\n // x\n 'a': 1}")
     (tmp_path / "chart.yaml").write_text("a: {{ x }}\nb: [\n")
     (tmp_path / "latin.yaml").write_bytes(b"name: J\xf6rg\n")
@@ -357,7 +357,7 @@ def test_utf_16_with_its_mark_is_read(tmp_path: Path) -> None:
     assert producer.word("transactional.id") == "t"
 
 
-def test_a_container_of_tools_is_no_broker() -> None:
+def test_a_container_of_tools_is_not_a_broker() -> None:
     text = (
         "services:\n  tools:\n    image: confluentinc/cp-kafka:7.6.0\n    environment:\n"
         "      KAFKA_BROKER_ID: ignored\n      KAFKA_ZOOKEEPER_CONNECT: ignored\n"

@@ -62,7 +62,7 @@ def test_every_value_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("text", ["a = \n", 'a "b" {\n', "a {{\n", "a = [1", '"\n', "a = {b = }"])
-def test_what_is_no_hcl_is_refused_with_a_line(text: str) -> None:
+def test_invalid_hcl_is_refused_with_a_line(text: str) -> None:
     with pytest.raises(HclError) as refused:
         parse_hcl(text)
     assert refused.value.line >= 1

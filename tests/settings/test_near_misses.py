@@ -79,7 +79,7 @@ def test_a_worker_is_known_by_a_setting(setting: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["datagen.config", "datagen.cfg", "datagen.json"])
-def test_a_connector_is_read_whatever_its_file_ends_in(file: str) -> None:
+def test_a_connector_is_read_from_files_of_any_ending(file: str) -> None:
     assert [one.role for one in read_components(file, CONNECTOR)] == [Role.SOURCE_CONNECTOR]
 
 

@@ -152,7 +152,7 @@ def test_readers_of_kafkajs_say_whether_they_read_uncommitted() -> None:
 @pytest.mark.parametrize(
     "text", ['{"queue": {"acks": "late"}}', '{"acks": 1, "retries": 3}', '{"job": {"idempotent": true, "acks": 1}}']
 )
-def test_words_of_everybody_are_no_producer(text: str) -> None:
+def test_common_words_are_not_a_producer(text: str) -> None:
     assert read_components("app.json", text) == []
 
 

@@ -38,7 +38,7 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
         read_profiles(path)
 
 
-def test_no_file_is_no_profile(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_profiles(tmp_path: Path) -> None:
     assert read_profiles(tmp_path / "absent.yaml") == {}
     with pytest.raises(ConfigFileError, match="Unknown profile 'prod'"):
         resolve_client({"EOSCTL_CONFIG_DIR": str(tmp_path)}, profile="prod")

@@ -1,4 +1,4 @@
-"""kafka-python and aiokafka: how their files are told, and that the verdicts are those of the clients themselves."""
+"""kafka-python and aiokafka: their files are detected, and the verdicts are those of the clients themselves."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_what_is_said_to_start_starts_and_nothing_else(refused: list[bool]) -> N
         ("appsettings.json", '{"Kafka": {"Producer": {"TransactionalId": "t"}}}', Client.LIBRDKAFKA),
     ],
 )
-def test_a_client_is_told_by_its_names_and_by_words_around_them(file: str, text: str, client: Client) -> None:
+def test_a_client_is_detected_by_names_and_words(file: str, text: str, client: Client) -> None:
     assert [part.client for part in read_components(file, text)] == [client]
 
 

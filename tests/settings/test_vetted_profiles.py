@@ -16,7 +16,7 @@ EXPECTED = {
     "broker-eos-development": {"EOS-CFG-032", "EOS-CFG-035", "EOS-CFG-036"},
 }
 PROFILES = load_vetted_profiles()
-# The job's own setting, in a file beside its connector's.
+# The job's own setting, in a file next to its connector's.
 OF_THE_JOB = {"execution.checkpointing.interval"}
 
 

@@ -1,4 +1,4 @@
-"""Several processes add profiles at once, and a disk is full: nothing that was there is lost."""
+"""Several processes add profiles concurrently, and a disk is full: no existing profile is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eosctl.settings.profiles import read_profiles
 from eosctl.whole_file import whole_file
 
 
-def test_profiles_added_at_once_are_all_kept(tmp_path: Path) -> None:
+def test_profiles_added_concurrently_are_all_kept(tmp_path: Path) -> None:
     path = tmp_path / "new" / "profiles.yaml"
     names = [f"p{number}" for number in range(20)]
     # Each call opens the lock anew, as a process of its own does.

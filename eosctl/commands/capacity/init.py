@@ -64,6 +64,6 @@ def _ask(question: str, given: str | None, option: str) -> str:
     if given is not None:
         return given
     if not sys.stdin.isatty():
-        raise UsageError(f"{option} is missing.", "Without a terminal there is nobody to ask.", f"Give {option}.")
+        raise UsageError(f"{option} is missing.", "Standard input is not a terminal.", f"Give {option}.")
     answer: str = typer.prompt(question, err=True)
     return answer

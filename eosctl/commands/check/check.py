@@ -1,4 +1,4 @@
-"""``eosctl check``: the catalogue, the manuals, and selected checks."""
+"""``eosctl check``: the catalog, the manuals, and selected checks."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def refuse_file(word: str, decoders: Sequence[str]) -> None:
     if Path(word).exists():
         kind = likely_decoder(Path(word))
         raise UsageError(
-            f"{word} is a file or directory, and decode wants to know of which kind first.",
-            f"There are: {', '.join(decoders)}.",
+            f"{word} is a file or directory; decode needs its kind first.",
+            f"Kinds: {', '.join(decoders)}.",
             f"Its name says: eosctl decode {kind} {word}" if kind else "Choose one: eosctl decode KIND FILE",
         )

@@ -52,7 +52,9 @@ def parse_bounds(text: str | None, option: str) -> Bounds:
         low = int(first) if first else None
         high = (int(last) if last else None) if colon else low
     except ValueError:
-        raise UsageError(f"{text!r} is no range for {option}.", "", f"Write {option} 100:200, 100: or :200.") from None
+        raise UsageError(
+            f"{text!r} is not a range of {option}.", "", f"Write {option} 100:200, 100: or :200."
+        ) from None
     return Bounds(low, high)
 
 
@@ -69,7 +71,7 @@ def parse_times(text: str | None) -> Bounds:
         return Bounds(_time_ms(first), _time_ms(last))
     except ValueError:
         example = "--time 2026-11-21T09:00:00Z..2026-11-21T10:00:00Z"
-        raise UsageError(f"{text!r} is no range of times.", "", f"Write {example}") from None
+        raise UsageError(f"{text!r} is not a time range.", "", f"Write {example}") from None
 
 
 def _time_ms(text: str) -> int | None:

@@ -113,7 +113,7 @@ def _opened(
         if connection.is_given or live.begin is not None:
             raise UsageError("A cluster was named without a topic.", "Files need no cluster.", "Add --topic NAME.")
         if not files:
-            raise UsageError("There is nothing to decode.", "", "Name files, or a topic of a cluster with --topic.")
+            raise UsageError("Nothing to decode was named.", "", "Name files, or a topic of a cluster with --topic.")
         return sources(files, is_segment)
     if files:
         raise UsageError("Files and --topic were both given.", "One of them is decoded.", "Leave one of them out.")
@@ -132,6 +132,6 @@ def _begin(text: str | None, now_ms: int) -> tuple[int | None, int | None]:
         return None, parse_moment_ms(text, "--from", now_ms)
     if not text.isdigit():
         raise UsageError(
-            f"{text!r} is no beginning.", "", "Write --from 1200, --from @-1h or --from @2026-11-21T09:00:00Z"
+            f"{text!r} is not a start of a range.", "", "Write --from 1200, --from @-1h or --from @2026-11-21T09:00:00Z"
         )
     return int(text), None

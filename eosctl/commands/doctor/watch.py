@@ -57,7 +57,7 @@ def check_watchable(output: FindingFormat, given: Sequence[str]) -> None:
     if given:
         raise UsageError(
             f"--watch and {given[0]} were both given.",
-            "Only a running cluster and programs that tell metrics change while one watches.",
+            "--watch needs a live source: a running cluster or programs with metrics.",
             "Leave one of them out; eosctl logs watch follows logs.",
         )
 

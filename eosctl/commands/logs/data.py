@@ -1,4 +1,4 @@
-"""``eosctl logs data``: what Kafka's own files say of transactions, over all partitions together."""
+"""``eosctl logs data``: statistics on transactions from Kafka's own files, over all partitions."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class PeriodOptions(NamedTuple):
         """Return the time that the options name.
 
         Raises:
-            UsageError: One of them is no time, or nothing can be between them.
+            UsageError: One of them is not a time, or the range is empty.
         """
         period = Period(parse_moment_ms(self.begin, "--from", now_ms), parse_moment_ms(self.end, "--to", now_ms))
         if period.from_ms is not None and period.until_ms is not None and period.from_ms >= period.until_ms:
@@ -106,6 +106,6 @@ class TopicsOptions(NamedTuple):
         """Return how the topics among paths are reached.
 
         Raises:
-            UsageError: There are none to reach.
+            UsageError: The paths name no cluster.
         """
         return connection_of(paths, *self)

@@ -66,7 +66,7 @@ def report_logs(
         typer.Option(
             "--baseline",
             metavar="PATH",
-            help="Logs of a time when all was well: messages that they do not have are told as new; repeatable.",
+            help="Logs from a healthy period; messages that they do not contain are reported as new; repeatable.",
             rich_help_panel=READING,
         ),
     ] = None,

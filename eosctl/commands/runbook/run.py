@@ -54,7 +54,7 @@ def run(
         name, cluster.connection, tuple(inputs or ()), yes, tuple(confirm or ()), resume, second_look_after
     )
     with callbacks(invocation.now_ms) as shown:
-        ended = run_runbook(request, RunbookDialog(_confirm, lambda report: _tell(report_text(report))), shown)
+        ended = run_runbook(request, RunbookDialog(_confirm, lambda report: _show(report_text(report))), shown)
     options = cluster.connection.option_text
     text = render_run(ended, options, invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
@@ -63,11 +63,11 @@ def run(
 
 def _confirm(question: str, expected: str) -> bool:
     if not can_ask():
-        note(f"{question}\nnobody can be asked here; to agree, add: --confirm {expected!r}")
+        note(f"{question}\nstandard input is not a terminal; to confirm, add: --confirm {expected!r}")
         return False
-    return read_line(f"\n{question}\nType {expected} to go on, or press Enter to leave it: ") == expected
+    return read_line(f"\n{question}\nType {expected} to continue, or press Enter to cancel: ") == expected
 
 
-def _tell(text: str) -> None:
+def _show(text: str) -> None:
     if text:
         note(text)

@@ -1,4 +1,4 @@
-"""``eosctl runbook test``: each story of a runbook on a sandbox of its own, on virtual time."""
+"""``eosctl runbook test``: each scenario of a runbook in its own sandbox, on virtual time."""
 
 from __future__ import annotations
 

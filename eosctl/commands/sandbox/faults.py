@@ -1,4 +1,4 @@
-"""``eosctl sandbox fault``, ``heal`` and ``advance``: what goes wrong with a live sandbox, and when."""
+"""``eosctl sandbox fault``, ``heal``, and ``advance``: faults and the clock of a live sandbox."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class OwnOptions(NamedTuple):
 
     @property
     def features(self) -> OwnFeatures:
-        """What was asked for."""
+        """The requested features."""
         return OwnFeatures(
             controllers=self.controllers,
             log_dirs=self.log_dirs,

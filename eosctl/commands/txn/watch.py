@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.commands.invocation import Invocation, note, tell, write_result
+from eosctl.commands.invocation import Invocation, note, write_error, write_result
 from eosctl.commands.options import ClusterOptions, Output
 from eosctl.commands.watching import KEPT, Count, Interval, check_format
 from eosctl.render.formats import OutputFormat
@@ -35,7 +35,7 @@ def watch_transactions(
     """
     check_format("txn watch", output)
     request = service.TransactionWatchRequest(cluster.connection, interval, count, KEPT)
-    callbacks = Callbacks(invocation.now_ms, note, report_error=tell)
+    callbacks = Callbacks(invocation.now_ms, note, report_error=write_error)
     with frames(output, write_result) as show:
         service.watch_transactions(
             request,

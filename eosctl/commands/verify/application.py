@@ -106,7 +106,7 @@ class ConsentOptions(NamedTuple):
     confirm: Confirm = None
 
     def is_given(self, announced: Announcement) -> bool:
-        """Show what is about to be written, and return whether to go on."""
+        """Show the planned writes, and return whether to continue."""
         for line in announced.lines:
             note(line)
         announced.require(self.confirm)

@@ -1,11 +1,11 @@
-"""A payment service that keeps its transactional.id whatever happens: start it twice, and the first one is a zombie.
+"""A payment service with a fixed transactional.id: start it twice, and the first instance becomes a zombie.
 
     python payments.py --bootstrap 127.0.0.1:9092 --stand-still 2> payments-a.log
     python payments.py --bootstrap 127.0.0.1:9092 2> payments-b.log               (in another terminal)
 
-The first instance stands still in the middle of a transaction, as a process does in a long garbage collection or on a
-laptop that sleeps, until Enter is pressed. The second one takes over: the open transaction is aborted, and what the
-first one does when it wakes up is refused. It must end then, and it does, with exit status 1.
+The first instance pauses in the middle of a transaction until Enter is pressed, like a process in a long garbage
+collection or on a sleeping laptop. The second one takes over: the open transaction is aborted, and the next request of
+the first one is refused. It must then end, and it does, with exit status 1.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def run(bootstrap: str, transactional_id: str, *, stand_still: bool) -> None:
         if first and stand_still:
             log.info("standing still")
             sys.stdin.readline()
-            log.info("going on")
+            log.info("continuing")
         pay(producer, first + 5, 5)
         producer.commit_transaction()
         log.info("committed 10 payments")

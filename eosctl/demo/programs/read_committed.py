@@ -2,9 +2,9 @@
 
     python read_committed.py --bootstrap 127.0.0.1:9092 --topic payments --group audit
 
-Reads until each partition is at its end and nothing has come for a second (`--patience-seconds`), commits, and prints
-how many records it got and where it stands. Where there is more in the log than it may read, it logs so on standard
-error: brokers do not. Run it again after a hanging transaction was aborted, and it goes on from there.
+Reads until each partition is at its end and no record has arrived for a second (`--patience-seconds`), commits, and
+prints the number of records and its positions. If the log has records that it may not read, it logs this on standard
+error; brokers do not. Run it again after a hanging transaction was aborted, and it continues from there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def list_ends(
     return {(place.topic, place.partition): future.result().offset for place, future in futures.items()}
 
 
-def tell_standstill(bootstrap: str, places: Sequence[TopicPartition], quiet_s: float) -> None:
+def warn_of_blocked_partitions(bootstrap: str, places: Sequence[TopicPartition], quiet_s: float) -> None:
     """Warn of each partition with records beyond its last stable offset, where this consumer must stop.
 
     The consumer has no position in a partition without received records.
@@ -92,7 +92,7 @@ def main() -> int:
         elif message.error().code() == KafkaError._PARTITION_EOF:
             at_end.add(message.partition())
     reached = consumer.position(partitions)
-    tell_standstill(options.bootstrap, reached, options.patience_seconds)
+    warn_of_blocked_partitions(options.bootstrap, reached, options.patience_seconds)
     positions = [place for place in reached if place.offset >= 0]
     if positions:
         consumer.commit(offsets=positions, asynchronous=False)

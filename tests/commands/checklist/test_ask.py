@@ -1,4 +1,4 @@
-"""checklist run --ask: every open item is asked, each answer is kept at once, what was answered is not asked again."""
+"""checklist run --ask prompts for every open item, saves each answer immediately, and skips answered items."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_end_of_the_input_stops_and_loses_nothing(ours: Path) -> None:
     assert "go on" in err
 
 
-def test_what_is_no_answer_is_asked_again(ours: Path) -> None:
+def test_an_invalid_answer_is_prompted_again(ours: Path) -> None:
     _, answers, err = ask(ours, "maybe\nyes\n\nyes it was\nsoon\n12\n\n")
     assert answers["killed"] == ("done", "it was")
     assert answers["latency"][0] == "done"

@@ -147,21 +147,21 @@ def test_items_on_ids_and_timeouts_need_what_they_compare(healthy: Path, tmp_pat
     (files / "a.properties").write_text(producer % ("a", "60000"), "utf-8")
     run = ("checklist", "run", "eos-go-live", "-o", "json")
 
-    def told(*arguments: object) -> tuple[str, str]:
+    def states_of(*arguments: object) -> tuple[str, str]:
         found = states(eosctl(*run, *arguments))
         return found["ids"], found["timeouts"]
 
-    assert told(files) == ("open", "open")
-    assert told(files, "--snapshot", healthy) == ("done", "done")
+    assert states_of(files) == ("open", "open")
+    assert states_of(files, "--snapshot", healthy) == ("done", "done")
     (files / "b.properties").write_text(producer % ("b", "60000"), "utf-8")
-    assert told(files) == ("done", "open")
+    assert states_of(files) == ("done", "open")
     (files / "server.properties").write_text(
         "process.roles=broker\nnode.id=1\ntransaction.max.timeout.ms=900000\n", "utf-8"
     )
-    assert told(files) == ("done", "done")
+    assert states_of(files) == ("done", "done")
     for name in "ab":
         (files / f"{name}.properties").write_text(producer % (name, "${TIMEOUT}"), "utf-8")
-    assert told(files) == ("done", "open")
+    assert states_of(files) == ("done", "open")
 
 
 def test_files_alone_take_nothing_from_the_answers_of_a_cluster(healthy: Path, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_records_within_a_batch_are_filtered_by_offset(capsys: pytest.CaptureFix
         ("damaged-zero-tail", "zero-tail", 5603),
     ],
 )
-def test_damage_names_file_and_byte_and_reading_goes_on(
+def test_damage_names_file_and_byte_and_reading_continues(
     case: str, kind: str, position: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = FIXTURES / case / "data" / "transfers-0" / "00000000000000000000.log"

@@ -1,4 +1,4 @@
-"""Names are located as Kafka's coordinators locate them: the recorded logs tell which partition each id is in."""
+"""Names are located as Kafka's coordinators locate them; the recorded logs show the partition of each id."""
 
 from __future__ import annotations
 

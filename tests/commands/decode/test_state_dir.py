@@ -89,7 +89,7 @@ def test_stores_in_memory_named_topologies_and_the_global_task(copy: Path, capsy
     ]
 
 
-def test_damage_is_told_and_the_rest_is_read(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_reported_and_the_rest_is_read(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (copy / "word-count" / "1_0" / ".checkpoint").write_text(f"0\n1\n{CHANGELOG} 0 many\n")
     (copy / "word-count" / "kafka-streams-process-metadata").write_text('{"processId":')
     application, stores = decoded(capsys, copy, code=1)
@@ -132,7 +132,7 @@ def test_who_holds_the_directory_is_seen_without_taking_the_lock(copy: Path) -> 
     assert application.lock is LockState.ABSENT
 
 
-def test_what_is_no_state_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_without_state_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "orders-0").mkdir()
     for wrong in (tmp_path, tmp_path / "absent"):
         ran = run(capsys, "decode", "state-dir", wrong)

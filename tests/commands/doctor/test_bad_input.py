@@ -1,4 +1,4 @@
-"""What goes wrong around a diagnosis is told in a message and an exit code, and never taken for health."""
+"""Failures of a diagnosis give a message and an exit code, and are never reported as health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files beside a cluster, suppressions, baselines and thresholds: what counts and which exit code follows."""
+"""Files with a cluster, suppressions, baselines, and thresholds: which findings count, and which exit code follows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TestFiles:
         assert done.json["summary"][1].startswith(f"{application}: ")
         assert not [check for check in done.json["checks"] if not check["id"].startswith("EOS-CFG-")]
 
-    def test_beside_a_snapshot_both_are_judged(self, application: Path, snapshot_file: Path) -> None:
+    def test_files_and_a_snapshot_are_both_judged(self, application: Path, snapshot_file: Path) -> None:
         done = eosctl("doctor", application, "--snapshot", snapshot_file, "-o", "json")
         found = {item["check_id"] for item in done.json["items"]}
         assert {"EOS-TXN-001", "EOS-CFG-001"} <= found
@@ -48,7 +48,7 @@ class TestFiles:
         assert len(done.json["items"]) == len(alone["items"]) + len(in_files)
         assert {item["facts"]["file"] for item in in_files} == {str(application)}
 
-    def test_a_malformed_one_is_told_and_the_others_are_judged(self, application: Path) -> None:
+    def test_a_malformed_one_is_reported_and_the_others_are_judged(self, application: Path) -> None:
         (application.parent / "bad.yaml").write_text("kafka: [\n", "utf-8")
         done = eosctl("doctor", application, application.parent / "bad.yaml", "-o", "tsv")
         assert done.code == 2
@@ -71,7 +71,7 @@ class TestFiles:
 class TestSuppressions:
     RULE = "suppressions:\n- {id: EOS-CFG-001, scope: '*app.properties', reason: known since May%s}\n"
 
-    def test_one_hides_its_finding_and_is_told(self, application: Path, project: Path) -> None:
+    def test_one_hides_its_finding_and_is_reported(self, application: Path, project: Path) -> None:
         (project / ".eosctl.yaml").write_text(self.RULE % "", "utf-8")
         done = eosctl("doctor", application, "-o", "json")
         assert (done.code, done.json["items"], done.json["remarks"]) == (0, [], [])
@@ -81,13 +81,13 @@ class TestSuppressions:
         assert "known since May" in eosctl("doctor", application).out
         assert done.json["grade"]["score"] > 70
 
-    def test_an_expired_one_hides_nothing_and_is_told(self, application: Path, project: Path) -> None:
+    def test_an_expired_one_hides_nothing_and_is_reported(self, application: Path, project: Path) -> None:
         (project / ".eosctl.yaml").write_text(self.RULE % ", expires: 2020-01-31", "utf-8")
         done = eosctl("doctor", application, "-o", "json")
         assert (done.code, len(done.json["items"])) == (3, 1)
         assert "expired on 2020-01-31" in done.json["remarks"][0]
 
-    def test_one_of_another_scope_hides_nothing_and_is_told(self, application: Path, project: Path) -> None:
+    def test_one_of_another_scope_hides_nothing_and_is_reported(self, application: Path, project: Path) -> None:
         rule = (self.RULE % "").replace("*app.properties", "other.properties")
         (project / ".eosctl.yaml").write_text(rule, "utf-8")
         done = eosctl("doctor", application, "-o", "json")

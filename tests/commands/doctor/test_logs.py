@@ -1,4 +1,4 @@
-"""Logs as evidence of a diagnosis: alone, beside a cluster, and as symptoms of what the cluster shows."""
+"""Logs as evidence of a diagnosis: alone, with a cluster, and as symptoms of the cluster's findings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kinds_of(check_id: str) -> frozenset[str]:
     return kinds
 
 
-def told(kind: str, **subject: str) -> LoggedIncident:
+def logged(kind: str, **subject: str) -> LoggedIncident:
     return LoggedIncident(Incident(kind, "cause", Severity.ERROR, 0.9, subject, 1_000, 2_000, (), "What.", "Do."))
 
 
@@ -86,7 +86,7 @@ def test_logs_alone_need_no_cluster(own_home: Path, tmp_path: Path) -> None:
     assert [item["fingerprint"] for item in again.json["items"]] == [item["fingerprint"] for item in done.json["items"]]
 
 
-def test_a_planned_restart_is_no_alarm(own_home: Path) -> None:
+def test_a_planned_restart_raises_no_alarm(own_home: Path) -> None:
     done = eosctl("doctor", "--logs", FIXTURES / "rolling-restart-392", "--min-score", 100)
     assert done.code == 0, done.out
 
@@ -139,11 +139,14 @@ def test_secrets_in_quoted_records_are_masked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "subject", [{"transactional.id": "order-app"}, {"producerId": "5"}, {"producerId": "5", "transactional.id": "x"}]
 )
-def test_one_incident_is_told_once(subject: dict[str, str]) -> None:
+def test_one_incident_is_reported_once(subject: dict[str, str]) -> None:
     (case,) = [case for case in cases_of(CASES / "EOS-TXN-004.yaml") if case.name == "a second instance took over"]
     snapshot = replace(
         case.snapshot,
-        logged_incidents=(told("producer_fenced", **subject), told("producer_fenced", **{"transactional.id": "other"})),
+        logged_incidents=(
+            logged("producer_fenced", **subject),
+            logged("producer_fenced", **{"transactional.id": "other"}),
+        ),
         collected=case.snapshot.collected | {EvidenceKind.LOGS},
     )
     groups = group_findings(diagnose(ALL_CHECKS, Case(snapshot)).findings, snapshot)
@@ -155,19 +158,19 @@ def test_one_incident_is_told_once(subject: dict[str, str]) -> None:
 def test_the_crash_of_a_lost_broker_belongs_to_its_loss() -> None:
     snapshot = replace(
         without_broker_3(build({})),
-        logged_incidents=(told("broker_crash", broker="3"), told("broker_crash", broker="2")),
+        logged_incidents=(logged("broker_crash", broker="3"), logged("broker_crash", broker="2")),
         collected=build({}).collected | {EvidenceKind.LOGS},
     )
     groups = group_findings(diagnose(ALL_CHECKS, Case(snapshot)).findings, snapshot)
     lost = next(group for group in groups if group.symptoms)
-    told_together = {(one.check_id, str(one.resource)) for one in (lost.cause, *lost.symptoms)}
-    assert told_together >= {("EOS-LOG-006", "broker 3"), ("EOS-TOP-003", "broker 3")}
+    grouped = {(one.check_id, str(one.resource)) for one in (lost.cause, *lost.symptoms)}
+    assert grouped >= {("EOS-LOG-006", "broker 3"), ("EOS-TOP-003", "broker 3")}
     assert [str(group.cause.resource) for group in groups if not group.symptoms] == ["broker 2"]
 
 
 def test_the_timeline_has_one_lane_per_transactional_id() -> None:
     (case,) = [case for case in cases_of(CASES / "EOS-TXN-004.yaml") if case.name == "a second instance took over"]
-    incident = told("producer_fenced", **{"transactional.id": "order-app"})
+    incident = logged("producer_fenced", **{"transactional.id": "order-app"})
     snapshot = replace(
         case.snapshot, logged_incidents=(incident,), collected=case.snapshot.collected | {EvidenceKind.LOGS}
     )

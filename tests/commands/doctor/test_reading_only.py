@@ -101,7 +101,7 @@ def test_an_empty_cluster_stays_empty(cluster: SandboxThread) -> None:
         assert eosctl("doctor", "-b", proxy.bootstrap).code == 0
         assert eosctl("txn", "describe", "nobody", "-b", proxy.bootstrap).code == 2
         assert proxy.apis <= READ_ONLY_APIS
-    assert contents(cluster) == []  # in particular no internal topic came to be
+    assert contents(cluster) == []  # in particular, no internal topic was created
 
 
 def test_the_list_holds_nothing_that_writes_joins_or_creates() -> None:
@@ -149,7 +149,7 @@ def names_in(source: str) -> set[str]:
     return found
 
 
-def test_the_rooms_that_judge_do_not_know_the_sandbox() -> None:
+def test_packages_that_judge_do_not_import_the_sandbox() -> None:
     knowing = [
         str(path.relative_to(PACKAGE))
         for room in ROOMS

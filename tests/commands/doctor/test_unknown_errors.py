@@ -1,4 +1,4 @@
-"""Errors that the catalogue does not know: findings everywhere, and never the best grade."""
+"""Errors that the catalog does not know: findings in every format, and never the best grade."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_broken_records_and_dying_servers_are_critical(record: str, category: st
     assert category in {event.category for event in findings.events}
 
 
-def test_a_torn_tail_after_an_unclean_stop_is_no_corruption(tmp_path: Path) -> None:
+def test_a_torn_tail_after_an_unclean_stop_is_not_corruption(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
     torn = "WARN Found invalid messages in log segment /data/a/orders-0/00000000000000000000.log at byte offset 812."
     path.write_text(

@@ -130,7 +130,7 @@ def test_the_worst_incident_leads_and_the_rest_is_counted(own_home: Path, tmp_pa
 
 
 @pytest.mark.parametrize("output", ["tsv", "github", "prometheus"])
-def test_formats_without_room_name_what_was_not_recognized(own_home: Path, tmp_path: Path, output: str) -> None:
+def test_compact_formats_name_unrecognized_files(own_home: Path, tmp_path: Path, output: str) -> None:
     prose = tmp_path / "prose.txt"
     prose.write_text("no log\n" * 100)
     done = eosctl("doctor", "--logs", prose, "-o", output)

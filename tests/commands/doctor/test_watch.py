@@ -36,7 +36,7 @@ def looked(before: Look | None, snapshot: ClusterSnapshot, at_ms: int) -> Look:
     return follow(before, diagnosis, group_findings(diagnosis.findings, snapshot), at_ms)
 
 
-def test_what_changes_is_told() -> None:
+def test_changes_are_shown() -> None:
     first = looked(None, WELL, 1_800_000_001_000)
     second = looked(first, ILL, 1_800_000_031_000)
     third = looked(second, ILL, 1_800_000_061_000)
@@ -58,7 +58,7 @@ def test_what_changes_is_told() -> None:
     assert look_item(second).findings[0].is_new
 
 
-def test_what_stands_at_the_first_look_is_not_new() -> None:
+def test_findings_of_the_first_poll_are_not_new() -> None:
     assert not any(one.is_new for one in looked(None, ILL, 1).standing)
 
 
@@ -81,7 +81,7 @@ def test_a_failed_look_keeps_what_stood() -> None:
     assert render_look(failed(None, "Nobody answers.", 1), 5).count("\n") == 1
 
 
-def make_topic_without_room(bootstrap: str) -> None:
+def create_topic_at_min_isr(bootstrap: str) -> None:
     topic = NewTopic("few", 1, 1, config={"min.insync.replicas": "2"})
     admin = AdminClient({"bootstrap.servers": bootstrap})
     for created in admin.create_topics([topic]).values():
@@ -90,7 +90,7 @@ def make_topic_without_room(bootstrap: str) -> None:
 
 def test_looks_on_a_cluster(own_home: Path) -> None:
     with SandboxThread(brokers=1) as cluster:
-        make_topic_without_room(cluster.bootstrap)
+        create_topic_at_min_isr(cluster.bootstrap)
         watch = ("doctor", "--watch", "--interval", "10ms", "-b", cluster.bootstrap)
         done = eosctl(*watch, "--count", 2, "-o", "json")
         first, second = [json.loads(line) for line in done.out.splitlines()]

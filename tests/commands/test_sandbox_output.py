@@ -1,4 +1,4 @@
-"""sandbox logs and sandbox status --name: what a running sandbox tells people."""
+"""sandbox logs and sandbox status --name: the output of a running sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story from fault to repair, on a cluster with everything left to chance that may be."""
+"""An incident from fault to repair, on a cluster with every random choice left open."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _remove_earlier(folder: Path) -> None:
             path.unlink()
 
 
-def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> None:
+def play_incident(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> None:
     """Run the whole demonstration; stop everything at the end in any case.
 
     Args:
@@ -67,13 +67,13 @@ def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> Non
     Raises:
         EosctlError: A step had an unexpected result.
     """
-    folder, tell = steps.folder, steps.tell
+    folder, show = steps.folder, steps.show
 
     def chapter(title: str) -> None:
-        tell(f"\n{heading(title)}\n")
+        show(f"\n{heading(title)}\n")
 
     chapter("1. A three-broker cluster on loopback; partition verification off, so that a transaction can hang")
-    tell(f"$ cd {folder}\n")
+    show(f"$ cd {folder}\n")
     with (
         tempfile.TemporaryDirectory(prefix="eosctl-demo-", ignore_cleanup_errors=True) as temporary,
         _cluster(steps, sandbox, chapter) as (bootstrap, data_dir),
@@ -84,7 +84,7 @@ def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> Non
         chapter("3. Two faults: a zombie, and a transaction that no coordinator will ever end")
         _play_zombie(steps, bootstrap)
         hanging = json.loads(steps.run(f"eosctl sandbox scenario hanging --name {sandbox} -o json", show=False))
-        tell("".join(f"  {step}\n" for step in hanging["items"][0]["steps"]))
+        show("".join(f"  {step}\n" for step in hanging["items"][0]["steps"]))
         read = f"python read_committed.py --bootstrap {bootstrap} --topic orders"
         reader = steps.begin(f"{read} --patience-seconds 9", f"{LOGS}/reader.log")
 
@@ -95,7 +95,7 @@ def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> Non
         steps.run(f"eosctl txn hanging -b {bootstrap}", expect=3)
         found = steps.items(f"eosctl txn hanging -b {bootstrap} -o json", expect=3)
         worst = next(item for item in found if item["status"] == "hanging")
-        tell(reader.finish())
+        show(reader.finish())
         mining = begin_mining(steps, data_dir, Path(temporary))
         abort = f"eosctl txn abort -b {bootstrap} --topic {worst['topic']} --partition {worst['partition']}"
         abort += f" --producer-id {worst['producer_id']}"
@@ -107,9 +107,9 @@ def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> Non
 
         chapter("6. The same from the logs alone: those of the brokers, the payment service and the reader")
         show_mining(steps, mining)
-        tell(f"\nThe report of the first diagnosis: {folder / REPORT}\n")
+        show(f"\nThe report of the first diagnosis: {folder / REPORT}\n")
     for shortfall in steps.shortfalls:
-        tell(f"\nNot all went well: {shortfall}\n")
+        show(f"\nNot all went well: {shortfall}\n")
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _cluster(steps: Steps, name: str, chapter: Callable[[str], None]) -> Iterato
         down = f"eosctl sandbox down --name {name}"
         said = steps.ask(down, expect=None)
         chapter("Last: stop the cluster; no process or port is left")
-        steps.tell(f"$ {down}\n{said}")
+        steps.show(f"$ {down}\n{said}")
 
 
 def _play_zombie(steps: Steps, bootstrap: str) -> None:
@@ -139,4 +139,4 @@ def _play_zombie(steps: Steps, bootstrap: str) -> None:
     second = steps.begin(service, f"{LOGS}/payments-b.log")
     second.finish()
     first.finish(expect=1)
-    steps.tell("The first instance woke up, was refused, and ended with exit code 1.\n")
+    steps.show("The first instance woke up, was refused, and ended with exit code 1.\n")

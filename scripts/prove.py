@@ -129,7 +129,7 @@ PROOFS = {
         ),
     ),
     "connections": Proof(
-        "Ten thousand connections are served at once, in at most 24 KiB each, and greedy ones hurt nobody.",
+        "Ten thousand concurrent connections are served, in at most 24 KiB each, and greedy ones do not affect others.",
         (*PYTEST, "tests/sandbox/test_many_connections.py"),
         (("EOSCTL_CONNECTIONS", "10000"),),
     ),
@@ -139,7 +139,7 @@ PROOFS = {
         (sys.executable, "-m", "scripts.client_suites"),
     ),
     "diagnosis": Proof(
-        "Each of 34 faults and near misses in clusters, alone and two at once, gets its verdicts and no others.",
+        "Each of 34 faults and near misses in clusters, alone and in pairs, gets its verdicts and no others.",
         (sys.executable, "-m", "scripts.diagnosis_matrix"),
     ),
     "live-load": Proof(
@@ -149,17 +149,17 @@ PROOFS = {
         (("EOSCTL_LIVE_LOAD_S", "600"),),
     ),
     "runbooks-interrupted": Proof(
-        "Every story of every runbook, killed after each line of its journal and gone on with, does what it is for.",
+        "Every scenario of every runbook, killed after each line of its journal and resumed, reaches its goal.",
         (sys.executable, "-m", "eosctl", "runbook", "test", "--interrupted"),
     ),
     "runbooks-kafka": Proof(
-        "Every story of a runbook that needs no inner switch of the sandbox goes as told on Kafka 4.3.1 or 3.9.2.",
-        (*PYTEST, "tests/apache/test_stories.py"),
+        "Every scenario of a runbook without internal sandbox switches ends as expected on Kafka 4.3.1 or 3.9.2.",
+        (*PYTEST, "tests/apache/test_rehearsals.py"),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_RUNBOOKS_ON_KAFKA", "1")),
     ),
     "conversations": Proof(
-        "Kafka 3.9.2 and 4.3.1 (transaction.version 1 and 2) answer each step of conversations that nobody wrote as "
-        "the sandbox does: 200 of each kind.",
+        "Kafka 3.9.2 and 4.3.1 (transaction.version 1 and 2) answer each step of generated conversations as the "
+        "sandbox does: 200 of each kind.",
         (*PYTEST, "tests/apache/test_improvised.py"),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_CONVERSATIONS", "200")),
     ),
@@ -180,7 +180,7 @@ PROOFS = {
         (("EOSCTL_ALERTS_HEALTHY_S", "600"), ("EOSCTL_REQUIRE", "java")),
     ),
     "container": Proof(
-        "The image of Containerfile, built on a base of Debian 13's packages, judges a file and tells the whole demo.",
+        "The image of Containerfile, built on a base of Debian 13's packages, judges a file and runs the whole demo.",
         ("scripts/try-container",),
     ),
     "calibrate": Proof(

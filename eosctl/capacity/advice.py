@@ -97,7 +97,7 @@ def _changelogs(workload: Workload) -> Iterator[Advice]:
                 f"segment.bytes of {topic.name}",
                 str(100 * 2**20),
                 f"{topic.partition_count} active segments, which are never cleaned, take up to {bytes_text(active)} a "
-                f"copy beside {bytes_text(topic.live_bytes)} of live records",
+                f"copy in addition to {bytes_text(topic.live_bytes)} of live records",
                 False,
             )
 

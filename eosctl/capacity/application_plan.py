@@ -173,7 +173,7 @@ def _ids_in_use(application: ApplicationSpec) -> int:
 def _transactional_ids(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> int:
     """Return the transactional ids that coordinators keep for this application.
 
-    A Flink sink that renews them takes one for each subtask and checkpoint, with or without records.
+    A Flink sink that renews them uses one per subtask and checkpoint, with or without records.
     """
     if not application.renews_ids:
         return transactional_id_count(_ids_in_use(application))
@@ -306,9 +306,9 @@ def _open_ms(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -
 
 
 def _fixed_ms(workload: Workload, application: ApplicationSpec) -> float:
-    """Return what one stage takes besides waiting for the commit: the end of the transaction, and the fetch.
+    """Return the time of one stage without the wait for the commit: the end of the transaction, and the fetch.
 
-    ``linger.ms`` does not add to it: a commit flushes what lingers. Flink commits when its checkpoint is complete.
+    ``linger.ms`` does not add to it: a commit flushes lingering batches. Flink commits when its checkpoint is complete.
     """
     cluster = workload.cluster
     # Prepare and marker are replicated one after the other; the answer to EndTxn is not waited for by readers.

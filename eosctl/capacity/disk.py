@@ -90,7 +90,7 @@ def transaction_log_bytes(
 ) -> float:
     """Return the size of one copy of ``__transaction_state`` or ``__consumer_offsets`` between two cleanings.
 
-    Compaction keeps one record for each key; each written partition holds up to an active segment besides.
+    Compaction keeps one record for each key; each written partition also holds up to one active segment.
 
     Args:
         live_bytes: One record for each transactional id (or group and partition).

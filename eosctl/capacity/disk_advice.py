@@ -28,7 +28,7 @@ class _Way(NamedTuple):
 def relieve_disks(
     workload: Workload, topics: Sequence[TopicPlan], disk: ResourceUse, broker_count_needed: int | None
 ) -> Iterator[Advice]:
-    """Recommend ways out of a full disk, each of which is enough by itself, the cheapest first.
+    """Recommend remedies for a full disk, the cheapest first; each is enough by itself.
 
     Args:
         workload: The workload.

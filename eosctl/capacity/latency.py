@@ -58,8 +58,8 @@ def irwin_hall_cdf(x: float, count: int) -> float:
 def blocked_after_crash_ms(transaction_timeout_ms: float, marker_ms: float = 0.0) -> float:
     """Return how long readers stand still at most when a producer dies and does not come back (F14).
 
-    The coordinator looks for overdue transactions every 10 s. A producer that comes back with the same id ends the
-    standstill at once.
+    The coordinator searches for overdue transactions every 10 s. A producer that returns with the same id unblocks the
+    readers immediately.
 
     >>> blocked_after_crash_ms(60_000)
     70000.0
@@ -91,7 +91,7 @@ def throughput_share(stall_ms: float, commit_interval_ms: float) -> float:
     """Return the share of at-least-once throughput that exactly-once keeps (F34): it stalls once an interval.
 
     With 3 ms (a raw producer) and 22 ms (Streams: flush, offsets, commit) this gives both published results: 3 % loss
-    at 100 ms, and 15-30 % at 100 ms but none to speak of at 30 s.
+    at 100 ms, and 15-30 % at 100 ms but almost none at 30 s.
 
     >>> throughput_share(3, 100), throughput_share(22, 100), round(throughput_share(22, 30_000), 4)
     (0.97, 0.78, 0.9993)
@@ -120,7 +120,7 @@ def transaction_timeout_floor_ms(commit_interval_ms: float, longest_pause_ms: fl
     """Return the least ``transaction.timeout.ms`` that survives the loss of a broker.
 
     A dead broker is noticed after its session timeout of 9 s, and a new leader elected a moment later. A rule of
-    2.5 times the commit interval has no basis: at 100 ms it would abort whatever a broker's crash touches.
+    2.5 times the commit interval has no basis: at 100 ms it would abort every transaction affected by a broker's crash.
 
     Args:
         commit_interval_ms: ``commit.interval.ms``.

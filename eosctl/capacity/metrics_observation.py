@@ -1,8 +1,8 @@
-"""From two readings of all brokers' metrics to a workload file whose plan does the same.
+"""Turn two readings of all brokers' metrics into a workload file with an equivalent plan.
 
-Kafka counts more exactly than it says: the results of WriteTxnMarkers, Produce and TxnOffsetCommit are counted for each
-partition, so that markers, data batches and committed offsets are known in all. Appends, records and bytes are counted
-for each topic, markers included. What no metric tells (how many producers there are, what they read) is asked for.
+Kafka counts the results of WriteTxnMarkers, Produce, and TxnOffsetCommit per partition, so the totals of markers, data
+batches, and committed offsets are known. Appends, records, and bytes are counted per topic, markers included. The user
+provides what metrics do not show: the number of producers, and their input topics.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[
         name: The workload's name.
         before: A reading of every broker.
         after: A later one, of the same brokers in the same order.
-        known: What metrics do not tell.
+        known: The values that metrics do not show.
 
     Raises:
-        UsageError: Offsets were committed in transactions, and nobody said of which topics.
+        UsageError: Offsets were committed in transactions, and their topics were not given.
         EosctlError: No transaction ended, or a broker was restarted in between.
     """
     counted = _count(before, after)
@@ -64,7 +64,7 @@ def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[
     if missing:
         raise UsageError(
             f"Nothing was written to {', '.join(missing)} in the interval.",
-            f"Topics that were written to: {', '.join(topics) or 'none'}.",
+            f"Written topics: {', '.join(topics) or 'none'}.",
             "Correct --reads, or watch for longer.",
         )
     document = {
@@ -122,9 +122,9 @@ def _count(before: Sequence[BrokerCounters], after: Sequence[BrokerCounters]) ->
 def _reads(counted: _Counted, known: Known) -> tuple[str, ...]:
     if counted.offset_commits and not known.reads:
         raise UsageError(
-            "Offsets are committed in these transactions, and metrics do not tell of which topics.",
-            f"Topics that were written to: {', '.join(t for t in counted.topics if not t.startswith('__'))}.",
-            "Name what the applications read with --reads TOPIC.",
+            "Offsets are committed in these transactions, but metrics do not show their topics.",
+            f"Written topics: {', '.join(t for t in counted.topics if not t.startswith('__'))}.",
+            "Name the applications' input with --reads TOPIC.",
         )
     return known.reads if counted.offset_commits else ()
 

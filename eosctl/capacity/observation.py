@@ -19,17 +19,19 @@ from eosctl.model.transaction import TransactionState
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 STATE_TOPIC: Final = "__transaction_state"
-#: What tells the ids of one application apart: numbers, and the random parts that Streams and others put into them.
+#: The varying parts of one application's ids: numbers, and the random parts of Streams and others.
 _VARYING: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d+")
 
 
 class Observed(NamedTuple):
-    """What was read of a cluster for an interval.
+    """The readings of a cluster over an interval.
 
-    ``entries`` are the records that the coordinators appended in it, ``commits`` the offsets committed in transactions.
-    ``entry_scale`` is what to multiply counts of entries with, where not all of them were read. ``value_bytes`` is what
-    the user says of records whose bytes nobody counted, and ``inputs`` what is known of applications' groups and topics
-    where their commits were not read, by a beginning of their transactional ids.
+    Attributes:
+        entries: Records that the coordinators appended.
+        commits: Offsets committed in transactions.
+        entry_scale: Factor on counts of entries; above 1 if not all were read.
+        value_bytes: The user's record size, for records without counted bytes.
+        inputs: Topics and groups of applications whose commits were not read, by prefix of their transactional ids.
     """
 
     snapshot: ClusterSnapshot
@@ -50,8 +52,8 @@ def write_observed(name: str, observed: Observed) -> str:
         observed: What was read.
 
     Returns:
-        A workload file; what a cluster does not tell (disks, network, commit intervals) is left out, so that a plan
-        lists it as assumed or unknown.
+        A workload file without the values that a cluster does not report (disks, network, commit intervals); a plan
+        lists those as assumed or unknown.
     """
     topics = dict(_topics(observed))
     applications, remarks = {}, observed.remark.splitlines()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-#: Separators only between groups of three digits: 10,5 is ten and a half to some readers, and 105 to nobody.
+#: Separators only between groups of three digits: 10,5 means ten and a half to some readers, but never 105.
 _NUMBER: Final = re.compile(
     r"([+-]?(?:\d{1,3}(?:([,_])\d{3})(?:\2\d{3})*|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)(?![\d.,_])\s*(.*)", re.ASCII
 )
@@ -81,7 +81,7 @@ def _positive(value: float, text: str) -> float:
     if value < 0:
         raise QuantityError(f"{text} is negative")
     if not value <= LARGEST:
-        raise QuantityError(f"{text} is more than anybody has")
+        raise QuantityError(f"{text} is too large")
     return value
 
 

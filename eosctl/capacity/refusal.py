@@ -1,4 +1,4 @@
-"""Workloads that cannot be: each contradiction is told with the arithmetic that shows it."""
+"""Reject impossible workloads: each contradiction is reported with its arithmetic."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _limits(cluster: ClusterSpec) -> Iterator[Contradiction]:
         yield Contradiction(
             "cluster.heap",
             f"heap {bytes_text(cluster.heap_bytes or 0.0)} is not less than memory "
-            f"{bytes_text(cluster.memory_bytes or 0.0)}, of which it is a part",
+            f"{bytes_text(cluster.memory_bytes or 0.0)}, which includes it",
         )
     for key, limit in (
         ("disk", cluster.disk_bytes),

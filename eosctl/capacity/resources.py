@@ -22,9 +22,9 @@ from eosctl.model.workload import ClusterSpec
 
 #: Replicas that a broker should hold: the published limits for large brokers begin here (F28).
 REPLICAS_PER_BROKER = 4_000
-#: What is known of every cluster; it makes a verdict only beside stated limits, or when it is exceeded.
+#: Limits known for every cluster; they decide a verdict only together with stated limits, or when exceeded.
 ALWAYS_KNOWN = frozenset({"replicas", "request handlers", "network threads"})
-#: Half of the heap may hold what stays; the rest is for requests and for the collector.
+#: Half of the heap may hold long-lived objects; the rest is for requests and the garbage collector.
 LASTING_HEAP_SHARE = 0.5
 
 
@@ -93,7 +93,7 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
     requests = demand.requests_per_s / count
     handlers = busy_request_handlers(requests, demand.appends_per_s / count, demand.written / count)
     networkers = busy_network_threads(requests, network_in + network_out)
-    # Without re-replication a remaining broker goes on writing what it wrote: its own replicas.
+    # Without re-replication a remaining broker continues to write only its own replicas.
     return (
         compare("network in", rate, network_in, network_in, cluster.network, share, "F3, F24a"),
         compare("network out", rate, network_out, out_after, cluster.network, share, "F4, F24a"),
@@ -139,7 +139,7 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
 def find_bottleneck(resources: Sequence[ResourceUse]) -> ResourceUse | None:
     """Return the resource that is nearest to its planned limit; None when no limit was stated.
 
-    Limits that are always known (replicas, threads) count as a bottleneck only beside stated ones, or when exceeded.
+    Limits that are always known (replicas, threads) count as a bottleneck only next to stated ones, or when exceeded.
     """
     known = [resource for resource in resources if resource.utilisation is not None]
     stated = [resource for resource in known if resource.name not in ALWAYS_KNOWN]

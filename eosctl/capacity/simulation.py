@@ -57,7 +57,7 @@ def simulate_commits(workload: Workload, settings: SimulationSettings, seed: int
         seed: Decides phases and coordinators.
 
     Raises:
-        WorkloadRefused: It contradicts itself, is too much for the brokers for good, or too large to simulate.
+        WorkloadRefused: It contradicts itself, permanently exceeds the brokers, or is too large to simulate.
     """
     plan = plan_capacity(workload)
     cluster = workload.cluster
@@ -67,8 +67,8 @@ def simulate_commits(workload: Workload, settings: SimulationSettings, seed: int
     if left < 1 or offered * cluster.broker_count / left >= settings.appends_per_s:
         raise WorkloadRefused(
             f"The workload {workload.name} does not settle: {offered:,.0f} appends/s for each of "
-            f"{cluster.broker_count} brokers, {left} of which remain, at {settings.appends_per_s:,.0f} each.",
-            "Queues would grow for as long as one looks.",
+            f"{cluster.broker_count} brokers ({left} remaining) at {settings.appends_per_s:,.0f} each.",
+            "Queues would grow without bound.",
             "Add brokers, or lengthen the commit interval.",
         )
     count = plan.transactions_per_s * settings.duration_ms / 1000
@@ -155,7 +155,7 @@ class _Run:
         yield world.timeout(cluster.replication_round_trip_ms)
 
     def _spread(self, appends: float) -> Steps:
-        """Append at the leaders of so many partitions at once, and wait for the slowest."""
+        """Append at the leaders of this many partitions in parallel, and wait for the slowest."""
         first, count = self._chance.randrange(len(self._brokers)), min(len(self._brokers), max(1, round(appends)))
         parts = [
             self._world.process(self._append((first + index) % len(self._brokers), appends / count))

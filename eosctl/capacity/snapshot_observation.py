@@ -1,4 +1,4 @@
-"""What a cluster did between two saved snapshots, or in the time that the transaction log of a single one covers."""
+"""Observe a workload between two saved snapshots, or over the period of a single snapshot's transaction log."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from eosctl.model.transaction import TopicPartition, TransactionState
 
 _PREPARED: Final = (TransactionState.PREPARE_COMMIT.value, TransactionState.PREPARE_ABORT.value)
 _LOWER_BOUND: Final = (
-    "A single snapshot tells transactions and markers, not records: the rates of topics are lower bounds,\n"
+    "A single snapshot shows transactions and markers, not records: the rates of topics are lower bounds,\n"
     "one record for each partition of each transaction. Correct them, or observe with two snapshots."
 )
 _BETWEEN: Final = "Sizes of records are as you stated them; batches are planned from linger and batch size."
 
 
 def observe_snapshots(earlier: ClusterSnapshot | None, later: ClusterSnapshot, value_bytes: int) -> Observed:
-    """Work out what a cluster did from saved evidence.
+    """Derive a cluster's workload from saved evidence.
 
     Args:
-        earlier: The first of two snapshots; None for what the log of the other one alone tells.
+        earlier: The first of two snapshots; None to use only the transaction log of the other one.
         later: The snapshot with the transaction log's newest part.
         value_bytes: The size of records; snapshots know offsets, not bytes.
 
@@ -42,7 +42,7 @@ def observe_snapshots(earlier: ClusterSnapshot | None, later: ClusterSnapshot, v
         earlier, later = later, earlier
     began = _log_ends(earlier) if earlier is not None else {}
     ended = _log_ends(later)
-    # The log goes on growing between the listing of its offsets and its being read.
+    # The log keeps growing between the listing of its offsets and the read.
     entries = tuple(
         e for e in later.transaction_history if began.get(e.log_partition, 0) <= e.offset < ended[e.log_partition]
     )
@@ -115,7 +115,7 @@ def _traffic(
 
 
 def _inputs(snapshot: ClusterSnapshot) -> dict[str, tuple[str, ...]]:
-    """Name the topics of which each group has committed offsets."""
+    """Return the topics for which each group has committed offsets."""
     read = {
         group.group_id: {offset.partition.topic for offset in group.offsets if offset.offset is not None}
         for group in snapshot.groups

@@ -32,7 +32,7 @@ Apply = Callable[[Workload, Any], Workload]
 
 
 class Parameter(NamedTuple):
-    """Something that can be changed everywhere at once, and how its values are written."""
+    """A value that can be changed for the whole workload, and the format of its values."""
 
     apply: Apply
     parse: Callable[[str], Any]
@@ -108,7 +108,7 @@ PARAMETERS: Final[dict[str, Parameter]] = {
     "partitions": Parameter(_topics("partition_count"), parse_count, "of every topic"),
     "rate": Parameter(scale_rates, _factor, "factor on every rate, e.g. 1.5 or 150 %"),
     "brokers": Parameter(_cluster("broker_count"), parse_count, "of the cluster"),
-    "brokers_lost": Parameter(_cluster("brokers_lost"), parse_count, "at once"),
+    "brokers_lost": Parameter(_cluster("brokers_lost"), parse_count, "simultaneously"),
     "replication.factor": Parameter(_cluster("replication_factor"), parse_count, "of every topic"),
     "transaction.version": Parameter(_cluster("transaction_version"), parse_whole, "finalized level"),
     "producer.id.expiration.ms": Parameter(_cluster("producer_id_expiration_ms"), _milliseconds, "of the brokers"),

@@ -96,7 +96,7 @@ def parse_workload(text: str, source: str) -> Workload:
 
 @dataclass
 class _Reading:
-    """One pass over a file: mistakes are collected, so that all of them are told at once."""
+    """One pass over a file; mistakes are collected and reported together."""
 
     source: str
     mistakes: list[tuple[int, int, str]] = field(default_factory=list)
@@ -335,7 +335,7 @@ class _Reading:
                 self.complain(value, f"topics.{name} is Kafka's own; it is planned from the applications")
             elif name and not _TOPIC_NAME.fullmatch(name):
                 self.complain(
-                    value, f"{name!r} is no name of a topic: letters, digits, dot, dash, underscore, 249 at most"
+                    value, f"{name!r} is not a topic name: letters, digits, dot, dash, underscore, 249 at most"
                 )
         return found
 
@@ -366,7 +366,7 @@ def _mark(node: yaml.Node) -> tuple[int, int]:
 
 
 def _idle(topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]) -> set[str]:
-    """Name the keys that no formula reads here, so that assuming them needs no telling."""
+    """Return the keys that no formula reads here; their defaults need not be listed as assumptions."""
     written = {name for values in applications for name, _ in values["writes"]}
     idle = {f"topics.{name}.writers" for name in written}
     for _, values in topics:

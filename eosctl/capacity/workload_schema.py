@@ -140,7 +140,7 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
         "transaction_version", _transaction_version, "Finalized feature level.", "2", "the default from 4.0 on"
     ),
     "zones": Key("zone_count", parse_count, "Availability zones.", "1", "nothing else is said"),
-    "brokers_lost": Key("brokers_lost", parse_whole, "Brokers that may fail at once.", "1", "any cluster loses one"),
+    "brokers_lost": Key("brokers_lost", parse_whole, "Brokers that may fail together.", "1", "any cluster loses one"),
     "disk": Key("disk_bytes", parse_bytes, "Disk of each broker.", UNKNOWN),
     "disk_write": Key("disk_write", parse_byte_rate, "What each broker's disk writes.", UNKNOWN),
     "network": Key("network", parse_byte_rate, "Each broker's link, per direction.", UNKNOWN),
@@ -165,9 +165,9 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
     "transaction_max_timeout": Key(
         "transaction_max_timeout_ms", parse_duration_ms, "transaction.max.timeout.ms.", "15 min", KAFKA
     ),
-    "client_round_trip": Key("client_round_trip_ms", parse_duration_ms, "Client to broker.", "1 ms", "one data centre"),
+    "client_round_trip": Key("client_round_trip_ms", parse_duration_ms, "Client to broker.", "1 ms", "one data center"),
     "replication_round_trip": Key(
-        "replication_round_trip_ms", parse_duration_ms, "To be in sync with followers.", "2 ms", "one data centre"
+        "replication_round_trip_ms", parse_duration_ms, "To be in sync with followers.", "2 ms", "one data center"
     ),
 }
 TOPIC_KEYS: Final[Mapping[str, Key]] = {
@@ -182,8 +182,8 @@ TOPIC_KEYS: Final[Mapping[str, Key]] = {
         "local_retention_ms", _longer_than_nothing, "local.retention.ms, with remote.storage.enable.", UNKNOWN
     ),
     "live": Key("live_bytes", parse_bytes, "Newest records by key, for compact.", "0 B", "not compacted"),
-    "readers": Key("reader_count", parse_whole, "Consumer groups besides the applications.", "0", "none named"),
-    "writers": Key("writer_count", parse_count, "Producers besides the applications.", "1", "none named"),
+    "readers": Key("reader_count", parse_whole, "Consumer groups other than the applications.", "0", "none named"),
+    "writers": Key("writer_count", parse_count, "Producers other than the applications.", "1", "none named"),
     "linger": Key("linger_ms", parse_duration_ms, "linger.ms of its writers.", "5 ms", "Kafka's default from 4.0 on"),
     "batch_size": Key("batch_size_bytes", parse_bytes, "batch.size of its writers.", "16 KiB", KAFKA),
     "batch_records": Key("batch_records", parse_number, "Records in a batch, measured.", UNKNOWN),

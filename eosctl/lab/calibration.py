@@ -108,7 +108,7 @@ async def run_trial(bench: Bench, trial: Trial, level: Level) -> tuple[Calibrati
             raise EosctlError(
                 f"The trial {trial.name} did {report.completed_count} of {trial.transaction_count} transactions.",
                 ", ".join(f"{name}: {count}" for name, count in report.errors.items()),
-                "Look at the brokers' logs.",
+                "Check the brokers' logs.",
             )
         after = await _settled(client, trial)
         counted = await collect_traffic(ReadOnly(client), before, after, 1_000, bytes_per_partition=1 << 30)

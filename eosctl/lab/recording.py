@@ -182,7 +182,7 @@ async def write(
             return
 
 
-async def _at_once() -> None:
+async def _continue() -> None:
     """Continue without yielding to other tasks."""
 
 
@@ -197,7 +197,7 @@ async def copy(
     *,
     keeps_position: bool = False,
     aborts: Callable[[], bool] = lambda: False,
-    lingers: Step = _at_once,
+    lingers: Step = _continue,
 ) -> None:
     """Copy one partition to another exactly once, until `is_over` or the producer is fenced.
 
@@ -297,7 +297,7 @@ async def follow(
             except EosctlError:
                 continue
             positions[partition] = one.positions[partition]
-            tell_records(recorder, actor, partition, found)
+            record_values(recorder, actor, partition, found)
 
 
 async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequence[TopicPartition]) -> None:
@@ -310,7 +310,7 @@ async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequ
         start = await list_offset(client, partition, EARLIEST)
         reader = Reader(client, IsolationLevel.READ_COMMITTED, {partition: start})
         found = (await reader.drain(client.config.timeout_ms)).get(partition, [])
-        tell_records(recorder, actor, partition, found)
+        record_values(recorder, actor, partition, found)
         recorder.record(Drained(recorder.now_ms(), actor, partition))
 
 
@@ -319,7 +319,7 @@ def text_of(record: Record) -> str:
     return (record.value or b"").rstrip(b" ").decode("utf-8", "backslashreplace")
 
 
-def tell_records(recorder: Recorder, actor: str, partition: TopicPartition, records: Sequence[Record]) -> None:
+def record_values(recorder: Recorder, actor: str, partition: TopicPartition, records: Sequence[Record]) -> None:
     """Record the values that a read_committed consumer received."""
     for record in records:
         recorder.record(Polled(recorder.now_ms(), actor, partition, record.offset, text_of(record)))

@@ -114,7 +114,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return timer
 
     def _drop_cancelled(self) -> None:
-        """Remove cancelled timers: request timeouts are usually cancelled long before they are due."""
+        """Remove cancelled timers: request timeouts are usually cancelled long before they expire."""
         self._timers = [entry for entry in self._timers if not entry[3].cancelled()]
         heapq.heapify(self._timers)
         self._cancelled_count = 0
@@ -153,7 +153,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _describe_deadlock(self) -> str:
         waiting = sorted(f"{task.get_name()} at {_suspended_at(task.get_coro())}" for task in asyncio.all_tasks(self))
-        return f"at {self.time()} s nothing is ready and no timer is due, while these wait: " + "; ".join(waiting)
+        return f"at {self.time()} s nothing is ready and no timer is set, while these wait: " + "; ".join(waiting)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
         """Count a cancelled timer (called by `asyncio.TimerHandle.cancel`)."""

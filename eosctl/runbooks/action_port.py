@@ -116,7 +116,7 @@ class ActionPort:
         text = "verified" if holds else "not verified"
         self._walk.write(text, self._step.id, facts=dict(self._facts))
         self._audit("done", summary, {"verified": holds, "detail": outcome.detail})
-        self._walk.scene.tell(StepReport(self._step.id, "verify", text, outcome.detail))
+        self._walk.scene.show(StepReport(self._step.id, "verify", text, outcome.detail))
 
     def _audit(self, event: str, summary: str, more: Mapping[str, Value] | None = None) -> None:
         details: dict[str, Value] = {"runbook": self._walk.book.id, "step": self._step.id, "summary": summary}

@@ -142,7 +142,7 @@ class Run:
     def _end(self, step: Step, found: str | Ending) -> Ending:
         ending = found if isinstance(found, Ending) else self._arrived(step, Outcome(found))
         self.write("ended", step.id, outcome=ending.outcome.value, message=ending.message, next=ending.next)
-        self.scene.tell(StepReport(step.id, "end", ending.outcome.value, ending.message))
+        self.scene.show(StepReport(step.id, "end", ending.outcome.value, ending.message))
         return ending
 
     async def _take(self, step: Step) -> str | Ending:
@@ -159,7 +159,7 @@ class Run:
                 if evaluate(step.that, self._position.known):
                     return following
                 why = self._text(step.why)
-                self.scene.tell(StepReport(step.id, "assert", "does not hold", why))
+                self.scene.show(StepReport(step.id, "assert", "does not hold", why))
                 return self._stopped(step, why) if step.otherwise == Outcome.BLOCKED else step.otherwise
             case Evidence():
                 return await self._keep(step)
@@ -233,7 +233,7 @@ class Run:
             self._planned[action.id] = planned = await self.prepare(action)
             question = f"{question}\n{find_change(action.run).summary(planned)}"
         if self._journal is None:
-            self.scene.tell(StepReport(step.id, "confirm", question, f"type: {expected}"))
+            self.scene.show(StepReport(step.id, "confirm", question, f"type: {expected}"))
             return following
         if not await self.scene.confirm(question, expected):
             return self._stopped(step, f"It was not confirmed with {expected!r}.")
@@ -338,7 +338,7 @@ class Run:
 
     def show(self, step: Step, detail: str = "") -> None:
         """Show what a step is about to do."""
-        self.scene.tell(StepReport(step.id, type(step).__name__.lower(), self._text(step.say), detail))
+        self.scene.show(StepReport(step.id, type(step).__name__.lower(), self._text(step.say), detail))
 
     def write(self, event: str, step: str, **data: object) -> None:
         """Append an event to the journal; a dry run has none."""

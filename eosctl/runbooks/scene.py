@@ -20,7 +20,7 @@ class Scene(Cluster, Protocol):
     async def confirm(self, question: str, expected: str) -> bool:
         """Ask a person to type what is expected."""
 
-    def tell(self, report: StepReport) -> None:
+    def show(self, report: StepReport) -> None:
         """Show what happens."""
 
     def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:

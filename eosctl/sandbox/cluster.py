@@ -223,8 +223,8 @@ class Cluster:
         if broker_id in self.core.nodes or broker_id not in self.core.node_ids:
             raise EosctlError(
                 f"Broker {broker_id} cannot be started.",
-                "It is running, or there is none of this number.",
-                "See which there are: eosctl sandbox status --name NAME.",
+                "It is running, or the sandbox has no broker with this number.",
+                "List the brokers: eosctl sandbox status --name NAME.",
             )
         node = self.core.start_node(broker_id)
         if node.broker is None:

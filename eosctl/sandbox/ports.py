@@ -153,7 +153,7 @@ class Replicas(Protocol):
     ) -> None:
         """Append an end-transaction marker as leader; `done` is called when it is replicated (acks=all).
 
-        Errors besides those of `append_internal`: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED,
+        Errors in addition to those of `append_internal`: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED,
         UNKNOWN_TOPIC_OR_PARTITION.
         """
 

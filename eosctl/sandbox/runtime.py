@@ -88,7 +88,7 @@ class Timers:
             self._disarm()
 
     def resume(self) -> None:
-        """Resume and fire the timers that are due."""
+        """Resume and fire the expired timers."""
         overdue, self._overdue = self._overdue, None
         for timer in overdue or ():
             self._fire(timer)
@@ -97,7 +97,7 @@ class Timers:
             self._arm(max(following, self._tick()))
 
     def next_due(self) -> float:
-        """Return the loop time at which the next timer may be due; infinity without one."""
+        """Return the earliest loop time at which a timer may fire; infinity without timers."""
         following = None if self.stopped or self._overdue is not None else self._wheel.next_tick()
         return float("inf") if following is None else following / 1000
 

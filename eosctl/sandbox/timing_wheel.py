@@ -1,7 +1,7 @@
 """A hierarchical timing wheel (Kafka's `SystemTimer` and `TimingWheel`): constant cost to start and cancel timers.
 
 A wheel is a ring of buckets, one per tick. Timers beyond its span wait in a coarser wheel whose tick is that span, and
-move down when their bucket is due. Only non-empty buckets are ordered by time, in a heap.
+move down when their bucket expires. Only non-empty buckets are ordered by time, in a heap.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class TimingWheel:
         self._heap: list[tuple[int, int, int]] = []  # Non-empty buckets by their first tick: (tick, wheel, index).
 
     def add(self, due: int, call: Callable[[], None], now: int) -> WheelTimer:
-        """Start a timer; one that is due already fires with the next tick."""
+        """Start a timer; one that has already expired fires with the next tick."""
         heap = self._heap
         if now > self._now and (not heap or heap[0][0] > now):
             self._now = now

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eosctl.errors import ExitCode, UsageError
+from eosctl.lab.rehearsals.rehearsal import rehearsal_of, rehearsals
 from eosctl.lab.rehearsals.rehearse import rehearse
-from eosctl.lab.rehearsals.story import rehearsal_of, rehearsals
 from eosctl.model.rehearsal import RehearsalItem, StoryItem
 from eosctl.runbooks.sound import load_sound_runbook
 from eosctl.runbooks.ways import ways_of
@@ -58,7 +58,7 @@ def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) 
             taken = frozenset[object]().union(*(one.ways for one in performances))
             ways = ways_of(book)
             untaken = tuple(str(way) for way in ways if way not in taken)
-            stories = (StoryItem(p.story, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
+            stories = (StoryItem(p.scenario, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
             done.append(RehearsalItem(book.id, tuple(stories), len(ways), untaken))
     if not done:
         raise UsageError(f"No story has {request.story!r} in its name.", "Nothing was tested.", "Leave --story out.")

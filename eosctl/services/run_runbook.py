@@ -62,11 +62,11 @@ class RunbookDialog(NamedTuple):
     Attributes:
         confirm: Returns whether a person agrees, who is shown the question and what to type; called where the request
             has no answer.
-        tell: Called with each step that is done.
+        show: Called with each completed step.
     """
 
     confirm: Callable[[str, str], bool]
-    tell: Callable[[StepReport], None]
+    show: Callable[[StepReport], None]
 
 
 @dataclass
@@ -98,10 +98,10 @@ class LiveScene:
         """Take the answer from the request, or from the person."""
         return expected in self.request.confirms or self.dialog.confirm(question, expected)
 
-    def tell(self, report: StepReport) -> None:
+    def show(self, report: StepReport) -> None:
         """Keep a report, and show it."""
         self.reports.append(report)
-        self.dialog.tell(report)
+        self.dialog.show(report)
 
     def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
         """Write a snapshot next to the journal."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.errors import UsageError
-from eosctl.lab.rehearsals.story import example_stories, stories_path
+from eosctl.lab.rehearsals.rehearsal import example_rehearsal, rehearsal_path
 from eosctl.model.runbook import Runbook
 from eosctl.model.runbook_run import Entry
 from eosctl.runbooks.changes import change_costs as costs_of_changes
@@ -72,7 +72,7 @@ def new_runbook(file: Path) -> tuple[NewFile, NewFile]:
     """
     if file.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{file} is no name for a runbook.", "Its name ends in .yaml.", "Choose another name.")
-    for path in (file, stories_path(file)):
+    for path in (file, rehearsal_path(file)):
         if path.exists():
             raise UsageError(f"{path} exists: nothing was written.", "", "Choose another name.")
-    return NewFile(file, example(file.stem)), NewFile(stories_path(file), example_stories(file.stem))
+    return NewFile(file, example(file.stem)), NewFile(rehearsal_path(file), example_rehearsal(file.stem))

@@ -8,7 +8,7 @@ from typing import Any
 from eosctl.lab.history.anomaly import MEANING, Anomaly
 from eosctl.lab.history.events import Event
 from eosctl.lab.history.feed import FAULT_MEANING, Flaw
-from eosctl.lab.verify.app import AppPlan, told
+from eosctl.lab.verify.app import AppPlan, describe
 from eosctl.lab.verify.app_report import AppReport
 from eosctl.lab.verify.canary import CanaryNumbers
 from eosctl.lab.verify.report import CoverageTable, VerifyReport
@@ -122,7 +122,7 @@ def _flaw(flaw: Flaw) -> VerifiedAnomalyItem:
         str(flaw.fault),
         flaw.subject,
         FAULT_MEANING[flaw.fault],
-        tuple(WitnessItem(fact.at_ms, *told(fact)) for fact in witness),
+        tuple(WitnessItem(fact.at_ms, *describe(fact)) for fact in witness),
     )
 
 

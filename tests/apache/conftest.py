@@ -34,7 +34,7 @@ SETTINGS = {
     "producer.id.expiration.check.interval.ms": "200",
 }
 VERIFICATION = "transaction.partition.verification.enable"
-# A JVM tells what is left of the disk below it, which is the machine's affair: any machine of tests may be nearly full.
+# A JVM reports the free space of the machine's disk, which may be nearly full on any test machine.
 FULL_DISK = disk_nearly_full.id
 
 KafkaTool = Callable[..., ToolResult]

@@ -89,11 +89,11 @@ def guarded_broker(home: Path, passwords: Mapping[str, str]) -> Iterator[Guarded
 def test_a_real_broker_answers_as_recorded(guarded: Guarded) -> None:
     recorded = json.loads(gzip.decompress(Path(RECORDED).read_bytes()))
     answers = collect_answers(guarded.with_login, PASSWORDS)
-    assert {name: told for name, told in answers.items() if recorded[name] != told} == {}
+    assert {name: result for name, result in answers.items() if recorded[name] != result} == {}
     assert answers.keys() == recorded.keys()
 
 
-#: They answer with the topics that there are, or belong to groups that a sandbox has not.
+#: Their responses list existing topics, or they belong to groups that a sandbox does not have.
 NOT_COMPARED = (
     "METADATA 0",
     "DESCRIBE_TOPIC_PARTITIONS",
@@ -119,7 +119,7 @@ def _minimal_answers(bootstrap: str) -> dict[str, list[str]]:
         while client.ask(ApiKey.OFFSET_FETCH, 7, OffsetFetchRequest()).error_code:
             pass  # and loaded
     found = collect_minimal_answers(bootstrap)
-    return {name: told for name, told in found.items() if not name.startswith(NOT_COMPARED)}
+    return {name: result for name, result in found.items() if not name.startswith(NOT_COMPARED)}
 
 
 def test_the_minimal_acls_are_sufficient_and_necessary(guarded: Guarded) -> None:

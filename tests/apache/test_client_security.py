@@ -177,7 +177,7 @@ def test_tls_with_and_without_a_client_certificate(secured: Secured) -> None:
     assert "client certificate" in refused.value.why
 
 
-def test_the_wrong_protocol_is_recognised_both_ways(secured: Secured) -> None:
+def test_the_wrong_protocol_is_recognized_both_ways(secured: Secured) -> None:
     with pytest.raises(WrongSecurityProtocol, match="is a TLS listener"):
         asyncio.run(reach(config_for(secured.tls, SecurityProtocol.PLAINTEXT, secured)))
     with pytest.raises(WrongSecurityProtocol, match="is a plaintext listener"):

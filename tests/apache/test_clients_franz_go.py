@@ -17,30 +17,30 @@ EMULATIONS = {"3.9.2": "3.9", "4.3.1": "4.3"}
 
 
 @pytest.fixture(scope="session")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compile the program with the modules that its go.sum names."""
     go = shutil.which("go")
     if go is None:
         pytest.skip("go is missing: franz-go cannot be tried")
-    program = tmp_path_factory.mktemp("go") / "story"
+    program = tmp_path_factory.mktemp("go") / "scenario"
     command = [go, "build", "-mod=readonly", "-o", str(program), "."]
     done = subprocess.run(command, cwd=MODULE, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return program
 
 
-def tell(program: Path, bootstrap: str) -> list[str]:
-    name = f"story-{uuid.uuid4().hex[:8]}"
+def run_program(program: Path, bootstrap: str) -> list[str]:
+    name = f"scenario-{uuid.uuid4().hex[:8]}"
     command = [str(program), bootstrap, name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
 
 
-def test_franz_go_sees_no_difference(apache: ApacheEngine, story: Path) -> None:
-    real = tell(story, apache.bootstrap)
+def test_franz_go_sees_no_difference(apache: ApacheEngine, scenario: Path) -> None:
+    real = run_program(scenario, apache.bootstrap)
     with SandboxThread(emulate=EMULATIONS[apache.name.split()[1]], fast=False) as sandbox:
-        ours = tell(story, sandbox.bootstrap)
+        ours = run_program(scenario, sandbox.bootstrap)
     assert ours == real
     assert len(real) == 6
     assert real[4].startswith("zombie fenced true")

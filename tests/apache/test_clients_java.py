@@ -15,11 +15,11 @@ from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
 
-SOURCE = Path(__file__).with_name("java") / "EosStory.java"
+SOURCE = Path(__file__).with_name("java") / "EosScenario.java"
 EMULATIONS = {"3.9.2": "3.9", "4.3.1": "4.3"}
 
 
-class Story:
+class JavaProgram:
     """The compiled program, for one release of the client."""
 
     def __init__(self, version: str, directory: Path) -> None:
@@ -36,27 +36,27 @@ class Story:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
-    def tell(self, bootstrap: str, group_protocol: str) -> list[str]:
+    def run(self, bootstrap: str, group_protocol: str) -> list[str]:
         """Run the program against a cluster and return its output with masked topic names."""
-        prefix = f"story-{uuid.uuid4().hex[:8]}"
+        prefix = f"scenario-{uuid.uuid4().hex[:8]}"
         class_path = f"{self._classes}:{self._runtime.jars}/*"  # a later -cp replaces an earlier one
-        done: ToolResult = run_tool(self._runtime, "-cp", class_path, "EosStory", bootstrap, prefix, group_protocol)
+        done: ToolResult = run_tool(self._runtime, "-cp", class_path, "EosScenario", bootstrap, prefix, group_protocol)
         assert done.exit_code == 0, done.stdout + done.stderr
-        return done.stdout.replace(prefix, "story").splitlines()
+        return done.stdout.replace(prefix, "scenario").splitlines()
 
 
 @pytest.fixture(scope="module", params=EMULATIONS, ids=lambda version: f"client-{version}")
-def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Story:
-    return Story(request.param, tmp_path_factory.mktemp("classes"))
+def scenario(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> JavaProgram:
+    return JavaProgram(request.param, tmp_path_factory.mktemp("classes"))
 
 
-def test_the_java_client_sees_no_difference(apache: ApacheEngine, story: Story) -> None:
+def test_the_java_client_sees_no_difference(apache: ApacheEngine, scenario: JavaProgram) -> None:
     version = apache.name.split()[1]
     # The consumer protocol (KIP-848) is served from 4.0 on, and the client of 3.9 knows a preview of it.
-    both_new = version == story.version == "4.3.1"
+    both_new = version == scenario.version == "4.3.1"
     for group_protocol in ("classic", "consumer") if both_new else ("classic",):
-        real = story.tell(apache.bootstrap, group_protocol)
+        real = scenario.run(apache.bootstrap, group_protocol)
         with SandboxThread(emulate=EMULATIONS[version], fast=False) as sandbox:
-            ours = story.tell(sandbox.bootstrap, group_protocol)
+            ours = scenario.run(sandbox.bootstrap, group_protocol)
         assert ours == real
         assert len(real) == 25

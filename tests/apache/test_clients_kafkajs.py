@@ -15,7 +15,7 @@ import pytest
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.testing import SandboxThread
 
-STORY = Path(__file__).with_name("node") / "story.js"
+STORY = Path(__file__).with_name("node") / "scenario.js"
 KAFKAJS = "kafkajs@2.2.4"
 EMULATIONS = {"3.9.2": "3.9", "4.3.1": "4.3"}
 
@@ -33,8 +33,8 @@ def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "node_modules"
 
 
-def tell(bootstrap: str, node_modules: Path) -> list[Any]:
-    name = f"story-{uuid.uuid4().hex[:8]}"
+def run_program(bootstrap: str, node_modules: Path) -> list[Any]:
+    name = f"scenario-{uuid.uuid4().hex[:8]}"
     done = subprocess.run(
         ["node", str(STORY), bootstrap, name],
         env=os.environ | {"NODE_PATH": str(node_modules), "KAFKAJS_NO_PARTITIONER_WARNING": "1"},
@@ -48,9 +48,9 @@ def tell(bootstrap: str, node_modules: Path) -> list[Any]:
 
 
 def test_kafkajs_sees_no_difference(apache: ApacheEngine, node_modules: Path) -> None:
-    real = tell(apache.bootstrap, node_modules)
+    real = run_program(apache.bootstrap, node_modules)
     with SandboxThread(emulate=EMULATIONS[apache.name.split()[1]], fast=False) as sandbox:
-        ours = tell(sandbox.bootstrap, node_modules)
+        ours = run_program(sandbox.bootstrap, node_modules)
     assert ours == real
     assert ["zombie", "refused"] in real
     assert ["offset after abort", "-1"] in real

@@ -84,7 +84,7 @@ def starts(release: tuple[int, int]) -> list[Start]:
 
 
 def vetted(release: tuple[int, int]) -> list[Start]:
-    """Return the vetted configurations of a release, each of which must start."""
+    """Return the vetted configurations of a release; each must start."""
     values = {"TRANSACTIONAL_ID": "orders-0", "GROUP_ID": "orders", "APPLICATION_ID": "orders"}
     return [
         Start(name, role, filled(name, **values), refused=False)
@@ -124,11 +124,11 @@ def test_what_is_said_to_start_starts_and_nothing_else(version: str, tmp_path: P
     run = subprocess.run(
         ["java", "-cp", f"{jars}/*", program, tmp_path / "starts.tsv"], capture_output=True, text=True, check=True
     )
-    told = dict(line.split("\t", 1) for line in run.stdout.splitlines() if "\t" in line)
+    output = dict(line.split("\t", 1) for line in run.stdout.splitlines() if "\t" in line)
     assert len(wanted) > 50
     differing = {
-        start.name: (start.settings, told.get(start.name))
+        start.name: (start.settings, output.get(start.name))
         for start in wanted
-        if told.get(start.name, "").startswith("refused") is not start.refused or start.name not in told
+        if output.get(start.name, "").startswith("refused") is not start.refused or start.name not in output
     }
     assert differing == {}

@@ -120,7 +120,7 @@ def test_connect_needs_each_of_the_rules(workers: list[str], tmp_path: Path) -> 
             running.wait()
             reader.close()
     assert set(wrote) == {whole, untold}
-    # What nobody needs: Connect looks at its topics' cleanup policy and goes on without.
+    # Not needed: Connect checks its topics' cleanup policy and continues without it.
     assert {operation for operation, *_ in denials.get(whole, ())} <= {"DESCRIBE_CONFIGS"}
 
 

@@ -22,7 +22,7 @@ NEEDS_4 = frozenset({"two_phase"})
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
-def test_all_at_once(
+def test_all_faults_together(
     version: str, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path, own_home: Path
 ) -> None:
     faults = [

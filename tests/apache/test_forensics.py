@@ -71,7 +71,7 @@ def test_skipped_markers_are_written_as_they_were_decided(
 def test_lag_and_pins(apache: ApacheEngine, run: str) -> None:
     topic, group = f"lag-{run}", GroupIdentity(f"billing-{run}")
 
-    async def story(client: Client) -> Any:
+    async def scenario(client: Client) -> Any:
         found = await ensure_topic(client, topic, partition_count=1, replica_count=1)
         where = found.partitions[0].partition
         for number, (count, committed) in enumerate(((3, True), (4, False), (2, True))):
@@ -89,7 +89,7 @@ def test_lag_and_pins(apache: ApacheEngine, run: str) -> None:
                 await wait_until_ended(client, producer.transactional_id)
         return await leave_open(client, f"lag-{run}-open", topic=topic)
 
-    on(apache.bootstrap, story)
+    on(apache.bootstrap, scenario)
     (lag,) = items("group", "lag", group.group_id, "-b", apache.bootstrap)
     assert (lag["readable_records"], lag["aborted_records"], lag["markers"], lag["blocked_offsets"]) == (4, 4, 3, 2)
     assert lag["blocked_by"]["transactional_id"] == f"lag-{run}-open"
@@ -104,7 +104,7 @@ def test_blame_says_the_same(apache: ApacheEngine, run: str) -> None:
     bootstrap, topic = apache.bootstrap, f"blame-{run}"
     run_scenario(bootstrap, lambda stage: run_zombie(stage, topic=topic, transactional_id=f"{run}-newer"))
 
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await leave_open(client, f"{run}-late", topic=topic, timeout_ms=3_000, dialect=TV1)
         await wait_until_ended(client, f"{run}-late")
         for committed in (True, False):
@@ -117,7 +117,7 @@ def test_blame_says_the_same(apache: ApacheEngine, run: str) -> None:
             await wait_until_ended(client, name)
             await producer.init_transactions(keep_identity=True)
 
-    on(bootstrap, story)
+    on(bootstrap, scenario)
     expected = {"newer": "newer-instance", "late": "timeout-abort", "True": "idle-takeover", "False": "recovery-bump"}
     for name, cause in expected.items():
         found = items("txn", "blame", f"{run}-{name}", "-b", bootstrap)

@@ -23,10 +23,10 @@ def test_a_real_broker_answers_and_writes_records_as_recorded(tmp_path: Path) ->
             asyncio.run(engine.up())
         except MissingTool as missing:
             pytest.skip(f"{missing.tool} is missing: {missing.what}")
-        told = play_all(engine.bootstrap)
+        played = play_all(engine.bootstrap)
     finally:
         asyncio.run(engine.down())
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
-    assert told.keys() == recorded.keys()
+    assert played.keys() == recorded.keys()
     for name, lines in recorded.items():
-        assert told[name] == lines
+        assert played[name] == lines

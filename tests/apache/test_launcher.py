@@ -175,7 +175,7 @@ def finalized_transaction_version(data_dir: Path) -> int:
     return int(struct.unpack_from(">h", checkpoint, position)[0])
 
 
-def test_kafkas_refusal_is_told_without_a_traceback(tmp_path: Path, apache_running) -> None:
+def test_kafkas_refusal_is_reported_without_a_traceback(tmp_path: Path, apache_running) -> None:
     with (
         pytest.raises(EngineError, match="refused to format") as refused,
         apache_running("3.9.2", tmp_path / "refused", transaction_version=7),

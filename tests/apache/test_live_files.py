@@ -21,7 +21,7 @@ LANES = 3
 LOOKS = 2
 
 
-def told(directory: Path, *, second_look_after: str) -> set[tuple[str, str, int | None]]:
+def warnings_of(directory: Path, *, second_look_after: str) -> set[tuple[str, str, int | None]]:
     """Return what fsck warns of; other tests leave things behind that it may well warn of."""
     done = eosctl("fsck", directory, "-o", "json", "--second-look-after", second_look_after)
     assert done.code in (0, 3), done.err
@@ -33,7 +33,7 @@ def told(directory: Path, *, second_look_after: str) -> set[tuple[str, str, int 
 def test_a_busy_broker_raises_no_alarm(apache: ApacheEngine, own_home: Path) -> None:
     run = uuid.uuid4().hex[:8]
     (directory,) = apache.data_dirs().values()
-    before = told(directory, second_look_after="1s")
+    before = warnings_of(directory, second_look_after="1s")
     stop, busy = threading.Event(), threading.Event()
     counts: list[int] = []
 
@@ -59,7 +59,7 @@ def test_a_busy_broker_raises_no_alarm(apache: ApacheEngine, own_home: Path) -> 
     try:
         assert busy.wait(60)
         for _ in range(LOOKS):
-            assert told(directory, second_look_after="300ms") <= before
+            assert warnings_of(directory, second_look_after="300ms") <= before
     finally:
         stop.set()
         loader.join()

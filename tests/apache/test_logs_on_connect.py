@@ -57,8 +57,8 @@ def serving(folder: Path, code: Path | None = None) -> Iterator[Server]:
     ):
         command += ["--conf", setting]
     python = bare_python(folder)
-    with spark_process(folder, "connect", *command, "spark-internal", python=python, code=code) as told:
-        wait_for(told, "Spark Connect server started")
+    with spark_process(folder, "connect", *command, "spark-internal", python=python, code=code) as outcome:
+        wait_for(outcome, "Spark Connect server started")
         yield Server(f"sc://127.0.0.1:{port}", events)
 
 
@@ -111,13 +111,13 @@ from spark_log_analytics.session import session
 from spark_log_analytics.topics.datasource import register
 
 kind, brokers, config, out, checkpoint = sys.argv[1:]
-told = {"kafka.bootstrap.servers": brokers, "subscribe": "logs", "config": config, "startingOffsets": "earliest"}
+outcome = {"kafka.bootstrap.servers": brokers, "subscribe": "logs", "config": config, "startingOffsets": "earliest"}
 with session() as spark:
     register(spark)
     if kind == "batch":
-        spark.read.format("eos_logs_kafka").options(**told).load().write.json(out)
+        spark.read.format("eos_logs_kafka").options(**outcome).load().write.json(out)
     else:
-        rows = spark.readStream.format("eos_logs_kafka").options(**told).load().writeStream.format("json")
+        rows = spark.readStream.format("eos_logs_kafka").options(**outcome).load().writeStream.format("json")
         started = rows.option("checkpointLocation", checkpoint).option("path", out).trigger(availableNow=True).start()
         assert started.awaitTermination(300)
         assert started.exception() is None, started.exception()
@@ -129,20 +129,20 @@ def test_secured_topics_return_equal_rows_without_secrets(
 ) -> None:
     url, properties = f"kafka://{shipped_logs.bootstrap}/logs", str(shipped_logs.client_properties())
     options = ("--command-config", properties, "--format", "json", "--connect", server.url)
-    told = run(tmp_path, server, "-m", "eosctl", "logs", "submit", url, "--out", str(tmp_path / "out"), *options)
+    outcome = run(tmp_path, server, "-m", "eosctl", "logs", "submit", url, "--out", str(tmp_path / "out"), *options)
     assert rows_of(tmp_path / "out" / "events-v2") == rows_of_topic(shipped_logs)
-    told += run_source(tmp_path, server, shipped_logs, "batch")
+    outcome += run_source(tmp_path, server, shipped_logs, "batch")
     assert rows_of(tmp_path / "batch") == rows_of_topic(shipped_logs)
     assert "SparkListenerConnectOperationStarted" in server.shown()
-    assert shipping.settings_of(shipped_logs)["sasl.password"] not in server.shown() + told
+    assert shipping.settings_of(shipped_logs)["sasl.password"] not in server.shown() + outcome
 
 
 def test_a_stream_needs_the_code_on_the_servers_path(shipped_logs: SandboxThread, tmp_path: Path) -> None:
     """What a session brings along reaches the tasks; where a stream plans, Spark does without it."""
     (tmp_path / "server").mkdir()
     with serving(tmp_path / "server", build_archive(tmp_path / "eosctl_logs.zip")) as server:
-        told = run_source(tmp_path, server, shipped_logs, "stream")
-        assert shipping.settings_of(shipped_logs)["sasl.password"] not in server.shown() + told
+        outcome = run_source(tmp_path, server, shipped_logs, "stream")
+        assert shipping.settings_of(shipped_logs)["sasl.password"] not in server.shown() + outcome
     assert rows_of(tmp_path / "stream") == rows_of_topic(shipped_logs)
 
 

@@ -64,10 +64,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
     worker = ("org.apache.spark.deploy.worker.Worker", "--cores", "2", "--memory", "2g", "--host", "127.0.0.1")
     url = f"spark://127.0.0.1:{port}"
-    with spark_process(folder, "master", *master) as told:
-        wait_for(told, "New state: ALIVE")
-        with spark_process(folder, "worker", *worker, "--webui-port", "0", url) as told:
-            wait_for(told, "Successfully registered with master")
+    with spark_process(folder, "master", *master) as output_log:
+        wait_for(output_log, "New state: ALIVE")
+        with spark_process(folder, "worker", *worker, "--webui-port", "0", url) as output_log:
+            wait_for(output_log, "Successfully registered with master")
             yield Cluster(url, folder, python)
 
 
@@ -96,10 +96,10 @@ def test_executors_read_secured_topics_without_showing_secrets(
         str(shipped_logs.client_properties()),
         tmp_path / "result",
     )
-    told = tmp_path / "told"
-    told.mkdir()
+    output_log = tmp_path / "output_log"
+    output_log.mkdir()
     logged = ("--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.compress=false")
-    logged += ("--conf", f"spark.eventLog.dir={told}")
+    logged += ("--conf", f"spark.eventLog.dir={output_log}")
     before = set((cluster.folder / "work").glob("app-*"))
     done = cluster.submit("submit", url, "--command-config", config, "--out", str(out), "--format", "json", *logged)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -113,7 +113,7 @@ def test_executors_read_secured_topics_without_showing_secrets(
         (event.file, event.offset, event.line, event.category, event.host) for event in scan.events
     )
     # The plans, the settings, and the command lines, as the user interface shows them; and what executors print.
-    shown = [path.read_text(errors="replace") for path in told.rglob("*") if path.is_file()]
+    shown = [path.read_text(errors="replace") for path in output_log.rglob("*") if path.is_file()]
     assert any("SparkListenerSQLExecutionStart" in text for text in shown)
     shown += [path.read_text(errors="replace") for path in application.glob("*/std*")]
     for text in (*shown, done.stdout, done.stderr):
@@ -138,11 +138,11 @@ def test_executors_without_compiled_packages_read_kafka_files(cluster: Cluster, 
     done = cluster.submit("submit-data", str(data), "--out", str(out), "--business-key", "key")
     assert done.returncode == 0, done.stderr[-3000:]
     here = summarize_here(plan_partitions([data]), parse_business_key("key"))
-    told = json.loads((out / "summary.json").read_text())
-    assert [(one["topic"], one["committed_count"], one["aborted_count"]) for one in told["topics"]] == [
+    output_log = json.loads((out / "summary.json").read_text())
+    assert [(one["topic"], one["committed_count"], one["aborted_count"]) for one in output_log["topics"]] == [
         (one.topic, one.committed_count, one.aborted_count) for one in here.topics
     ]
-    assert told["duplicate_key_count"] == here.duplicate_key_count == 14
+    assert output_log["duplicate_key_count"] == here.duplicate_key_count == 14
     kinds = ("coordinated_transaction", "damage", "key_use", "partition_transaction", "sequence_break")
     assert sorted(path.name for path in out.glob("*-v1")) == [f"{kind}-v1" for kind in kinds]
 
@@ -175,9 +175,9 @@ def _kill_an_executor_at_work(cluster: Cluster, before: set[Path], job: Future[A
     while not job.done():
         assert time.monotonic() < deadline, "no executor has begun to work"
         for folder in set((cluster.folder / "work").glob("app-*")) - before:
-            for told in folder.glob("*/stderr"):
-                if "Running task" in told.read_text(errors="replace"):
-                    return _kill_executor(folder.name, told.parent.name)
+            for output_log in folder.glob("*/stderr"):
+                if "Running task" in output_log.read_text(errors="replace"):
+                    return _kill_executor(folder.name, output_log.parent.name)
         time.sleep(0.02)
     return False
 

@@ -88,8 +88,8 @@ def delta_rows(table: Path) -> list[dict[str, Any]]:
 def iceberg_count(table: Path) -> int:
     """Return the number of rows in the table's current snapshot."""
     version = (table / "metadata" / "version-hint.text").read_text().strip()
-    told = json.loads((table / "metadata" / f"v{version}.metadata.json").read_text())
-    current = next(one for one in told["snapshots"] if one["snapshot-id"] == told["current-snapshot-id"])
+    output = json.loads((table / "metadata" / f"v{version}.metadata.json").read_text())
+    current = next(one for one in output["snapshots"] if one["snapshot-id"] == output["current-snapshot-id"])
     return int(current["summary"]["total-records"])
 
 

@@ -40,8 +40,8 @@ def test_a_stream_behind_retention_fails_or_continues_as_asked(apache_4_3: Apach
         register(spark)
 
         def run(**options: str) -> None:
-            told = {"kafka.bootstrap.servers": apache_4_3.bootstrap, "subscribe": "short", **options}
-            rows = spark.readStream.format("eos_logs_kafka").options(startingOffsets="earliest", **told).load()
+            output = {"kafka.bootstrap.servers": apache_4_3.bootstrap, "subscribe": "short", **options}
+            rows = spark.readStream.format("eos_logs_kafka").options(startingOffsets="earliest", **output).load()
             query = rows.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "checkpoint"))
             query.option("path", str(tmp_path / "out")).trigger(availableNow=True).start().awaitTermination(300)
 
@@ -71,8 +71,8 @@ def test_batch_and_stream_give_the_rows_of_the_file(apache_4_3: ApacheEngine, tm
 
         def run() -> None:
             stream = spark.readStream.format("eos_logs_kafka").option("kafka.bootstrap.servers", bootstrap)
-            told = stream.option("subscribe", "shipped").option("startingOffsets", "earliest")
-            rows = told.option("maxOffsetsPerTrigger", "300").load()
+            output = stream.option("subscribe", "shipped").option("startingOffsets", "earliest")
+            rows = output.option("maxOffsetsPerTrigger", "300").load()
             query = rows.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "checkpoint"))
             started = query.option("path", str(out)).trigger(availableNow=True).start()
             started.awaitTermination(300)

@@ -50,10 +50,10 @@ def ask(shell: Runtime, file: Path, *questions: str) -> list[str]:
     A command on the command line may run before the tree is filled: MetadataShell waits for the loader's offset, which
     MetadataLoader raises before it calls the publisher. Therefore commands are repeated at the prompt.
     """
-    told = run_tool(shell, SHELL, "--snapshot", str(file), typed="\n".join([*questions * 50, "exit"]))
-    assert told.exit_code == 0, told
-    answers = told.stdout.split(PROMPT)[1:-1]
-    assert len(answers) == 50 * len(questions), told
+    result = run_tool(shell, SHELL, "--snapshot", str(file), typed="\n".join([*questions * 50, "exit"]))
+    assert result.exit_code == 0, result
+    answers = result.stdout.split(PROMPT)[1:-1]
+    assert len(answers) == 50 * len(questions), result
     return answers[-len(questions) :]
 
 

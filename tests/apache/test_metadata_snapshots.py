@@ -86,7 +86,7 @@ def topics_and_settings(image: ClusterImage) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
-def test_a_real_broker_goes_on_from_our_snapshot(tmp_path: Path, version: str) -> None:
+def test_a_real_broker_continues_from_our_snapshot(tmp_path: Path, version: str) -> None:
     shorten(tmp_path / "sandbox", version[:3])
     data = tmp_path / "sandbox" / "broker-1"
     place = partition_directory_name(*METADATA_PARTITION)

@@ -1,4 +1,4 @@
-"""Producers, consumers and Streams of both releases show all that the catalogue has of them, through the agent."""
+"""Producers, consumers, and Streams of both releases have all metrics of the catalog, through the agent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def scrape(port: int) -> list[Sample]:
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
-def test_a_streams_application_shows_the_catalogue(version: str, agent: Path, tmp_path: Path) -> None:
+def test_a_streams_application_has_the_catalogs_metrics(version: str, agent: Path, tmp_path: Path) -> None:
     word_count = compile_word_count(fetch_streams(version), tmp_path)
     configuration, port = tmp_path / "exporter.yaml", free_port()
     configuration.write_text(render_yaml(jmx_exporter_document()), "utf-8")

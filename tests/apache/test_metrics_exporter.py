@@ -82,7 +82,7 @@ async def one_transaction(bootstrap: str) -> None:
 
 
 def shows(samples: list[Sample], metric: Metric) -> bool:
-    """Return whether every series of a metric was scraped, with the catalogue's labels."""
+    """Return whether every series of a metric was scraped, with the catalog's labels."""
     keys = {key.replace("-", "_") for key in metric.keys} | ({"name"} if metric.is_yammer else set())
     names = {text.partition("{")[0] for text in metric.prometheus}
     found = {
@@ -92,7 +92,7 @@ def shows(samples: list[Sample], metric: Metric) -> bool:
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
-def test_the_exporter_keeps_the_catalogue_and_nothing_else(
+def test_the_exporter_keeps_only_the_catalogs_metrics(
     version: str, agent: Path, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
 ) -> None:
     configuration, port = tmp_path / "exporter.yaml", free_port()
@@ -134,14 +134,14 @@ Shown = tuple[set[tuple[str, frozenset[tuple[str, str]]]], set[str]]
 
 
 def shown_by(url: str, credentials: EndpointCredentials) -> Shown:
-    """Return the series of a source, and the metrics of the catalogue that are read of them."""
+    """Return the series of a source, and the catalog's metrics that are read from them."""
     pages = read_pages(resolve_metric_source(url), wanted_metrics(), lambda: 0, 120_000, credentials)
     samples = [one for page in pages for one in page.samples]
     series = {(one.name, frozenset(one.labels.items())) for one in samples}
     return series, {f"{one.metric.bean} {one.metric.name}" for one in read_metrics(samples)}
 
 
-def test_every_source_tells_the_same(
+def test_every_source_has_the_same_values(
     agent: Path,
     jolokia: Path,
     apache_running: Callable[..., AbstractContextManager[ApacheEngine]],

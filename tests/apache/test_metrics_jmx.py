@@ -94,7 +94,7 @@ def show(there: Remote, given: Path) -> Done:
         if not early or time.monotonic() > ends_at:
             break
         assert there.process.poll() is None, "the JVM has ended"
-    # No secret is in what is printed, whatever went wrong, and nobody sees a stack of Java or Python.
+    # After any failure, the output has no secret and no stack trace of Java or Python.
     assert "c4nary" not in done.out + done.err
     assert "Traceback" not in done.err
     assert "\tat " not in done.err

@@ -214,7 +214,7 @@ def clean_ours(data: Path, version: str) -> tuple[Path, int]:
     log.advance_high_watermark(log.end_offset)
     now_ms = int(time.time() * 1000)
     plan = plan_cleaning(log, now_ms)
-    assert plan is not None and plan.is_due(0.01)
+    assert plan is not None and plan.needs_cleaning(0.01)
     cleaning = LogCleaning(log, plan, now_ms, 1_000_000)
     for _ in cleaning.steps():
         pass

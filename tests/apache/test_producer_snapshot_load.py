@@ -55,8 +55,8 @@ def test_producer_snapshots_load_as_fast_as_plans_say(
         asyncio.run(engine.stop(BROKER))
         fill_snapshot(next(Path(engine.data_dirs()[BROKER]).glob("known-0")))
         asyncio.run(engine.restart(BROKER))
-        told = "".join(log.read_text("utf-8") for log in (tmp_path / "kafka").rglob("server.log"))
-    took_ms = int(TOOK.findall(told)[-1])
+        result = "".join(log.read_text("utf-8") for log in (tmp_path / "kafka").rglob("server.log"))
+    took_ms = int(TOOK.findall(result)[-1])
     least, most = producer_snapshot_load_ms(PRODUCERS)
     assert took_ms > 0
     assert not TIMES or least <= took_ms <= most

@@ -86,8 +86,8 @@ def test_what_a_killed_process_leaves_behind_is_ended(run: Run, sandbox: dict[st
     broker = ProcessIdentity(*map(int, record.read_text().split()))
     os.kill(left["pid"], signal.SIGKILL)
     assert is_same_process(*broker)
-    told = run("sandbox", "down", "--name", "left").stdout
-    assert "a broker that it had left behind was ended" in told
+    result = run("sandbox", "down", "--name", "left").stdout
+    assert "a broker that it had left behind was ended" in result
     assert wait_for_exit(*broker, 30)
 
 

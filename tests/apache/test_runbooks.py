@@ -13,9 +13,9 @@ import msgspec
 from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.rehearsals.place import HERE, Place, Places
+from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, StepWords, rehearsals
 from eosctl.lab.rehearsals.rehearse import rehearse_at
 from eosctl.lab.rehearsals.steps.registry import STEPS
-from eosctl.lab.rehearsals.story import StepWords, Story, rehearsals
 from eosctl.model.client_config import ClientConfig
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
@@ -48,18 +48,18 @@ IMPATIENT = (
 NAMES = ("app", "mover", "shop", "orders", "drain", "old", "new", "other", "x")
 
 
-def own_names(story: Story, number: int) -> Story:
+def own_names(scenario: RehearsalScenario, number: int) -> RehearsalScenario:
     """Use unique names in a rehearsal, since clusters are shared, and timeouts for JVMs."""
-    text = msgspec.json.encode(story).decode()
+    text = msgspec.json.encode(scenario).decode()
     for name in NAMES:
         text = re.sub(rf':"{name}(?=["-])', f':"{name}{number}', text)
-    renamed = msgspec.json.decode(text, type=Story)
+    renamed = msgspec.json.decode(text, type=RehearsalScenario)
     people = tuple(
         msgspec.structs.replace(turn, does=tuple(_on_topic(step, number) for step in turn.does))
         for turn in renamed.people
     )
     given = tuple(_on_topic(step, number) for step in renamed.given)
-    patience = "15s" if story.name in IMPATIENT else "5m"
+    patience = "15s" if scenario.name in IMPATIENT else "5m"
     leaves = (*renamed.leaves, FULL_DISK)
     return msgspec.structs.replace(renamed, given=given, people=people, patience=patience, leaves=leaves)
 
@@ -72,8 +72,8 @@ def _on_topic(step: StepWords, number: int) -> StepWords:
     return {"topic": f"{topic.default}{number}", **step} if topic is not None and topic.default else step
 
 
-def test_stories_go_as_told(tmp_path: Path) -> None:
-    """Those that need nothing but what clients can do, by the clock on the wall.
+def test_rehearsals_end_as_expected(tmp_path: Path) -> None:
+    """Run the scenarios that clients alone can cause, in real time.
 
     They share a broker, which no other test uses: what others leave behind would keep the cluster from being well.
     """
@@ -82,14 +82,14 @@ def test_stories_go_as_told(tmp_path: Path) -> None:
         config = ClientConfig(parse_endpoints(bootstrap, "test"))
         failures: dict[str, str] = {}
         for number, (name, title) in enumerate(STORIES):
-            (story,) = [told for told in rehearsals()[name].stories if told.name == title]
+            (scenario,) = [one for one in rehearsals()[name].stories if one.name == title]
             folder = tmp_path / str(number)
             folder.mkdir()
             async with connect(config) as client:
                 place = Place(config, now_ms, None, client, random.Random(number))
                 try:
                     places = Places({HERE: place})
-                    done = await rehearse_at(places, find_runbook(name).book, own_names(story, number), folder)
+                    done = await rehearse_at(places, find_runbook(name).book, own_names(scenario, number), folder)
                 finally:
                     for task in place.tasks:
                         task.cancel()
@@ -100,7 +100,7 @@ def test_stories_go_as_told(tmp_path: Path) -> None:
 
     with running("4.3.1", tmp_path / "kafka") as engine:
         failures = asyncio.run(play_all(engine.bootstrap))
-    assert not failures, "\n".join(f"{story}: {why}" for story, why in failures.items())
+    assert not failures, "\n".join(f"{scenario}: {why}" for scenario, why in failures.items())
 
 
 def test_a_hanging_transaction_is_ended(apache: ApacheEngine, partition_verification_off: VerificationOff) -> None:

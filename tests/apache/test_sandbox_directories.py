@@ -22,9 +22,9 @@ DUMP = "org.apache.kafka.tools.DumpLogSegments"
 
 def homes(kafka_tool: KafkaTool, bootstrap: str) -> dict[str, str]:
     """Return the directory of each partition according to kafka-log-dirs."""
-    told = kafka_tool(LOG_DIRS, "--bootstrap-server", bootstrap, "--describe", "--topic-list", "moved")
-    assert told.exit_code == 0, told
-    described: dict[str, Any] = json.loads(next(line for line in told.stdout.splitlines() if line.startswith("{")))
+    run = kafka_tool(LOG_DIRS, "--bootstrap-server", bootstrap, "--describe", "--topic-list", "moved")
+    assert run.exit_code == 0, run
+    described: dict[str, Any] = json.loads(next(line for line in run.stdout.splitlines() if line.startswith("{")))
     (broker,) = described["brokers"]
     assert [directory["error"] for directory in broker["logDirs"]] == [None, None]
     return {
@@ -52,16 +52,16 @@ def test_kafkas_tools_move_a_replica_and_read_it(tmp_path: Path, kafka_tool: Kaf
         file = tmp_path / "plan.json"
         file.write_text(json.dumps({"version": 1, "partitions": [plan]}))
         for mode in ("--execute", "--verify"):
-            told = kafka_tool(
+            run = kafka_tool(
                 REASSIGN, "--bootstrap-server", sandbox.bootstrap, "--reassignment-json-file", str(file), mode
             )
-            assert told.exit_code == 0, told
-        assert "completed successfully" in told.stdout
+            assert run.exit_code == 0, run
+        assert "completed successfully" in run.stdout
         after = homes(kafka_tool, sandbox.bootstrap)
         assert after["moved-0"] == after["moved-1"] == before["moved-1"]
     files = [path for path in (Path(after["moved-0"]) / "moved-0").iterdir() if path.suffix not in ("", ".metadata")]
     assert {path.suffix for path in files} == {".log", ".index", ".timeindex", ".txnindex", ".snapshot"}
-    told = kafka_tool(DUMP, "--files", ",".join(str(path) for path in files if path.stat().st_size), "--deep-iteration")
-    assert told.exit_code == 0, told
+    run = kafka_tool(DUMP, "--files", ",".join(str(path) for path in files if path.stat().st_size), "--deep-iteration")
+    assert run.exit_code == 0, run
     for complaint in ("mismatch", "invalid", "exception", "isvalid: false"):
-        assert complaint not in (told.stdout + told.stderr).lower()
+        assert complaint not in (run.stdout + run.stderr).lower()

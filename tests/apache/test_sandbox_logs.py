@@ -29,7 +29,7 @@ LOGGERS = (
     "kafka.coordinator.group.GroupCoordinator",
     "org.apache.kafka.coordinator.group.GroupMetadataManager",
 )
-#: What the story must bring about; a slow machine may add other lines on either side, such as one more rebalance.
+#: The lines that must occur; a slow machine may add others on either side, such as one more rebalance.
 KINDS = (
     *("Initialized transactionalId", "Completed rollback", "Error processing append operation"),
     *("Created a new member id", "Adding to the group now", "Adding new member", "Stabilized group"),
@@ -48,7 +48,7 @@ def sandbox(version: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         manage.stop(running)
 
 
-def tell(bootstrap: str, logs: Iterable[Path]) -> list[str]:
+def provoke(bootstrap: str, logs: Iterable[Path]) -> list[str]:
     """Fence a producer, let a transaction time out, and let a member join and leave; return the logs."""
     asyncio.run(run_zombie(stage_at(bootstrap, []), topic=f"{NAME}-payments", transactional_id=f"{NAME}-service"))
     late = Producer(
@@ -66,14 +66,14 @@ def tell(bootstrap: str, logs: Iterable[Path]) -> list[str]:
         reader.poll(0.2)
     reader.close()
     files = list(logs)
-    # Of this story: a broker that tests share has told of others before.
-    while not all(any(words in line for line in told(files)) for words in ("due to timeout", "is now empty")):
-        assert time.monotonic() < deadline, told(files)
+    # Wait for the lines of this test; a shared broker has logged others before.
+    while not all(any(words in line for line in lines_of(files)) for words in ("due to timeout", "is now empty")):
+        assert time.monotonic() < deadline, lines_of(files)
         time.sleep(0.1)
-    return told(files)
+    return lines_of(files)
 
 
-def told(files: Iterable[Path]) -> list[str]:
+def lines_of(files: Iterable[Path]) -> list[str]:
     return masked("".join(path.read_text() for path in files))
 
 
@@ -99,9 +99,9 @@ def test_the_same_lines_are_written(
     version = apache.name.split()[1]
     with partition_verification_off(apache):
         (server_log,) = [path for path in apache.logs()[1] if path.name == "server.log"]
-        real = tell(apache.bootstrap, [server_log])
+        real = provoke(apache.bootstrap, [server_log])
     with sandbox(version, tmp_path, monkeypatch) as running:
-        ours = tell(running.bootstrap, [paths.logs_dir(Path(running.data_dir)) / "broker-1" / "server.log"])
+        ours = provoke(running.bootstrap, [paths.logs_dir(Path(running.data_dir)) / "broker-1" / "server.log"])
     assert ours == real
     assert any("Error processing append operation" in line for line in real)
     assert len(real) >= 8

@@ -29,7 +29,7 @@ def under_own_names(script: Script) -> Script:
 
 
 @pytest.mark.parametrize("name", PLAYED)
-def test_a_scenario_goes_on_real_kafka_as_it_says(apache: ApacheEngine, name: str) -> None:
+def test_a_scenario_holds_on_real_kafka(apache: ApacheEngine, name: str) -> None:
     verdict = asyncio.run(
         play_script(under_own_names(library()[name]), EnginePlace(apache, lambda: time.time_ns() // 1_000_000))
     )

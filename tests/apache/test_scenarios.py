@@ -16,7 +16,7 @@ from tests.lab.scenarios.stage.zombie import run_zombie
 
 
 def test_a_zombie_is_fenced_and_what_it_left_open_is_aborted(apache: ApacheEngine) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         report = await run_zombie(stage_at(apache.bootstrap, []), topic="zombie-payments")
         sight = await look(apache.bootstrap, report.partition, report.transactional_id)
         assert report.successor.producer_epoch == report.zombie.producer_epoch + 2
@@ -29,13 +29,11 @@ def test_a_zombie_is_fenced_and_what_it_left_open_is_aborted(apache: ApacheEngin
         assert report.committed_offset in sight.committed
         assert sight.open_transactions == {}
 
-    asyncio.run(story())
+    asyncio.run(scenario())
 
 
-def test_a_late_batch_hangs_where_nobody_asks_the_coordinator(
-    apache: ApacheEngine, partition_verification_off: Any
-) -> None:
-    async def story() -> None:
+def test_a_late_batch_hangs_without_verification(apache: ApacheEngine, partition_verification_off: Any) -> None:
+    async def scenario() -> None:
         report = await run_hanging(stage_at(apache.bootstrap, []), topic="hanging-orders", patience_ms=10_000)
         sight = await look(apache.bootstrap, report.partition, report.transactional_id)
         assert sight.open_transactions == {report.producer.producer_id: report.first_offset}
@@ -44,7 +42,7 @@ def test_a_late_batch_hangs_where_nobody_asks_the_coordinator(
         assert all(offset < report.first_offset for offset in sight.committed)
 
     with partition_verification_off(apache):
-        asyncio.run(story())
+        asyncio.run(scenario())
 
 
 def test_a_broker_that_verifies_prevents_the_hang(apache: ApacheEngine) -> None:

@@ -105,7 +105,7 @@ def dump(kafka_tool: KafkaTool, version: str, files: list[Path], *options: str) 
     result = kafka_tool(DUMP[version], "--files", ",".join(map(str, files)), *options, version=version)
     assert result.exit_code == 0, result.complaint
     lines = result.stdout.splitlines()
-    # Compaction leaves gaps, of which the tool speaks too, on stderr; 4.3 does so for every segment but the first.
+    # Compaction leaves gaps, which the tool also reports on stderr; 4.3 does so for every segment but the first.
     assert not [line for line in lines if COMPLAINTS.search(line)]
     assert not COMPLAINTS.search(result.stderr)
     return lines

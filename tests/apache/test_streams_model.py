@@ -12,7 +12,7 @@ from eosctl.testing import SandboxThread
 from tests.apache.conftest import fetch_streams
 from tests.apache.test_streams import LONG_S, WORDS, Counts, application, compile_word_count, write_lines
 from tests.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, Rules
-from tests.lab.workloads.streams_stage import LifeFacts, lives_of_model, told_by_checkpoints
+from tests.lab.workloads.streams_stage import LifeFacts, checkpoint_states, lives_of_model
 
 LINES = 100
 #: Killed when new, killed after it was restored, closed, killed after a clean start, closed.
@@ -35,15 +35,15 @@ def lives_of_streams(version: str, folder: Path, *, emulate: str) -> list[LifeFa
             with application(command, sandbox.bootstrap, folder, str(number)) as (running, log):
                 expected = number * LINES
                 counts.read_until(lambda: all(len(counts.seen[word]) >= expected for word in WORDS), running, log)  # noqa: B023
-                while_running = told_by_checkpoints(folder / "state")
+                while_running = checkpoint_states(folder / "state")
                 if is_clean:
                     running.terminate()
                 else:
                     running.kill()
                 running.wait(LONG_S)
-                told = [line.split() for line in log.read_text().splitlines()]
-            restored = tuple(sorted(int(words[1]) for words in told if words[0] == "restored"))
-            facts.append(LifeFacts(restored, while_running, told_by_checkpoints(folder / "state")))
+                output = [line.split() for line in log.read_text().splitlines()]
+            restored = tuple(sorted(int(words[1]) for words in output if words[0] == "restored"))
+            facts.append(LifeFacts(restored, while_running, checkpoint_states(folder / "state")))
         counts.close()
     assert dict(counts.seen) == {word: list(range(1, len(CLEAN_ENDS) * LINES + 1)) for word in WORDS}
     return facts

@@ -97,8 +97,8 @@ def test_streams_needs_each_of_the_rules(applications: list[str], tmp_path: Path
         "GroupAuthorizationException": "GROUP_AUTHORIZATION_FAILED",
         "TransactionalIdAuthorizationException": "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
     }
-    told = {user: errors.get(error, error) for user, error in failed.items()}
-    assert told == {user: rule["without_it"] for user, rule in left_out.items() if user != without_delete}
+    result = {user: errors.get(error, error) for user, error in failed.items()}
+    assert result == {user: rule["without_it"] for user, rule in left_out.items() if user != without_delete}
 
 
 def _first_offset(reader: Consumer, user: str) -> int:

@@ -30,7 +30,7 @@ from tests.commands.conftest import eosctl
 
 EXAMPLE: Final = Path(__file__).parents[2] / "docs" / "examples" / "streams"
 TOPICS: Final = ("template-orders", "template-invoices", "template-rejected")
-#: What differs on a cluster of one broker, where nobody wants to wait for a killed member.
+#: Settings for a cluster of one broker, and for a short wait after a killed member.
 HERE: Final = {
     "application.id": "template-pricing",
     "replication.factor": "1",

@@ -100,9 +100,9 @@ def masked(text: str, bootstrap: str) -> list[str]:
     text = re.sub(r"(FinalizedVersionLevel: \S+\s+Epoch: )\d+", r"\1N", text)
     text = re.sub(r"ClusterId:\s+\S+", "ClusterId: ID", text)
     text = re.sub(r'"logDir":"[^"]*"', '"logDir":"DIR"', text)
-    # A sandbox's controllers have no sockets, so they have no endpoints to tell.
+    # A sandbox's controllers have no sockets, so they report no endpoints.
     text = re.sub(r', "endpoints": \[[^]]*\]', "", text)
-    # How much was written to the metadata log, and when somebody last looked at it.
+    # The size of the metadata log, and the times of the last fetches.
     text = re.sub(r"((?:HighWatermark|LeaderEpoch|MaxFollowerLag\w*):\s+)-?\d+", r"\1N", text)
     text = re.sub(r"(?m)^(1\s+[\w-]{22}\s+)\d+(\s+0\s)", r"\1N\2", text)
     text = re.sub(r"\b1[789]\d{11}\b(\s+\d+(?=\s+tools-orders))?", "TIME", text)

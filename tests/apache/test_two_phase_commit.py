@@ -15,7 +15,7 @@ TOOLS = "org.apache.kafka.tools."
 NAME = "two-phase"
 LOAD = f"--num-records 1 --record-size 1 --throughput -1 --topic {NAME} --transactional-id {NAME} --command-property"
 BROKER = {"transaction.two.phase.commit.enable": "true", "unstable.api.versions.enable": "true"}
-"""All that a broker needs for two-phase commits, so that only the producer can be why there is none."""
+"""The broker settings for two-phase commit, so that only the producer can prevent it."""
 
 
 def test_the_coordinator_keeps_the_ordinary_timeout(
@@ -29,7 +29,7 @@ def test_the_coordinator_keeps_the_ordinary_timeout(
             TOOLS + "ProducerPerformance", *LOAD.split(), "transaction.two.phase.commit.enable=true", *server
         )
         assert "1 records sent" in done.stdout, done
-        told = kafka_tool(TOOLS + "TransactionsCommand", *server, "describe", "--transactional-id", NAME)
-    names, values = (line.split("\t") for line in told.stdout.splitlines())
+        output = kafka_tool(TOOLS + "TransactionsCommand", *server, "describe", "--transactional-id", NAME)
+    names, values = (line.split("\t") for line in output.stdout.splitlines())
     row = {name.strip(): value.strip() for name, value in zip(names, values, strict=True)}
     assert row["TransactionTimeoutMs"] == "60000"

@@ -16,9 +16,9 @@ def test_real_brokers_agree(apache: ApacheEngine) -> None:
     asked = ConfigResource(ConfigResource.Type.BROKER, "1")
     release = ".".join(apache.name.removeprefix("apache ").split(".")[:2])
     (answer,) = admin.describe_configs([asked]).values()
-    told = {name: entry.is_read_only for name, entry in answer.result(PATIENCE_S).items()}
-    assert len(told) > 200
-    assert {name: read_only for name, read_only in told.items() if read_only is _is_dynamic(name, release)} == {}
+    reported = {name: entry.is_read_only for name, entry in answer.result(PATIENCE_S).items()}
+    assert len(reported) > 200
+    assert {name: read_only for name, read_only in reported.items() if read_only is _is_dynamic(name, release)} == {}
 
 
 def _is_dynamic(name: str, release: str) -> bool:

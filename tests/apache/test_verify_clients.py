@@ -113,9 +113,7 @@ def test_a_login_over_tls_is_handed_to_every_client(clients: str, secured: Sandb
 
 
 @pytest.mark.parametrize("clients", TOOLS)
-def test_a_wrong_password_is_told_in_the_words_of_the_client(
-    clients: str, secured: SandboxThread, tmp_path: Path
-) -> None:
+def test_a_wrong_password_gets_the_clients_own_message(clients: str, secured: SandboxThread, tmp_path: Path) -> None:
     need(clients)
     right = program_access(resolve_client({}, command_config=secured.client_properties("admin")).config)
 

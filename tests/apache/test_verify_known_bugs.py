@@ -46,14 +46,14 @@ class ProxiedPlace:
 
 @pytest.mark.parametrize("name", ["kafka-17754", "kafka-17754-refused"])
 def test_a_late_end_txn_harms_only_transactions_below_version_5(apache_4_3: ApacheEngine, name: str) -> None:
-    async def story() -> list[str]:
+    async def scenario() -> list[str]:
         config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "the engine"))
         async with FaultProxy(config) as proxy:
             verdict = await play_script(under_own_names(library()[name]), ProxiedPlace(apache_4_3, proxy))
         assert verdict.expectations
         return [str(one) for one in verdict.expectations if not one.holds]
 
-    assert asyncio.run(story()) == []
+    assert asyncio.run(scenario()) == []
 
 
 def test_the_marker_of_a_partition_without_a_leader_is_skipped(apache_cluster: ApacheEngine) -> None:

@@ -30,10 +30,10 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def play(engine: ApacheEngine, story: Callable[[Client, str], Awaitable[None]]) -> None:
+def play(engine: ApacheEngine, scenario: Callable[[Client, str], Awaitable[None]]) -> None:
     async def run() -> None:
         async with connect(ClientConfig(parse_endpoints(engine.bootstrap, "test"))) as client:
-            await story(client, f"work-{next(_names)}")
+            await scenario(client, f"work-{next(_names)}")
 
     asyncio.run(run())
 

@@ -67,7 +67,7 @@ def test_html_is_one_file_without_scripts_or_references(workload: Path, tmp_path
     assert eosctl("capacity", "plan", workload, "-o", "html", "--static", *ASKED).out[:100] == text[:100]
 
 
-def test_charts_of_the_library_are_in_the_file_and_ask_nobody(workload: Path, tmp_path: Path) -> None:
+def test_charts_are_self_contained(workload: Path, tmp_path: Path) -> None:
     report = tmp_path / "plan.html"
     workload.write_text(workload.read_text().replace("name: orders", "name: </script><b>x"))
     assert eosctl("capacity", "plan", workload, "--report", report, *ASKED).code == 0

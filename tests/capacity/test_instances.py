@@ -71,7 +71,7 @@ def test_a_mistake_in_a_store_is_named_with_its_place() -> None:
     assert "applications.enrich.stores.totals.keys" in refused.value.why
 
 
-def test_a_standby_is_advised_where_there_is_none() -> None:
+def test_a_missing_standby_is_advised() -> None:
     standby = "enrich: num.standby.replicas"
     assert standby in advised(plan())
     assert standby not in advised(plan(("state: 50 GB", "state: 50 GB\n    standbys: 1")))

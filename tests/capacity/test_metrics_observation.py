@@ -99,9 +99,9 @@ def test_brokers_are_added_up() -> None:
     assert parse_workload(two, "seen.yaml").cluster.replication_factor == 2
 
 
-def test_what_metrics_do_not_tell_is_asked_for() -> None:
+def test_values_that_metrics_lack_are_required() -> None:
     before, after = readings()
-    with pytest.raises(UsageError, match="of which topics"):
+    with pytest.raises(UsageError, match="metrics do not show their topics"):
         write_measured("seen", (before,), (after,), Known(6))
     with pytest.raises(UsageError, match="Nothing was written to elsewhere"):
         write_measured("seen", (before,), (after,), Known(6, ("elsewhere",)))
@@ -189,7 +189,7 @@ def test_the_command_reads_an_exporter_twice(exporter: Exporter, tmp_path: Path)
         (("--metrics", "http://127.0.0.1:1/", "-b", "127.0.0.1:1"), 2, "goes with neither"),
     ],
 )
-def test_sources_that_give_nothing_are_told(
+def test_sources_without_data_are_reported(
     tmp_path: Path, arguments: tuple[str, ...], code: int, complaint: str
 ) -> None:
     done = eosctl("capacity", "observe", tmp_path / "w.yaml", *arguments)

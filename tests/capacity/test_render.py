@@ -30,7 +30,7 @@ def test_wide_tables_are_turned_on_a_narrow_terminal() -> None:
 
 
 @pytest.mark.parametrize("width", [None, 200])
-def test_wide_tables_are_not_turned_where_there_is_room(width: int | None) -> None:
+def test_wide_tables_are_not_turned_if_they_fit(width: int | None) -> None:
     (header,) = (line for line in shown(width).splitlines() if "PARTITIONS/TXN" in line)
     assert "VISIBLE-P99" in header
 

@@ -1,4 +1,4 @@
-"""Two saved snapshots tell what ran between them; one tells at least its transactions."""
+"""Two saved snapshots show the workload between them; a single one shows at least its transactions."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_log_that_was_read_in_part_is_scaled(snapshots: tuple[ClusterSnapshot,
     assert planned(first, cut).transactions_per_s == pytest.approx(55, rel=0.1)
 
 
-def test_snapshots_that_tell_nothing_are_refused(snapshots: tuple[ClusterSnapshot, ClusterSnapshot]) -> None:
+def test_unusable_snapshots_are_refused(snapshots: tuple[ClusterSnapshot, ClusterSnapshot]) -> None:
     first, second = snapshots
     with pytest.raises(EosctlError, match="different clusters"):
         observe_snapshots(replace(first, cluster_id="other"), second, 300)

@@ -87,7 +87,7 @@ def test_each_mistake_has_its_place_and_reason(old: str, new: str, where: str, r
     assert reason in said
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_together() -> None:
     said = refusal(STREAMS.replace("brokers: 6", "broker: 6").replace("10 Gb/s", "fast"))
     assert "3 mistakes" in said  # the unknown key, the missing one, and the rate
 
@@ -223,7 +223,7 @@ def test_all_contradictions_are_reported_in_file_order() -> None:
         ("  enrich:\n", '  "":\n', "a name that is empty"),
     ],
 )
-def test_figures_and_names_that_nobody_can_mean_are_refused(old: str, new: str, reason: str) -> None:
+def test_impossible_figures_and_names_are_refused(old: str, new: str, reason: str) -> None:
     assert old in STREAMS
     assert reason in refusal(STREAMS.replace(old, new))
 

@@ -1,7 +1,7 @@
 """Seeds find what is wrong: planted bugs, known bugs of Kafka's releases, and what old clients cannot prevent.
 
-What a seed stands for changes with the sandbox's timing. So each search begins with the seed that showed the bug first
-and goes on with others: what counts is that a few seeds are enough.
+The schedule of a seed changes with the sandbox's timing. So each search begins with the seed that showed the bug first
+and continues with others: a few seeds must be enough.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Planted(NamedTuple):
 
 
 PLANTED = [
-    Planted(bugs.reinitialise_without_abort, frozenset({"early-read", "aborted-read", "duplicate"}), 1),
+    Planted(bugs.reinitialize_without_abort, frozenset({"early-read", "aborted-read", "duplicate"}), 1),
     Planted(bugs.stable_offset_of_the_newest, frozenset({"early-read", "aborted-read"}), 0),
     Planted(bugs.aborted_index_loses_an_entry, frozenset({"aborted-read"}), 1),
     Planted(bugs.aborted_offsets_applied, frozenset({"aborted-offset"}), 2),
@@ -121,7 +121,7 @@ def test_every_known_bug_is_among_them() -> None:
 
 
 def test_a_late_end_txn_harms_only_old_clients() -> None:
-    """KAFKA-17754: no broker can tell an EndTxn of version 4 that comes late from one of the open transaction."""
+    """KAFKA-17754: no broker can distinguish a late EndTxn of version 4 from one of the open transaction."""
     plan = TrialPlan((DrawnKind.STALL_CLIENTS,), dialect=TV1, bugs=(("kafka-20734", False),))
     found = search(plan, frozenset({"aborted-read", "early-read", "torn-transaction"}), 4)
     assert find_remedies(plan, found) == ("--clients tv2",)

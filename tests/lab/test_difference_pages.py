@@ -1,4 +1,4 @@
-"""The settings in which a sandbox differs from Kafka are told with the values that they have."""
+"""The page lists the settings in which a sandbox differs from Kafka, with their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "sandbox" / "differences.md"
 HEADER = "| Setting | Kafka | Sandbox | `--fast` |\n|---|---|---|---|\n"
 
 
-def test_settings_of_its_own_are_told() -> None:
+def test_the_settings_of_a_sandbox_are_listed() -> None:
     kafka = NodeConfig("4.3", {})
     values = [
         (name, default, BASE.get(name, default), FAST.get(name, BASE.get(name, default)))

@@ -19,7 +19,7 @@ def endpoints(engine):
     return tuple(Endpoint(broker.host, broker.port) for broker in engine.brokers())
 
 
-async def initialise(engine, transactional_id):
+async def initialize(engine, transactional_id):
     async with connect(ClientConfig(endpoints(engine)), chance=random.Random(1)) as client:
         await ensure_topic(client, "orders")
         producer = TransactionalProducer(client, transactional_id, now_ms=lambda: time.time_ns() // 1_000_000)
@@ -33,7 +33,7 @@ def test_brokers_keep_address_and_files_across_restarts(tmp_path):
         try:
             before = engine.bootstrap
             assert [broker.state for broker in engine.brokers()] == [BrokerState.RUNNING] * 3
-            await initialise(engine, "app")
+            await initialize(engine, "app")
             await engine.kill(2)
             assert [broker.state for broker in engine.brokers()][1] is BrokerState.STOPPED
             await engine.restart(2)
@@ -41,7 +41,7 @@ def test_brokers_keep_address_and_files_across_restarts(tmp_path):
             await engine.restart(3)
             assert engine.bootstrap == before
             assert all(broker.state is BrokerState.RUNNING for broker in engine.brokers())
-            await initialise(engine, "app")
+            await initialize(engine, "app")
             directories = engine.data_dirs()
             assert any((directory / "meta.properties").exists() for directory in directories.values())
         finally:

@@ -35,7 +35,7 @@ def samples(leak_per_hour: int, noise: list[int], quantity: str = "resident") ->
 
 @pytest.mark.parametrize("quantity", list(BOUNDS))
 @given(noise=st.lists(st.integers(0, 5), min_size=1, max_size=12))
-def test_waves_are_no_growth_and_a_leak_is_one(quantity: str, noise: list[int]) -> None:
+def test_waves_are_not_growth_but_a_leak_is(quantity: str, noise: list[int]) -> None:
     bound = BOUNDS[quantity]
     unit = max(1, bound // 20)  # waves of up to a quarter of what is allowed
     noise = [size * unit for size in noise]
@@ -46,7 +46,7 @@ def test_waves_are_no_growth_and_a_leak_is_one(quantity: str, noise: list[int]) 
     assert [one.quantity for one in leaking if not one.holds] == [quantity]
 
 
-def test_what_grows_in_the_warm_up_alone_is_no_growth() -> None:
+def test_growth_in_the_warm_up_does_not_count() -> None:
     filled = [
         one if one.at_s >= HOUR_S / 4 else one._replace(resident=int(one.resident * one.at_s / HOUR_S))
         for one in samples(0, [0])

@@ -51,7 +51,7 @@ async def write_ms(scene: Scene, name: str) -> float:
 
 
 def test_a_slow_node_delays_only_its_own_responses(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         assert await end_offset(scene.client, scene) < 300
         active = await scene.fault(f"slow node={scene.leader} ms=300")
         assert 300 <= await end_offset(scene.client, scene) < 900
@@ -62,11 +62,11 @@ def test_a_slow_node_delays_only_its_own_responses(tmp_path: Path) -> None:
         await scene.fault(f"slow node={other} ms=300")
         assert await end_offset(scene.client, scene) < 300
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_slow_disk_is_slow_for_what_is_written_alone(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         quick_ms = await write_ms(scene, "before")
         await scene.fault(f"slow-disk node={scene.leader} ms=400")
         assert await write_ms(scene, "meanwhile") >= 400 > quick_ms
@@ -74,21 +74,21 @@ def test_a_slow_disk_is_slow_for_what_is_written_alone(tmp_path: Path) -> None:
         await scene.faults.heal()
         assert await write_ms(scene, "after") < 400
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_slow_follower_disk_delays_acks_from_all_replicas(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         quick_ms = await write_ms(scene, "before")
         follower = next(broker for broker in (1, 2, 3) if broker != scene.leader)
-        await scene.fault(f"slow-disk node={follower} ms=150")  # longer, and the controller takes it for dead
+        await scene.fault(f"slow-disk node={follower} ms=150")  # longer, and the controller fences it
         assert await write_ms(scene, "meanwhile") >= 150 > quick_ms
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_request_is_overtaken_by_that_of_another_client(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         async with scene.another_client() as late:
             first, second = scene.producer("first", client=late), scene.producer("second")
             for producer in (first, second):
@@ -101,13 +101,13 @@ def test_a_request_is_overtaken_by_that_of_another_client(tmp_path: Path) -> Non
             began = time()
             assert await second.write(scene.partition, record("second")) == 0
             assert await sending == 1
-            assert time() - began < 60  # it went on when it was overtaken, not when its time was over
+            assert time() - began < 60  # it continued when it was overtaken, not when its time was over
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_an_overtaken_request_does_not_release_a_later_fault(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         async with scene.another_client(request_timeout_ms=2_000) as client:
             await list_offset(client, scene.partition)  # opens the connection
             await scene.fault("reorder from=clients api=LIST_OFFSETS count=1 ms=1000")
@@ -121,11 +121,11 @@ def test_an_overtaken_request_does_not_release_a_later_fault(tmp_path: Path) -> 
             assert await end_offset(client, scene) >= 1_500  # lost with all that follows on this connection
             assert await lost == 0  # asked again on the next
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_reordered_or_duplicated_frames_lose_nothing(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         shaken = [await scene.fault(words) for words in ("reorder from=1 chance=0.5", "duplicate to=2 chance=0.5")]
         for name in ("a", "b", "c"):
             await send_one(scene, name)
@@ -133,11 +133,11 @@ def test_reordered_or_duplicated_frames_lose_nothing(tmp_path: Path) -> None:
         await scene.faults.heal()
         assert await scene.visible() == [b"a", b"b", b"c"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_leader_that_is_cut_off_from_its_clients_still_leads(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         victim = scene.leader
         async with scene.another_client(request_timeout_ms=400, timeout_ms=2_000) as client:
             await scene.fault(f"cut node={victim} other=clients")
@@ -147,11 +147,11 @@ def test_a_leader_that_is_cut_off_from_its_clients_still_leads(tmp_path: Path) -
             await scene.faults.heal()
             assert await list_offset(client, scene.partition) == 0
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_disconnected_follower_leaves_the_isr(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         leader, follower = scene.leader, next(broker for broker in (1, 2, 3) if broker != scene.leader)
         replica = scene.simulation.core.broker(leader).replicas.partitions[scene.partition]
         await scene.fault(f"cut node={leader} other={follower}")
@@ -162,12 +162,12 @@ def test_a_disconnected_follower_leaves_the_isr(tmp_path: Path) -> None:
         while follower not in replica.isr:
             await asyncio.sleep(0.1)
 
-    play(tmp_path, story, THREE._replace(settings={**THREE.settings, "replica.lag.time.max.ms": "1000"}))
+    play(tmp_path, scenario, THREE._replace(settings={**THREE.settings, "replica.lag.time.max.ms": "1000"}))
 
 
 @pytest.mark.parametrize(("settings", "hangs"), [(UNVERIFIED, True), ({}, False)], ids=["unverified", "verified"])
-def test_a_late_produce_hangs_where_nobody_verifies(tmp_path: Path, settings: dict[str, str], hangs: bool) -> None:
-    async def story(scene: Scene) -> None:
+def test_a_late_produce_hangs_without_verification(tmp_path: Path, settings: dict[str, str], hangs: bool) -> None:
+    async def scenario(scene: Scene) -> None:
         async with scene.another_client(request_timeout_ms=500, timeout_ms=1_000) as client:
             producer = scene.producer("app", client=client)
             await producer.init_transactions()
@@ -182,11 +182,11 @@ def test_a_late_produce_hangs_where_nobody_verifies(tmp_path: Path, settings: di
         stable = await list_offset(scene.client, scene.partition, isolation=IsolationLevel.READ_COMMITTED)
         assert (stable < end) == hangs
 
-    play(tmp_path, story, OLD._replace(settings={**OLD.settings, **settings}))
+    play(tmp_path, scenario, OLD._replace(settings={**OLD.settings, **settings}))
 
 
 def test_a_clean_shutdown_moves_leaders_and_the_broker_returns(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         victim = scene.leader
         await scene.fault(f"stop node={victim}")
         assert scene.leader != victim  # before it is gone, not after its session is over
@@ -194,14 +194,14 @@ def test_a_clean_shutdown_moves_leaders_and_the_broker_returns(tmp_path: Path) -
         await scene.fault(f"start node={victim}")
         assert await scene.visible() == [b"without it"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 @pytest.mark.parametrize("name", [bug.name for bug in BUGS])
 def test_a_known_bug_applies_to_brokers_that_start_later(tmp_path: Path, name: str) -> None:
     bug = next(bug for bug in BUGS if bug.name == name)
 
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         await scene.fault(f"bug name={name} on={str(not bug.is_default).lower()}")
         assert scene.faults.bug_states()[name] is not bug.is_default
         switched = [seen_of(scene, broker) for broker in (1, 2, 3)]
@@ -220,28 +220,28 @@ def test_a_known_bug_applies_to_brokers_that_start_later(tmp_path: Path, name: s
             broker.followers.trusts_high_watermark,
         )
 
-    play(tmp_path, story, OLD if "3.9" in bug.releases else THREE)
+    play(tmp_path, scenario, OLD if "3.9" in bug.releases else THREE)
 
 
 @pytest.mark.parametrize("what", ["transactional-id=app", "group=readers"])
 def test_a_reloaded_coordinator_restores_its_state_from_the_log(tmp_path: Path, what: str) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         await producer.send(scene.partition, record("x"))
         await producer.send_offsets(GroupIdentity("readers"), {scene.partition: OffsetToCommit(7)})
         await scene.fault(f"unload-coordinator {what}")
         assert "again" in scene.faults.events[-1].what
-        assert scene.faults.active == ()  # it is over at once
+        assert scene.faults.active == ()  # it ends immediately
         await producer.commit()
         await wait_until_ended(scene.client, "app")
         assert (await committed_offsets(scene.client, "readers", [scene.partition]))[scene.partition] == 7
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_in_a_replay_storm_commits_wait_and_succeed(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         await producer.send(scene.partition, record("x"))
@@ -258,11 +258,11 @@ def test_in_a_replay_storm_commits_wait_and_succeed(tmp_path: Path) -> None:
         assert time() - began < 2
         assert await scene.visible() == [b"x", b"other"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_without_producer_ids_only_new_producers_wait(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         known = scene.producer("known")
         await known.init_transactions()
         await scene.fault("exhaust-producer-ids for=5s")
@@ -275,12 +275,12 @@ def test_without_producer_ids_only_new_producers_wait(tmp_path: Path) -> None:
             await scene.producer(f"new-{number}").init_transactions()
         assert 4.9 < time() - began < 7
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 @pytest.mark.parametrize(("flush_messages", "kept"), [("1", 5), ("2", 4), ("3", 3), ("100", 1)])
 def test_a_power_cut_takes_what_was_not_forced_to_the_disk(tmp_path: Path, flush_messages: str, kept: int) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         topic = await ensure_topic(
             scene.client, "forced", partition_count=1, settings={"flush.messages": flush_messages}
         )
@@ -293,4 +293,4 @@ def test_a_power_cut_takes_what_was_not_forced_to_the_disk(tmp_path: Path, flush
         found = (await reader.drain(20_000)).get(partition, [])
         assert [one.value for one in found] == [b"%d" % number for number in range(kept)]
 
-    play(tmp_path, story, THREE._replace(broker_count=1))
+    play(tmp_path, scenario, THREE._replace(broker_count=1))

@@ -1,4 +1,4 @@
-"""The pages about faults and the control socket say all that the code can do, in its words."""
+"""The pages about faults and the control socket cover everything that the code can do, in its words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rows(page: str, header: str) -> list[str]:
     return found
 
 
-def test_every_kind_of_fault_is_told_with_its_settings() -> None:
+def test_every_kind_of_fault_is_listed_with_its_settings() -> None:
     def words(kind: FaultKind) -> str:
         needed = NEEDED.get(kind, ())
         return " ".join(f"`{name}=`" if name in needed else f"`[{name}=]`" for name in SETTINGS[kind])
@@ -31,17 +31,17 @@ def test_every_kind_of_fault_is_told_with_its_settings() -> None:
     assert rows("faults.md", "| Fault | Settings | Meaning |") == wanted
 
 
-def test_every_known_bug_is_told() -> None:
-    told = re.findall(r"^\| `([\w-]+)`", "\n".join(rows("faults.md", "| Bug | Releases | Without `--bug` |")), re.M)
-    assert told == [bug.name for bug in BUGS]
+def test_every_known_bug_is_listed() -> None:
+    listed = re.findall(r"^\| `([\w-]+)`", "\n".join(rows("faults.md", "| Bug | Releases | Without `--bug` |")), re.M)
+    assert listed == [bug.name for bug in BUGS]
 
 
-def test_every_command_of_the_control_socket_is_told(tmp_path: Path) -> None:
+def test_every_command_of_the_control_socket_is_listed(tmp_path: Path) -> None:
     async def commands_of_a_sandbox() -> set[str]:
         async with EmbeddedCluster(data_dir=tmp_path) as embedded:
             return {"stop", *embedded.cluster.commands()}
 
-    told = rows("control.md", "| Command | Arguments | What it does |")
-    named = [name for row in told for name in re.findall(r"`([\w-]+)`", row.split(" | ")[0])]
+    listed = rows("control.md", "| Command | Arguments | What it does |")
+    named = [name for row in listed for name in re.findall(r"`([\w-]+)`", row.split(" | ")[0])]
     assert len(named) == len(set(named))
     assert set(named) == asyncio.run(commands_of_a_sandbox())

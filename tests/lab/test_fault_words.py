@@ -1,4 +1,4 @@
-"""The words for faults: what is none is told why, and an order can be read as it is written."""
+"""The syntax of faults: invalid faults get a reason, and an order can be parsed from its own text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from eosctl.sandbox.faults.order import parse_order
         ("", "Unknown fault ''"),
     ],
 )
-def test_words_that_are_no_fault_are_told_why(words: str, expected: str) -> None:
+def test_invalid_faults_get_a_reason(words: str, expected: str) -> None:
     with pytest.raises(UsageError, match=expected) as refused:
         parse_order(words)
     assert refused.value.next_step

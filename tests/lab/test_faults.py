@@ -66,7 +66,7 @@ def record(text: str) -> list[OutgoingRecord]:
 
 
 def play(
-    directory: Path, story: Callable[[Scene], Awaitable[None]], shape: ClusterShape = THREE, seed: int = 1
+    directory: Path, scenario: Callable[[Scene], Awaitable[None]], shape: ClusterShape = THREE, seed: int = 1
 ) -> None:
     async def run() -> None:
         async with simulate(shape, directory, seed=seed) as simulation:
@@ -74,7 +74,7 @@ def play(
             config = simulation.config
             async with connect(config, connector=simulation.network, chance=random.Random(seed)) as client:
                 found = await ensure_topic(client, "orders", partition_count=1)
-                await story(Scene(simulation, engine, client, found.partitions[0].partition))
+                await scenario(Scene(simulation, engine, client, found.partitions[0].partition))
 
     run_virtual(run(), seed)
 
@@ -90,7 +90,7 @@ def time() -> float:
 
 
 def test_a_killed_broker_recovers_without_losing_commits(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         await producer.send(scene.partition, record("before"))
@@ -105,11 +105,11 @@ def test_a_killed_broker_recovers_without_losing_commits(tmp_path: Path) -> None
         assert await scene.visible() == [b"before", b"while it is down"]
         assert [event.what for event in scene.faults.events] == ["killed", "ends"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
-def test_a_paused_broker_answers_nobody_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+def test_a_paused_broker_does_not_answer_until_it_resumes(tmp_path: Path) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         await scene.fault("pause node=1 for=10s")
@@ -122,11 +122,11 @@ def test_a_paused_broker_answers_nobody_and_goes_on_where_it_was(tmp_path: Path)
         assert await scene.visible() == [b"late"]
         assert scene.faults.active == ()
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_paused_leader_is_replaced_and_resigns_on_resume(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         victim = scene.leader
         await scene.fault(f"pause node={victim}")
         other = scene.simulation.core.broker(1 if victim != 1 else 2)
@@ -136,7 +136,7 @@ def test_a_paused_leader_is_replaced_and_resigns_on_resume(tmp_path: Path) -> No
         while leader_as(scene.simulation.core.broker(victim), scene) == victim:
             await asyncio.sleep(0.1)
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_paused_leader_is_replaced_and_resigns_on_resume(tmp_path: Path) -> No
 def test_a_late_end_txn_ends_the_next_transaction_below_5(tmp_path: Path, dialect: Any, seen: list[bytes]) -> None:
     """KAFKA-17754: a commit that its client has repeated arrives while the next transaction is open."""
 
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         async with scene.another_client(request_timeout_ms=500) as client:
             producer = scene.producer(client=client, dialect=dialect)
             await producer.init_transactions()
@@ -158,11 +158,11 @@ def test_a_late_end_txn_ends_the_next_transaction_below_5(tmp_path: Path, dialec
             assert active.hit_count == 1
             assert await scene.visible() == seen
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_lost_answer_to_a_commit_leaves_it_committed(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         await producer.send(scene.partition, record("once"))
@@ -171,12 +171,12 @@ def test_a_lost_answer_to_a_commit_leaves_it_committed(tmp_path: Path) -> None:
         assert active.hit_count == 1
         assert await scene.visible() == [b"once"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 @pytest.mark.parametrize("dialect", [TV1, TV2])
 def test_a_duplicated_produce_is_appended_once(tmp_path: Path, dialect: Any) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer(dialect=dialect)
         await producer.init_transactions()
         active = await scene.fault("duplicate api=PRODUCE")
@@ -186,11 +186,11 @@ def test_a_duplicated_produce_is_appended_once(tmp_path: Path, dialect: Any) -> 
         assert active.hit_count == 3
         assert await scene.visible() == [b"a", b"b", b"c"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_dropped_request_is_never_answered_on_its_connection(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         async with scene.another_client(request_timeout_ms=400) as client:
             await list_offset(client, scene.partition)
             active = await scene.fault("drop api=LIST_OFFSETS count=1")
@@ -199,11 +199,11 @@ def test_a_dropped_request_is_never_answered_on_its_connection(tmp_path: Path) -
             assert time() - began >= 0.4
             assert active.hit_count == 1
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_markers_that_come_late_keep_the_transaction_in_prepare(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         await producer.send(scene.partition, record("x"))
@@ -216,27 +216,27 @@ def test_markers_that_come_late_keep_the_transaction_in_prepare(tmp_path: Path) 
         assert time() - began >= 2
         assert await scene.visible() == [b"x"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_partition_leaves_the_smaller_side_without_leaders(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         victim = scene.leader
         await scene.fault(f"partition nodes={victim}")
         core = scene.simulation.core
         others = [broker for broker in core.brokers() if broker.node_id != victim]
         while any(leader_as(broker, scene) == victim for broker in others):
             await asyncio.sleep(0.1)
-        assert leader_as(core.broker(victim), scene) == victim  # nobody could tell it
+        assert leader_as(core.broker(victim), scene) == victim  # it has not learned about the election
         await scene.faults.heal()
         while leader_as(core.broker(victim), scene) == victim:
             await asyncio.sleep(0.1)
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_disk_without_its_cache_is_repaired_by_replicas(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         for text in ("a", "b", "c"):
@@ -252,11 +252,11 @@ def test_a_disk_without_its_cache_is_repaired_by_replicas(tmp_path: Path) -> Non
             await asyncio.sleep(0.2)
         assert await scene.visible() == [b"a", b"b", b"c"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_single_broker_without_its_cache_loses_acked_records(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         for text in ("a", "b"):
@@ -267,11 +267,11 @@ def test_a_single_broker_without_its_cache_loses_acked_records(tmp_path: Path) -
         await scene.fault("restart node=1 lose=2")
         assert await list_offset(scene.client, scene.partition) == end - 2
 
-    play(tmp_path, story, ClusterShape(fast=True))
+    play(tmp_path, scenario, ClusterShape(fast=True))
 
 
 def test_a_full_disk_stops_a_broker_until_there_is_space(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         victim = scene.leader
@@ -283,11 +283,11 @@ def test_a_full_disk_stops_a_broker_until_there_is_space(tmp_path: Path) -> None
         assert victim in scene.simulation.core.nodes
         assert await scene.visible() == [b"x"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_skewed_clock_survives_a_restart_and_is_reset(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         nodes = scene.simulation.core.nodes
         await scene.fault("skew node=2 ms=-1m")
         await scene.fault("restart node=2")
@@ -295,12 +295,12 @@ def test_a_skewed_clock_survives_a_restart_and_is_reset(tmp_path: Path) -> None:
         await scene.faults.heal()
         assert nodes[2].runtime.skew_ms == 0
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 @pytest.mark.parametrize("what", ["transactional-id=app", "group=readers"])
 def test_a_coordinator_moves_without_losing_what_it_knows(tmp_path: Path, what: str) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer = scene.producer()
         await producer.init_transactions()
         await producer.send(scene.partition, record("x"))
@@ -313,7 +313,7 @@ def test_a_coordinator_moves_without_losing_what_it_knows(tmp_path: Path, what: 
         await wait_until_ended(scene.client, "app")
         assert (await committed_offsets(scene.client, "readers", [scene.partition]))[scene.partition] == 7
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_a_coordinator_moves_without_losing_what_it_knows(tmp_path: Path, what: 
     ],
 )
 def test_each_case_of_kafka_17507(tmp_path: Path, commits_first: bool, when: str, seen: int | None) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer, group = scene.producer(), GroupIdentity("readers")
         await producer.init_transactions()
         await scene.fault(f"late-materialization when={when}")
@@ -333,7 +333,7 @@ def test_each_case_of_kafka_17507(tmp_path: Path, commits_first: bool, when: str
         await producer.end(committed=commits_first)
         await wait_until_ended(scene.client, "app")
         await producer.send_offsets(group, {scene.partition: OffsetToCommit(9)})
-        # Requiring stable offsets, nobody may see any while the second transaction is open; the bug lets them.
+        # While the second transaction is open, stable offsets must not be returned; with the bug they are.
         assert (await committed_offsets(scene.client, "readers", [scene.partition]))[scene.partition] == seen
         await producer.commit()
         await wait_until_ended(scene.client, "app")
@@ -344,11 +344,11 @@ def test_each_case_of_kafka_17507(tmp_path: Path, commits_first: bool, when: str
         healed = (await committed_offsets(scene.client, "readers", [scene.partition]))[scene.partition]
         assert healed == 9  # the log was right all along
 
-    play(tmp_path, story, OLD)
+    play(tmp_path, scenario, OLD)
 
 
 def test_without_the_fault_nothing_of_kafka_17507_shows(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         producer, group = scene.producer(), GroupIdentity("readers")
         await producer.init_transactions()
         for offset in (5, 9):
@@ -357,19 +357,19 @@ def test_without_the_fault_nothing_of_kafka_17507_shows(tmp_path: Path) -> None:
             await wait_until_ended(scene.client, "app")
             assert (await committed_offsets(scene.client, "readers", [scene.partition]))[scene.partition] == offset
 
-    play(tmp_path, story, OLD)
+    play(tmp_path, scenario, OLD)
 
 
 def test_chance_comes_from_the_seed(tmp_path: Path) -> None:
     chosen: list[list[str]] = []
     for number in range(2):
 
-        async def story(scene: Scene) -> None:
+        async def scenario(scene: Scene) -> None:
             for _ in range(6):
                 await scene.fault("skew node=any ms=10")
             chosen.append([event.order for event in scene.faults.events])
 
-        play(tmp_path / str(number), story, seed=4)
+        play(tmp_path / str(number), scenario, seed=4)
     assert chosen[0] == chosen[1]
     assert len(set(chosen[0])) > 1
 
@@ -384,13 +384,13 @@ def test_chance_comes_from_the_seed(tmp_path: Path) -> None:
         ("late-materialization", "no late materialization"),
         ("bug name=kafka-17507", "cannot have kafka-17507"),
         ("bug name=kafka-1", "Unknown bug"),
-        ("move-coordinator group=nobody", "Nobody coordinates nobody yet"),
+        ("move-coordinator group=nobody", "nobody has no coordinator yet"),
     ],
 )
 def test_an_impossible_fault_is_rejected_without_side_effects(tmp_path: Path, words: str, expected: str) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(scene: Scene) -> None:
         with pytest.raises(EosctlError, match=expected):
             await scene.fault(words)
         assert scene.faults.active == ()
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)

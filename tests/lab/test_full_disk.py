@@ -1,6 +1,6 @@
 """The kernel itself refuses to write: a sandbox's process may not make files larger, as on a disk that is full.
 
-The limit (RLIMIT_FSIZE) lets a write through up to its last byte, so the batch that meets it is torn, as on a disk.
+The limit (RLIMIT_FSIZE) allows a write up to its last byte, so the batch at the limit is torn, as on a full disk.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Broker, client and workload in one loop on virtual time: exactly once whatever the seed, and the same every time."""
+"""Broker, client, and workload in one loop on virtual time: exactly-once for every seed, with reproducible runs."""
 
 from __future__ import annotations
 

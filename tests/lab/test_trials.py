@@ -31,8 +31,8 @@ def test_fault_schedules_break_no_promise() -> None:
     assert failed == {}
 
 
-def test_offsets_of_a_deposed_coordinator_are_not_gone_on_from() -> None:
-    """It answers with what it had; applications that are members of their group never get there."""
+def test_offsets_of_a_deposed_coordinator_are_not_used() -> None:
+    """It answers with its old offsets; applications that are group members never reach it."""
     trials = [run_trial(ALL, seed) for seed in (3771, 4257)]
     asked = [event for trial in trials for event in trial.history if isinstance(event, OffsetFetched)]
     assert any(event.is_stale and event.actor.startswith("copier") for event in asked)

@@ -1,7 +1,7 @@
 """Hours of load on virtual time: what a cluster keeps in memory and in files does not grow with the time that it runs.
 
-Every id begins, writes, ends, and comes back an hour later, when everybody has forgotten it: what Kafka keeps for days
-expires within a quarter of an hour here. Topics come and go. ``make prove virtual-day`` plays a day.
+Every id begins, writes, ends, and returns an hour later, when all nodes have forgotten it: state that Kafka keeps for
+days expires within a quarter of an hour here. Topics are created and deleted. ``make prove virtual-day`` runs a day.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Virtual time passes at once, in an order that the seed alone decides, and never silently stops."""
+"""Virtual time passes instantly, in an order that only the seed decides, and never silently stops."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def run_timers(count: int, horizon_s: int) -> list[tuple[float, int]]:
 def test_ten_thousand_timers_over_ten_minutes_take_no_real_time() -> None:
     began = time.process_time()
     woken = run_virtual(run_timers(10_000, 600))
-    assert time.process_time() - began < 5  # measured 0.3 s; the bound only tells virtual from real time
+    assert time.process_time() - began < 5  # measured 0.3 s; the bound only distinguishes virtual from real time
     assert len(woken) == 10_000
     assert [at for at, _ in woken] == sorted(at for at, _ in woken)
     assert all(at == index * 7919 % 601 for at, index in woken)
@@ -106,7 +106,7 @@ def test_a_cancelled_timer_neither_fires_nor_moves_time() -> None:
     assert run_virtual(main()) == 1.0
 
 
-def test_cancelled_timers_are_forgotten_long_before_they_are_due() -> None:
+def test_cancelled_timers_are_dropped_long_before_they_expire() -> None:
     async def main() -> bool:
         loop = asyncio.get_running_loop()
         timers = [loop.call_later(30, pytest.fail, "a cancelled timer fired") for _ in range(10_000)]
@@ -132,11 +132,11 @@ def test_timeouts_work_and_report_virtual_time() -> None:
 
 
 def test_a_deadlock_names_who_waits_and_where() -> None:
-    async def wait_for_nobody() -> None:
+    async def wait_forever() -> None:
         await asyncio.Event().wait()
 
     async def main() -> None:
-        waiting = asyncio.create_task(wait_for_nobody(), name="reader")
+        waiting = asyncio.create_task(wait_forever(), name="reader")
         await asyncio.sleep(3)
         await waiting
 

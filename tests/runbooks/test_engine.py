@@ -17,9 +17,9 @@ from eosctl.client import connect
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import AuthorizationDenied, UsageError
 from eosctl.lab.rehearsals.place import HERE, Place, open_places
+from eosctl.lab.rehearsals.rehearsal import parse_rehearsal
 from eosctl.lab.rehearsals.steps.cluster import kill_controller, pass_time, set_brokers, start_controller
 from eosctl.lab.rehearsals.steps.transactions import abort_hanging, hang
-from eosctl.lab.rehearsals.story import parse_rehearsal
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.runbook import Value

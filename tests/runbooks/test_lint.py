@@ -116,12 +116,12 @@ def test_the_same_runbook_without_a_flaw_passes() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("steps: [", "is no runbook"),
-        ("a: &a [*a]", "is no runbook"),
+        ("steps: [", "is not a runbook"),
+        ("a: &a [*a]", "is not a runbook"),
         (HEAD + "  - {id: a, type: shell, say: A., run: rm}\n", "shell"),
         (HEAD + "  - {id: a, type: notify, say: A., riks: none}\n", "riks"),
         (HEAD + "  - {id: A-1, type: notify, say: A.}\n", "regex"),
-        ("", "is no runbook"),
+        ("", "is not a runbook"),
     ],
 )
 def test_what_is_no_runbook_is_refused_with_the_place(text: str, told: str, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class EosClient:
     # --- producing ----------------------------------------------------------------------------------------------
 
     def init(self, transactional_id: str, timeout_ms: int = 60_000) -> Handle:
-        """Initialise a producer; waits while an older transaction is being ended."""
+        """Initialize a producer; waits while an older transaction is being ended."""
         for pause_ms in PAUSES_MS:
             answer = self.harness.request(
                 self.coordinator(transactional_id),

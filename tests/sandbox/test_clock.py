@@ -22,7 +22,7 @@ from eosctl.settings.endpoints import parse_endpoints
 from tests.sandbox.harness import VirtualLoop
 
 
-def test_what_is_due_on_the_way_happens_in_order_and_at_its_time() -> None:
+def test_timers_fire_in_order_and_at_their_time() -> None:
     happened: list[tuple[float, str]] = []
     clock = AdjustableClock(VirtualLoop())
     ticks = Ticks(clock)
@@ -57,7 +57,7 @@ def test_what_is_due_on_the_way_happens_in_order_and_at_its_time() -> None:
 
 
 def test_a_transaction_times_out_in_a_moment() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         async with EmbeddedCluster(fast=False) as cluster:
             dated = itertools.count(int(time.time() * 1000))
             async with connect(ClientConfig(parse_endpoints(cluster.bootstrap, "test"))) as client:
@@ -73,4 +73,4 @@ def test_a_transaction_times_out_in_a_moment() -> None:
                 assert await wait_until_ended(client, "app") is TransactionState.COMPLETE_ABORT
                 assert before["state"] == "Ongoing"
 
-    asyncio.run(story())
+    asyncio.run(scenario())

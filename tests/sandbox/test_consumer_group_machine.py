@@ -1,6 +1,6 @@
 """Random lives of a KIP-848 consumer group: no partition ever has two owners, and every partition finds one.
 
-Members behave as Java's consumer does: what an answer no longer lists is given up at once, what it lists anew is
+Members behave as Java's consumer: partitions that a response no longer lists are revoked immediately, new ones are
 taken. A member that falls silent keeps its partitions until its session is over; then it must give them up by itself.
 """
 
@@ -190,7 +190,7 @@ class ConsumerGroups(RuleBasedStateMachine):
     def beat_as(self, member: Member) -> ErrorCode:
         answer = self.send(member, self.request_of(member, full=member.reported is None))
         if answer.error_code == ErrorCode.FENCED_MEMBER_EPOCH and member.lost_answers > 1:
-            # Only the last epoch is remembered: whoever missed more begins again, with nothing.
+            # Only the last epoch is remembered: a member that missed more starts over without partitions.
             member.epoch, member.owned, member.reported = 0, NOTHING, None
             answer = self.send(member, self.request_of(member, full=True))
         if answer.error_code:

@@ -43,7 +43,7 @@ FEW_PARTITIONS = {
     "broker.heartbeat.interval.ms": "1000",
     "broker.session.timeout.ms": "1500",
 }
-REMEMBERED_BATCHES = 5  # what a broker recognises as a duplicate, and what a producer may have in flight
+REMEMBERED_BATCHES = 5  # batches that a broker recognizes as duplicates, and that a producer may have in flight
 FENCED = {ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED}
 #: What an application hears after its transaction timed out, by API and version.
 LOST = FENCED | {ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE}
@@ -182,7 +182,7 @@ class ExactlyOnce(RuleBasedStateMachine):
         before = producer.handle.producer_id, producer.handle.producer_epoch
         error = self.client.end(producer.handle, commit=commit)
         if producer.timed_out and self.implicit and not commit:
-            # The abort was made already; repeating it hands out the epoch to go on with (KIP-890).
+            # The abort has already happened; repeating it returns the epoch to continue with (KIP-890).
             assert error is ErrorCode.NONE, error
             producer.is_live, producer.timed_out = True, False
         elif not producer.is_live:

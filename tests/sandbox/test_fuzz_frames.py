@@ -1,4 +1,4 @@
-"""Mutated frames never crash the core: each is answered or costs its connection, and the others go on.
+"""Mutated frames never crash the core: each is answered or closes its connection, and the others continue.
 
 `EOSCTL_FUZZ_FRAMES` says how many frames are sent, 10,000 when it is not set (`make prove fuzz-frames`: a million).
 The frames are those of every API in every version, and those of a real conversation with names that the broker knows.
@@ -146,7 +146,7 @@ def bombard(harness: Harness, frames: list[bytes], chance: random.Random) -> int
             assert alive.error_code == ErrorCode.NONE
             for one in talkers:
                 answered += one.listen(harness)
-    harness.advance(120_000)  # whatever waits somewhere ends: timeouts, sessions, rebalances
+    harness.advance(120_000)  # all waits end: timeouts, sessions, rebalances
     assert witness.request(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("fuzz", "1")) is not None
     return answered + sum(one.listen(harness) for one in talkers)
 

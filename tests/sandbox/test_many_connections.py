@@ -116,7 +116,7 @@ def test_a_client_that_never_reads_is_not_served_further(sandbox: RunningSandbox
         assert flood(deaf, ASK * 1000) < FLOOD_BYTES
         assert is_served(sandbox)
         assert resident_bytes(sandbox) - before < SPARE_BYTES
-        assert all(answer_of(deaf) > 0 for _ in range(1000))  # once it reads, it goes on
+        assert all(answer_of(deaf) > 0 for _ in range(1000))  # once it reads, it continues
 
 
 def test_requests_behind_one_that_waits_do_not_pile_up(sandbox: RunningSandbox) -> None:
@@ -134,7 +134,7 @@ def test_requests_behind_one_that_waits_do_not_pile_up(sandbox: RunningSandbox) 
     assert is_served(sandbox)
 
 
-def test_half_a_frame_hurts_nobody(sandbox: RunningSandbox) -> None:
+def test_half_a_frame_harms_no_other_client(sandbox: RunningSandbox) -> None:
     """Half-open connections: nothing, a size alone, half a request; some hang up, some break."""
     halves = [connect(sandbox) for _ in range(60)]
     for position, half in enumerate(halves):

@@ -217,7 +217,7 @@ def test_passed_messages_wait_for_paused_nodes(nodes: Nodes) -> None:
     assert nodes.arrived == [(2, b"a")]
 
 
-def test_nobody_listens_at_a_node_that_is_gone(nodes: Nodes) -> None:
+def test_a_detached_node_receives_nothing(nodes: Nodes) -> None:
     nodes.network.detach(2)
     assert not nodes.send(b"x")
     nodes.loop.run(0)
@@ -266,7 +266,7 @@ def test_a_cut_is_healed(nodes: Nodes) -> None:
     assert nodes.arrived == [(3, b"passes"), (2, b"again")]
 
 
-def test_a_cut_of_a_node_from_everybody(nodes: Nodes) -> None:
+def test_a_cut_of_a_node_from_all_others(nodes: Nodes) -> None:
     nodes.network.cut(2)
     sends: list[Callable[[], bool]] = [
         lambda: nodes.send(b"x"),

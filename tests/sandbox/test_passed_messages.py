@@ -99,7 +99,7 @@ def test_a_passed_message_equals_its_encoding(release: str, tmp_path: Path, watc
         assert seen[key, False] >= 2
     for passed, frame in watched.passed:
         if passed.message is not None:
-            assert encoded(passed) == frame  # nobody has changed it since
+            assert encoded(passed) == frame  # it has not been changed since
             if passed.api_key != ApiKey.CREATE_TOPICS:  # sent on for a client, whose own answer has what it knows
                 assert plain(decoded(passed, frame)) == plain(passed.message)
 

@@ -47,7 +47,7 @@ SLOW_LOAD_MS = 300
 # --- transactions -----------------------------------------------------------------------------------------------------
 
 
-def reinitialise_without_abort(patch: Patch) -> None:
+def reinitialize_without_abort(patch: Patch) -> None:
     """A new instance leaves the transaction of the last one open."""
     decide = coordinator.decide_init_producer_id
 
@@ -229,7 +229,7 @@ class Planted(NamedTuple):
 
 
 PLANTED = [
-    Planted(ExactlyOnce, reinitialise_without_abort),
+    Planted(ExactlyOnce, reinitialize_without_abort),
     Planted(ExactlyOnce, stable_offset_of_the_newest),
     Planted(ExactlyOnce, aborted_index_loses_an_entry),
     Planted(ExactlyOnce, partitions_not_verified),

@@ -155,6 +155,6 @@ class ControllerQuorumOn39(ControllerQuorum):
     release = "3.9"
 
 
-def test_controllers_agree_whatever_fails() -> None:
+def test_controllers_agree_despite_failures() -> None:
     run_state_machine_as_test(ControllerQuorum, settings=settings(SETTINGS, max_examples=40))
     run_state_machine_as_test(ControllerQuorumOn39, settings=settings(SETTINGS, max_examples=20))

@@ -1,6 +1,6 @@
 """Random failures of three brokers: cut links, kills, restarts, lagging followers; nothing acknowledged is ever lost.
 
-A producer sends each batch until it is answered. An answer of "cannot tell" (a timeout, a broken connection) leaves the
+A producer sends each batch until it is answered. An unknown outcome (a timeout, a broken connection) leaves the
 batch uncertain: it may be in the log once or not at all. Records sent with acks=1 are uncertain from the start, and are
 what makes logs diverge. The model is checked when all is healed; what must hold at any moment is checked all the time.
 """
@@ -295,5 +295,5 @@ def values_of(replica: Partition, end_offset: int) -> list[str]:
     ]
 
 
-def test_nothing_acknowledged_is_lost_whatever_fails() -> None:
+def test_nothing_acknowledged_is_lost_despite_failures() -> None:
     run_state_machine_as_test(Replication, settings=settings(SETTINGS, max_examples=30))

@@ -70,7 +70,7 @@ def test_topic_settings_fall_back_to_older_broker_names() -> None:
     assert NodeConfig("4.3", both).topic_value({}, "retention.ms") == "5"
 
 
-def test_a_bad_static_setting_is_refused_at_once() -> None:
+def test_a_bad_static_setting_is_refused_immediately() -> None:
     with pytest.raises(InvalidSetting, match=r"Not a number of type INT"):
         NodeConfig("4.3", {"num.partitions": "some"})
 
@@ -117,7 +117,7 @@ def test_a_node_has_the_name_of_its_logs(text: str, node: int) -> None:
 
 
 @pytest.mark.parametrize("word", ["broker-", "topic-2", "broker-x", "-2"])
-def test_other_names_are_no_nodes(word: str) -> None:
+def test_other_names_are_not_nodes(word: str) -> None:
     with pytest.raises(UsageError, match="is not a value of node"):
         parse_order(["kill", f"node={word}"])
 

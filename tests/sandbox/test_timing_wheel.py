@@ -92,7 +92,7 @@ def test_a_wheel_and_a_sorted_heap_agree(machine: type[WheelMachine]) -> None:
     run_state_machine_as_test(machine, settings=settings(max_examples=60, stateful_step_count=40, deadline=None))
 
 
-def test_a_timer_that_is_due_already_comes_with_the_next_tick() -> None:
+def test_an_expired_timer_fires_with_the_next_tick() -> None:
     wheel = TimingWheel(100)
     timer = wheel.add(90, lambda: None, 100)
     assert wheel.advance(100) == []

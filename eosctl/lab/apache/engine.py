@@ -132,7 +132,7 @@ class ApacheEngine:
             raise EngineError(
                 f"Broker {broker_id} is {node.state} and cannot be restarted.",
                 "Only a stopped one can.",
-                "Stop or kill it first; a paused one goes on with resume.",
+                "Stop or kill it first; resume continues a paused one.",
             )
         await self._abandonable(lambda: self._start([node]))
 

@@ -60,14 +60,14 @@ def find_java(release: KafkaRelease) -> Path:
     """Return the Java executable of JAVA_HOME, or else of the PATH.
 
     Raises:
-        EngineError: There is none, or it is older than the release requires.
+        EngineError: Java is missing, or older than the release requires.
     """
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if found is None:
         raise MissingTool(
             "java",
-            "Apache Kafka needs Java, and there is none"
+            "Apache Kafka needs Java, which was not found"
             + (f" in {home} (JAVA_HOME)." if home else " on the PATH (JAVA_HOME is not set)."),
             next_step="Install a Java runtime, e.g. apt-get install openjdk-17-jre-headless; Debian 13 has 21.",
         )

@@ -35,7 +35,7 @@ def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
         raise EngineError(
             f"There are no {count} free ports between {CANDIDATES.start} and {CANDIDATES.stop}.",
             f"Other programs listen there on {HOST}.",
-            "Stop clusters that nobody needs: eosctl sandbox status, then eosctl sandbox down",
+            "Stop unused clusters: eosctl sandbox status, then eosctl sandbox down",
         )
     return tuple(found)
 

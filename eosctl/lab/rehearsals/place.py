@@ -15,7 +15,7 @@ from eosctl.client.group_member import GroupMember
 from eosctl.client.ports import Connector, WallClock
 from eosctl.client.producer import TransactionalProducer
 from eosctl.errors import ConfigFileError
-from eosctl.lab.rehearsals.story import Shape, Story
+from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, Shape
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.core import ClusterShape
@@ -63,7 +63,7 @@ class Place:
     @property
     def name(self) -> str:
         """Return the display name."""
-        return "the cluster of the story"
+        return "the cluster of the rehearsal"
 
     async def inject(self, order: FaultOrder) -> None:
         """Raise ConfigFileError: rehearsals make faults with steps.
@@ -71,7 +71,7 @@ class Place:
         Raises:
             ConfigFileError: Always.
         """
-        raise ConfigFileError(f"A story cannot play a scenario with the fault {order}.", "", "Make it with a step.")
+        raise ConfigFileError(f"A rehearsal cannot play a scenario with the fault {order}.", "", "Use a step instead.")
 
     async def heal(self) -> None:
         """Do nothing: no fault of a scenario is active."""
@@ -90,8 +90,8 @@ class Place:
         if self.simulation is None:
             raise ConfigFileError(
                 "This can only be done to a sandbox.",
-                "It is no request of any client.",
-                "Play the story on a sandbox, or leave this step out.",
+                "No client can request it.",
+                "Run the rehearsal on a sandbox, or remove this step.",
             )
         return self.simulation
 
@@ -114,20 +114,20 @@ class Places:
         """
         if name not in self.by_name:
             raise ConfigFileError(
-                f"The story has no cluster {name}.", f"It has: {', '.join(self.by_name)}.", "Add it as other:."
+                f"The rehearsal has no cluster {name}.", f"It has: {', '.join(self.by_name)}.", "Add it as other:."
             )
         return self.by_name[name]
 
 
 @asynccontextmanager
-async def open_places(story: Story, directory: Path) -> AsyncIterator[Places]:
+async def open_places(scenario: RehearsalScenario, directory: Path) -> AsyncIterator[Places]:
     """Start the clusters of a rehearsal in the running (virtual) loop, and stop them at the end.
 
     Args:
-        story: The rehearsal.
+        scenario: The scenario of the rehearsal.
         directory: The brokers' files; empty.
     """
-    shapes = {HERE: story.cluster} | ({OTHER: story.other} if story.other else {})
+    shapes = {HERE: scenario.cluster} | ({OTHER: scenario.other} if scenario.other else {})
     async with AsyncExitStack() as stack:
         places = {
             name: await stack.enter_async_context(_open(shape, directory / name)) for name, shape in shapes.items()

@@ -20,8 +20,8 @@ from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
+from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, Turn
 from eosctl.lab.rehearsals.steps.registry import STEPS, do
-from eosctl.lab.rehearsals.story import Story, Turn
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.runbook import Action, Outcome, Runbook, Step, Value, Wait, duration_ms
@@ -40,7 +40,7 @@ SECOND_LOOK_MS: Final = 100
 class Performance(NamedTuple):
     """The result of a rehearsal; `failure` is empty if it matched the expectations."""
 
-    story: str
+    scenario: str
     outcome: str
     step: str
     message: str
@@ -60,12 +60,12 @@ class _UnexpectedEnd(EosctlError):  # noqa: N818
     """The run did not match the expectations."""
 
 
-def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Performance:
+def rehearse(book: Runbook, scenario: RehearsalScenario, *, interrupted: bool = False) -> Performance:
     """Run a rehearsal on clusters of its own, on virtual time.
 
     Args:
         book: The runbook.
-        story: The rehearsal.
+        scenario: The scenario.
         interrupted: Kill the run at the first write of each journal line in turn, and continue as `--resume` does. The
             run may then end at another step that verifies the effect.
 
@@ -73,54 +73,54 @@ def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Perfo
         ConfigFileError: The arguments of a step are invalid.
         UsageError: A step is unknown, or an input is missing.
     """
-    for words in (*story.given, *(words for turn in story.people for words in turn.does), *story.afterwards):
+    for words in (*scenario.given, *(words for turn in scenario.people for words in turn.does), *scenario.afterwards):
         STEPS.bind(words, "in")
-    missing = [name for name in required_inputs(book) if name not in story.inputs]
+    missing = [name for name in required_inputs(book) if name not in scenario.inputs]
     if missing:
         raise UsageError(
-            f"The story {story.name!r} lacks the input {missing[0]}.",
+            f"The scenario {scenario.name!r} lacks the input {missing[0]}.",
             book.inputs[missing[0]].about,
-            "Give it a value under the story's `inputs:`.",
+            "Give it a value under the scenario's `inputs:`.",
         )
     with tempfile.TemporaryDirectory(prefix="eosctl-rehearsal-") as directory:
-        return run_virtual(_play(book, story, Path(directory), interrupted))
+        return run_virtual(_play(book, scenario, Path(directory), interrupted))
 
 
-async def _play(book: Runbook, story: Story, directory: Path, interrupted: bool) -> Performance:
-    async with open_places(story, directory) as places:
-        return await rehearse_at(places, book, story, directory, interrupted=interrupted)
+async def _play(book: Runbook, scenario: RehearsalScenario, directory: Path, interrupted: bool) -> Performance:
+    async with open_places(scenario, directory) as places:
+        return await rehearse_at(places, book, scenario, directory, interrupted=interrupted)
 
 
 async def rehearse_at(
-    places: Places, book: Runbook, story: Story, directory: Path, *, interrupted: bool = False
+    places: Places, book: Runbook, scenario: RehearsalScenario, directory: Path, *, interrupted: bool = False
 ) -> Performance:
     """Run a rehearsal on existing clusters, by their own clock.
 
     Args:
         places: The clusters in the state that the rehearsal expects.
         book: The runbook.
-        story: The rehearsal.
+        scenario: The scenario.
         directory: Directory of journal and evidence.
         interrupted: Kill the run repeatedly.
 
     Raises:
         ConfigFileError: A step needs a sandbox, or a cluster's name is unknown.
     """
-    for step in story.given:
+    for step in scenario.given:
         await do(places, step)
-    scene = _Scene(places, places.named(HERE), directory, list(story.people), in_order=not interrupted)
-    run = _Rehearsal(_with_patience(book, story), story, scene, directory, set() if interrupted else None)
+    scene = _Scene(places, places.named(HERE), directory, list(scenario.people), in_order=not interrupted)
+    run = _Rehearsal(_with_patience(book, scenario), scenario, scene, directory, set() if interrupted else None)
     ending, failure = Ending(Outcome.FAILED, "", ""), ""
     try:
         await run.run_read_only()
         ending = await run.run_to_end()
-        _hold_to(story, ending, run.survived)
-        await _hold_cluster_to(story, scene)
+        _hold_to(scenario, ending, run.survived)
+        await _hold_cluster_to(scenario, scene)
     except EosctlError as error:
         failure = str(error)
     ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
     return Performance(
-        story.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.reports)
+        scenario.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.reports)
     )
 
 
@@ -128,14 +128,19 @@ class _Rehearsal:
     """A run that continues after each hand-over, as long as people have turns there."""
 
     def __init__(
-        self, book: Runbook, story: Story, scene: _Scene, directory: Path, survived: set[tuple[str, str]] | None
+        self,
+        book: Runbook,
+        scenario: RehearsalScenario,
+        scene: _Scene,
+        directory: Path,
+        survived: set[tuple[str, str]] | None,
     ) -> None:
         self.book = book
         self.survived = survived
         self.path = directory / "run.jsonl"
         self._scene = scene
         defaults = {name: spec.default for name, spec in book.inputs.items() if spec.default is not None}
-        self._inputs: dict[str, Value] = {**defaults, **story.inputs}
+        self._inputs: dict[str, Value] = {**defaults, **scenario.inputs}
 
     async def run_read_only(self) -> None:
         """Run dry, with a read-only client, which must be possible in any state."""
@@ -210,7 +215,7 @@ class _Scene:
     async def confirm(self, question: str, expected: str) -> bool:
         return await self.take_turn(self._at) if self.has_turn(self._at) else True
 
-    def tell(self, report: StepReport) -> None:
+    def show(self, report: StepReport) -> None:
         self.reports.append(report)
 
     def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
@@ -259,8 +264,8 @@ class _Watched(Journal):
             raise _Killed
 
 
-def _hold_to(story: Story, ending: Ending, survived: set[tuple[str, str]] | None) -> None:
-    expected = story.ends
+def _hold_to(scenario: RehearsalScenario, ending: Ending, survived: set[tuple[str, str]] | None) -> None:
+    expected = scenario.ends
     if survived:
         # The effect is verified where the run continues, or the rest is handed over there; the cluster decides.
         done = {Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL} if ending.acted else {Outcome.VERIFIED}
@@ -269,52 +274,52 @@ def _hold_to(story: Story, ending: Ending, survived: set[tuple[str, str]] | None
             raise _UnexpectedEnd(
                 f"Interrupted, it ended {ending.outcome.value} at {ending.step}.",
                 ending.message,
-                "Let the step before look whether its action is done already, as a run may go on after it.",
+                "Make the step before check whether its action is already done, because a run may continue after it.",
             )
         return
     if (ending.outcome, ending.step) != (expected.outcome, expected.step):
         raise _UnexpectedEnd(
             f"It ended {ending.outcome.value} at {ending.step} and not {expected.outcome.value} at {expected.step}.",
             ending.message,
-            "Mend the way through the runbook, or the story's `ends:`.",
+            "Fix the path through the runbook, or the scenario's `ends:`.",
         )
     if expected.says not in ending.message:
         raise _UnexpectedEnd(
-            f"Its last words lack {expected.says!r}.", ending.message, "Mend the words, or the story's `says:`."
+            f"Its last message lacks {expected.says!r}.", ending.message, "Fix the message, or the scenario's `says:`."
         )
 
 
-async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
+async def _hold_cluster_to(scenario: RehearsalScenario, scene: _Scene) -> None:
     if scene.people and scene.in_order:
         raise _UnexpectedEnd(
-            f"The run never came to {scene.people[0].at}, where people had something to do.",
-            "It took another way, or ended before.",
-            "Mend the runbook's way there, or take this turn out of the story's `people:`.",
+            f"The run never reached {scene.people[0].at}, where people have a turn.",
+            "It took another path, or ended before.",
+            "Fix the runbook's path there, or remove this entry from the scenario's `people:`.",
         )
-    for step in story.afterwards:
+    for step in scenario.afterwards:
         await do(scene.places, step)
     snapshot = await scene.collect(EVERYTHING)
     findings = [
         f"{finding.check_id}: {finding.message}"
         for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings
-        if finding.severity.at_least(Severity.ERROR) and finding.check_id not in story.leaves
+        if finding.severity.at_least(Severity.ERROR) and finding.check_id not in scenario.leaves
     ]
     gaps = [
         f"{gap.kind.value} of {gap.subject}: {gap.reason.value}"
         for gap in snapshot.gaps
-        if gap.kind.value not in story.leaves
+        if gap.kind.value not in scenario.leaves
     ]
     if findings or gaps:
         raise _UnexpectedEnd(
-            "It ended as told, but the cluster is not well.",
+            "It ended as expected, but the cluster is not healthy.",
             " ".join([*findings, *gaps]),
-            "Let the runbook mend this too; what it cannot be there for, the story names under `leaves:`.",
+            "Make the runbook fix this too, or name it under the scenario's `leaves:`.",
         )
 
 
-def _with_patience(book: Runbook, story: Story) -> Runbook:
+def _with_patience(book: Runbook, scenario: RehearsalScenario) -> Runbook:
     """Limit every wait, which only changes how long the run waits for help."""
-    return msgspec.structs.replace(book, steps=tuple(_bounded(step, story.patience) for step in book.steps))
+    return msgspec.structs.replace(book, steps=tuple(_bounded(step, scenario.patience) for step in book.steps))
 
 
 def _bounded(step: Step, most: str) -> Step:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 StepWords = dict[str, Any]
-"""A step: `do` is its name, the rest are its arguments; `refused` are the errors of which it must return one."""
+"""A step: `do` is its name, the rest are its arguments; it must fail with one of the errors in `refused`."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

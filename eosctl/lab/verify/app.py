@@ -36,7 +36,7 @@ _OUTCOMES: Final = {
 
 
 class AppPlan(AppWork, frozen=True, kw_only=True):
-    """The parameters of a test, besides the work.
+    """The parameters of a test, in addition to the work.
 
     Attributes:
         run: Identifies this run in every mark.
@@ -180,7 +180,9 @@ async def _write_batch(
         fate = await attempt_transaction(producer, work, aborts=chance.random() < plan.abort_share)
     except ProducerFenced as error:
         raise EosctlError(
-            f"Somebody else took over {plan.transactional_id}.", error.what, "Let one run at a time test this topic."
+            f"Another producer took over {plan.transactional_id}.",
+            error.what,
+            "Test this topic with one run at a time.",
         ) from error
     gathered.fed += [fed._replace(outcome=_OUTCOMES[fate]) for fed in written]
 
@@ -288,7 +290,7 @@ async def _read_uncommitted(
                 gathered.uncommitted += _marked(finder, place, found, elapsed_ms())
 
 
-def told(fact: Fact) -> tuple[str, str, str]:
+def describe(fact: Fact) -> tuple[str, str, str]:
     """Return actor, fact, and details of an observation, for display."""
     match fact:
         case FedRecord():

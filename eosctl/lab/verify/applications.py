@@ -18,7 +18,7 @@ from eosctl.client.transactions import Bounds, produce
 from eosctl.errors import EosctlError
 from eosctl.lab.history.events import Ended, Outcome, SendInvoked, Sent, TransactionRead
 from eosctl.lab.history.ledger import MARK
-from eosctl.lab.recording import follow, tell_records
+from eosctl.lab.recording import follow, record_values
 from eosctl.lab.verify.driven import follow_driven
 from eosctl.lab.verify.plan import Workload
 from eosctl.lab.verify.scene import Application, HistoryProducer, Pace, Scene
@@ -32,7 +32,7 @@ from eosctl.wire.records.record import Record
 class Life(Enum):
     """The state of a producer within a transaction."""
 
-    GOES_ON = "goes on"
+    ACTIVE = "active"
     FENCED = "fenced"
     CRASHED = "crashed"
 
@@ -157,7 +157,7 @@ async def _live(
                     break
                 number += 1
                 found = await turn(producer, transaction, chance)
-                if found is not Life.GOES_ON:
+                if found is not Life.ACTIVE:
                     abandoned = transaction if found is Life.CRASHED else ""
                     break
         if not scene.is_over() and not abandoned:
@@ -190,7 +190,7 @@ async def _read_and_append(
             reader = Reader(client, IsolationLevel.READ_COMMITTED, {place: positions[place]})
             found = (await reader.poll()).get(place, ())
             start, positions[place] = positions[place], reader.positions[place]
-            tell_records(scene.recorder, producer.actor, place, found)
+            record_values(scene.recorder, producer.actor, place, found)
             now_ms = scene.recorder.now_ms()
             scene.recorder.record(TransactionRead(now_ms, producer.actor, name, place, start, positions[place]))
         await _send_all(scene, producer, values)
@@ -238,7 +238,7 @@ async def _abort_somehow(
 async def _attempt(
     producer: HistoryProducer, name: str, work: Callable[[], Awaitable[None]], *, aborts: bool = False
 ) -> Life:
-    return Life.FENCED if await producer.attempt(name, work, aborts=aborts) is None else Life.GOES_ON
+    return Life.FENCED if await producer.attempt(name, work, aborts=aborts) is None else Life.ACTIVE
 
 
 async def _send_all(scene: Scene, producer: HistoryProducer, values: Values, *, think_ms: float = 0.0) -> None:

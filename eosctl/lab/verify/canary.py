@@ -20,7 +20,7 @@ from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.history.anomaly import Anomaly
 from eosctl.lab.history.check import check_history
 from eosctl.lab.history.events import Drained, EndInvoked, Event, History, Identified, InitInvoked, Polled, Undrained
-from eosctl.lab.recording import RecordedProducer, Recorder, tell_records
+from eosctl.lab.recording import RecordedProducer, Recorder, record_values
 from eosctl.lab.verify.scene import ClientFactory
 from eosctl.lab.workloads.latency import LatencyHistogram
 from eosctl.lab.workloads.transactional import Fate
@@ -256,7 +256,7 @@ class Canary:
             self._positions[place] = reader.positions[place]
             # Other canaries may use the same topic.
             ours = [record for record in found if (record.value or b"").startswith(f"{self.plan.run}.".encode())]
-            tell_records(recorder, "canary reader", place, ours)
+            record_values(recorder, "canary reader", place, ours)
         return {event.value for event in recorder.history[before:] if isinstance(event, Polled)}
 
     async def _drain(self, client: Client, recorder: Recorder) -> None:

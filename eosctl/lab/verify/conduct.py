@@ -15,7 +15,7 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.history.events import Drained, FaultBegan, FaultEnded, Undrained
-from eosctl.lab.recording import read_offset, tell_records
+from eosctl.lab.recording import read_offset, record_values
 from eosctl.lab.verify.applications import applications, watch
 from eosctl.lab.verify.chain import run_chain
 from eosctl.lab.verify.guide import Guide
@@ -285,7 +285,7 @@ class _Course:
         reader = Reader(client, IsolationLevel.READ_COMMITTED, {place: start})
         while reader.positions[place] < stable:
             found = await _until_done(lambda: reader.poll(max_wait_ms=100))
-            tell_records(recorder, "auditor", place, found.get(place, ()))
+            record_values(recorder, "auditor", place, found.get(place, ()))
         if stable == end:
             recorder.record(Drained(recorder.now_ms(), "auditor", place))
         else:

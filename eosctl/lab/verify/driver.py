@@ -89,7 +89,7 @@ class Driver:
         self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._fault: EosctlError | None = None
         self._patience_s = patience_s
-        self._tell(**access)
+        self._send(**access)
         self._listening = asyncio.ensure_future(self._listen())
 
     async def ask(self, actor: str, op: str, **needs: object) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Driver:
         number = next(self._numbers)
         future = asyncio.get_running_loop().create_future()
         self._asked[number] = future
-        self._tell(number=number, actor=actor, op=op, **needs)
+        self._send(number=number, actor=actor, op=op, **needs)
         try:
             async with asyncio.timeout(patience_s):
                 answer: dict[str, Any] = await future
@@ -144,9 +144,9 @@ class Driver:
     def drop(self, actor: str) -> None:
         """Discard an actor's client without a request to the brokers; its later responses are ignored."""
         if not self._listening.done():
-            self._tell(number=next(self._numbers), actor=actor, op="drop")
+            self._send(number=next(self._numbers), actor=actor, op="drop")
 
-    def _tell(self, **ask: object) -> None:
+    def _send(self, **ask: object) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(ask).encode() + b"\n")
 

@@ -46,7 +46,7 @@ def compile_mapping(text: str) -> Callable[[int, int], int]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UsageError(
             f"--mapping {text[:80]!r} cannot be used: {getattr(error, 'msg', None) or 'it cannot be parsed'}.",
-            "It tells how many outputs an input has: integers, number, key, + - * // %, comparisons, and, or, not, if.",
+            "The number of outputs of an input: integers, number, key, + - * // %, comparisons, and, or, not, if.",
             "For example: 1, or 3, or 'number % 10 != 0'.",
         ) from error
 

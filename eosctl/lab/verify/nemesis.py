@@ -251,13 +251,13 @@ class CommandNemesis:
             if isinstance(error, TimeoutError):
                 raise EosctlError(
                     f"{self._program} {word} {broker_id} was ended after {_PROGRAM_TIMEOUT_S:.0f} s.",
-                    "It is to make or mend a fault and come back, not to wait for what follows.",
-                    "Run it by hand with these arguments, and let it end sooner.",
+                    "The program must begin or end a fault and return without waiting for its effects.",
+                    "Run it manually with these arguments, and make it return sooner.",
                 ) from error
             raise
         if code:
             raise EosctlError(
                 f"{self._program} {word} {broker_id} ended with status {code}.",
-                "Only 0 says that the fault was made or mended.",
-                "Run it by hand with these arguments to see what it says.",
+                "Only 0 means that the fault began or ended.",
+                "Run it manually with these arguments to see its output.",
             )

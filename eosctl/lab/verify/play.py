@@ -216,8 +216,8 @@ def _chosen(ranges: Sequence[FaultRange], kinds: Sequence[str]) -> Sequence[Faul
         found = matching_kinds(asked, known)
         if not found:
             raise UsageError(
-                f"--fault {asked!r} cannot be made here.",
-                f"There are: {', '.join(known)}." if known else "Nobody makes faults: --nemesis is missing.",
+                f"--fault {asked!r} is not available here.",
+                f"Available: {', '.join(known)}." if known else "Faults need --nemesis.",
                 "Choose one of these, or another --nemesis.",
             )
         chosen |= found

@@ -11,7 +11,7 @@ from eosctl.lab.history.coverage import Cell, ClientState, count_meetings
 from eosctl.lab.history.cycles import CycleCounts
 from eosctl.lab.history.events import History, OffsetsSent
 from eosctl.lab.history.parts import check_in_parts
-from eosctl.lab.history.summary import Summary, summarise
+from eosctl.lab.history.summary import Summary, summarize
 from eosctl.model.verification import HintItem
 
 #: Kinds caused by an EndTxn request that arrives after the next transaction has started.
@@ -91,7 +91,7 @@ def judge(
         min_coverage: The share of combinations of state and fault, 0 to 1, below which the run is inconclusive.
     """
     anomalies, cycles = check_in_parts(history)
-    summary = summarise(history)
+    summary = summarize(history)
     counts: dict[str, int] = {}
     for anomaly in anomalies:
         counts[str(anomaly.kind)] = counts.get(str(anomaly.kind), 0) + 1
@@ -127,8 +127,8 @@ def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tupl
             HintItem(
                 "KAFKA-17754",
                 "These clients end transactions with EndTxn version 4 or lower, which carries the same epoch in every "
-                "transaction: one that is late ends the transaction that has begun since, a part of which becomes "
-                "visible or is lost.",
+                "transaction: a late one ends the transaction that has begun since, and part of that transaction "
+                "becomes visible or is lost.",
                 "Use clients that speak EndTxn 5 (Java 4.0 or later) on a cluster with transaction.version 2; "
                 "eosctl doctor names exposed clients.",
             )
@@ -139,16 +139,16 @@ def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tupl
                 "KAFKA-20734",
                 "A transaction has ended for its coordinator and is still open in a partition: its marker never came "
                 "(4.3 skips partitions without a leader), or a late write opened it again (before TV2).",
-                "eosctl txn hanging names it and its cause; run again with --keep to look at it.",
+                "eosctl txn hanging names it and its cause; run again with --keep to inspect it.",
             )
         )
     if kinds & {Kind.ABORTED_OFFSET, Kind.LOST_OFFSET, Kind.OFFSET_REGRESSION}:
         hints.append(
             HintItem(
                 "KAFKA-17507",
-                "A group's offsets in transactions were lost or taken back, as when a coordinator that comes back "
-                "does not know which of them are pending.",
-                "eosctl group pending shows what is pending; eosctl bugs tells which releases are affected.",
+                "A group's offsets in transactions were lost or reverted, for example because a restarted coordinator "
+                "does not know the pending ones.",
+                "eosctl group pending shows the pending offsets; eosctl bugs lists the affected releases.",
             )
         )
     return tuple(hints)

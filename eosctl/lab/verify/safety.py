@@ -23,7 +23,7 @@ def check_may_disturb(
     if protected_profile is not None:
         raise UsageError(
             f"Profile {protected_profile} is protected: {what} is refused.",
-            "Whoever marked it does not want it disturbed, and no option overrides that.",
+            "A protected cluster must not be disturbed, and no option overrides that.",
             "Leave the faults out (--nemesis none), or use a sandbox or a staging cluster.",
         )
     if is_ours:
@@ -31,8 +31,8 @@ def check_may_disturb(
     if owned_id is None:
         raise UsageError(
             f"{what} is refused: eosctl did not start this cluster.",
-            "It disturbs whoever else uses it.",
-            f"If it is yours and nobody minds, add: --i-own-this-cluster {cluster_id}",
+            "It disturbs the cluster's other users.",
+            f"If the cluster is yours to disturb, add: --i-own-this-cluster {cluster_id}",
         )
     if owned_id != cluster_id:
         raise UsageError(

@@ -98,8 +98,8 @@ class _Run:
         if not choices:
             raise UsageError(
                 f"The topic {load.topic} has no broker that leads {load.partition_count} partitions.",
-                "A transaction writes to one broker alone here, so that one has to lead them all.",
-                "Create the topic with more partitions, or write to fewer at once.",
+                "Each transaction writes to a single broker here, which must lead all of its partitions.",
+                "Create the topic with more partitions, or write to fewer per transaction.",
             )
         ids = [f"{load.prefix}-{number}" for number in range(load.id_count)]
         coordinators = await _coordinators(client, CoordinatorKind.TRANSACTION, ids)
@@ -155,7 +155,7 @@ class _Run:
             await self._wait(_DRAIN_MS)
         if self._broken:
             raise ClusterUnreachable(
-                "A connection of the load broke.", "The broker stopped, or refused what it was sent.", "Look at it."
+                "A connection of the load broke.", "The broker stopped, or refused a request.", "Check the broker."
             )
         return report
 
@@ -189,7 +189,7 @@ class _Run:
             self._loop.call_later(_TICK_S, self._tick)
 
     def _next_due(self, now: float) -> float | None:
-        """Take the next transaction from the schedule and return its due time; None if none is due."""
+        """Take the next transaction from the schedule and return its scheduled time; None if it must wait."""
         rate = self._load.rate_per_s
         if not self._is_open or self._remaining == 0 or (rate is not None and self._next_due_at > now):
             return None

@@ -165,7 +165,7 @@ class Producer:
         self._prepare(identity)
 
     def begin(self, due_at: float, now: float) -> None:
-        """Start a transaction that was due at `due_at` (loop time)."""
+        """Start a transaction that was scheduled for `due_at` (loop time)."""
         self._due_at = due_at
         self._index = 0
         self._send(now)

@@ -96,7 +96,7 @@ class LoadReport:
         whole: Latency of a transaction from its first request (in an open loop from its due time) to its last response.
         retry_count: Requests retried after a retriable error.
         errors: Fatal errors of producers, by code.
-        backlog_count: Transactions that were due at the end and had not started.
+        backlog_count: Scheduled transactions that had not started at the end.
         client_cpu_us: CPU time of this process per transaction, over all threads.
     """
 

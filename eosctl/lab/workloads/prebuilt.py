@@ -165,7 +165,7 @@ def _request(api_key: ApiKey, content: RequestContent, identity: ProducerIdentit
         case ApiKey.END_TXN:
             return EndTxnRequest(*identity, True)
         case _:
-            raise ValueError(f"{api_key.name} is no request of a transaction")
+            raise ValueError(f"{api_key.name} is not a request of a transaction")
 
 
 def _answer(api_key: ApiKey, topic: str, partitions: tuple[int, ...], error: int) -> Any:

@@ -5,7 +5,7 @@
 - From version 3, member and generation are checked if the producer sends them.
 - The offsets become visible when the transaction's marker is written to the group's partition.
 - Below version 2, COORDINATOR_LOAD_IN_PROGRESS (14) becomes COORDINATOR_NOT_AVAILABLE (15).
-- Version 6 names topics by id: UNKNOWN_TOPIC_ID (100) for an unknown one, whatever else is wrong. It separates
+- Version 6 names topics by id: UNKNOWN_TOPIC_ID (100) takes precedence over all other errors. It separates
   GROUP_ID_NOT_FOUND (69) and STALE_MEMBER_EPOCH (113) from ILLEGAL_GENERATION (22).
 """
 

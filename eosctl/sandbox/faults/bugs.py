@@ -117,5 +117,7 @@ def parse_switch(text: str) -> tuple[str, bool]:
     """
     name, _, value = text.partition("=")
     if value not in ("", "on", "off"):
-        raise UsageError(f"--bug {text!r} is not NAME, NAME=on or NAME=off.", "A bug is on or off.", "Mend it.")
+        raise UsageError(
+            f"--bug {text!r} is not NAME, NAME=on or NAME=off.", "A bug is on or off.", "Correct the option."
+        )
     return name.lower(), value != "off"

@@ -68,7 +68,7 @@ async def move_coordinator(core: ClusterCore, order: FaultOrder) -> str:
 def _unload(core: ClusterCore, partition: TopicPartition) -> str:
     leading = [broker for broker in core.brokers() if _leads(broker, partition)]
     if not leading:
-        raise EosctlError(f"Nobody leads {partition} now.", "Its replicas are down or fenced.", "Start its brokers.")
+        raise EosctlError(f"{partition} has no leader.", "Its replicas are down or fenced.", "Start its brokers.")
     _reload(leading[0], partition)
     return f"broker {leading[0].node_id} reads {partition} again"
 
@@ -117,7 +117,7 @@ def _partition_of(core: ClusterCore, order: FaultOrder) -> TopicPartition:
     count = brokers[0].metadata.partition_count(topic) if brokers else 0
     if not count:
         raise EosctlError(
-            f"Nobody coordinates {key} yet.",
+            f"{key} has no coordinator yet.",
             f"{topic} does not exist before the first group or id is used.",
             "Use the group or id first.",
         )

@@ -62,7 +62,7 @@ RENAMED: Final[Mapping[str, FaultKind]] = {"late-materialisation": FaultKind.LAT
 
 _LINK: Final = ("from", "to", "api", "side", "skip", "count", "chance")
 
-#: The parameters of each kind, besides `for`.
+#: The parameters of each kind, in addition to `for`.
 SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.KILL: ("node", "lose", "torn"),
     FaultKind.STOP: ("node",),

@@ -142,7 +142,9 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
     values: dict[str, object] = {}
     for name, value in settings.items():
         if name not in allowed:
-            raise UsageError(f"The fault {kind} has no setting {name!r}.", f"It has: {', '.join(allowed)}.", "Mend it.")
+            raise UsageError(
+                f"The fault {kind} has no setting {name!r}.", f"It has: {', '.join(allowed)}.", "Correct it."
+            )
         field = _field_of(kind, name)
         values[field] = _parse(field, name, str(value))
     missing = [name for name in NEEDED.get(kind, ()) if _field_of(kind, name) not in values]
@@ -197,7 +199,7 @@ def _parse(field: str, name: str, text: str) -> object:
     try:
         return _read(field, text)
     except (ValueError, KeyError):
-        raise UsageError(f"{name}={text} is not a value of {name}.", _EXPECTED.get(field, ""), "Mend it.") from None
+        raise UsageError(f"{name}={text} is not a value of {name}.", _EXPECTED.get(field, ""), "Correct it.") from None
 
 
 def _read(field: str, text: str) -> object:

@@ -213,7 +213,7 @@ class LogDirectory:
         return log
 
     def release(self, partition: TopicPartition, log: PartitionLog, unique: str) -> Path | None:
-        """Release a log that has moved to another directory; return what is to be deleted."""
+        """Release a log that has moved to another directory; return the path to delete."""
         self._logs.pop(partition, None)
         self._topic_ids.pop(partition, None)
         log.close(clean=False)

@@ -42,7 +42,7 @@ class TransactionEvents:
 
     # --- requests -----------------------------------------------------------------------------------------------
 
-    def initialised(
+    def initialized(
         self, transactional_id: str, producer_id: int, producer_epoch: int, partition_index: int, error: ErrorCode
     ) -> None:
         """Log that an InitProducerId was written to the state log, or failed."""

@@ -222,7 +222,7 @@ def _end(sandbox: RunningSandbox, timeout_s: float) -> str:
     if wait_for_exit(pid, ticks, KILL_TIMEOUT_S):
         return "killed"
     raise EosctlError(
-        f"The sandbox process {pid} cannot be stopped.", "It hangs in the kernel.", "Look at its disk: dmesg."
+        f"The sandbox process {pid} cannot be stopped.", "It hangs in the kernel.", "Check its disk: dmesg."
     )
 
 

@@ -137,7 +137,7 @@ def test_an_unknown_release_names_the_known_ones() -> None:
         ("no version here", None),
     ],
 )
-def test_the_java_banner_tells_the_feature_release(banner: str, major: int | None) -> None:
+def test_the_java_banner_has_the_feature_release(banner: str, major: int | None) -> None:
     assert java_major(banner) == major
 
 

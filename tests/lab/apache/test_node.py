@@ -58,7 +58,7 @@ def test_properties_are_read_back_as_they_were(settings: dict[str, str]) -> None
 def test_cluster_ids_have_kafkas_form(seed: int) -> None:
     cluster_id = random_cluster_id(random.Random(seed))
     assert len(cluster_id) == 22
-    assert not cluster_id.startswith("-")  # Kafka's tools would take it for an option
+    assert not cluster_id.startswith("-")  # Kafka's tools would read it as an option
 
 
 def test_ports_are_free_different_and_out_of_the_kernels_hands() -> None:
@@ -69,7 +69,7 @@ def test_ports_are_free_different_and_out_of_the_kernels_hands() -> None:
         assert ports[0] not in free_ports(6, random.Random(1))
 
 
-def test_running_out_of_ports_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_ports_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     (port,) = free_ports(1, random.Random(2))
     monkeypatch.setattr(ports_module, "CANDIDATES", range(port, port + 1))
     with socket.create_server(("127.0.0.1", port)), pytest.raises(EngineError, match="no 1 free ports"):
@@ -156,7 +156,7 @@ def test_a_start_that_is_interrupted_leaves_no_node_behind(engine_with, tmp_path
     assert not (tmp_path / "cluster" / "node-1" / "node.pid").exists()
 
 
-def test_a_refused_format_is_told_and_starts_nothing(engine_with) -> None:
+def test_a_refused_format_is_reported_and_starts_nothing(engine_with) -> None:
     engine = engine_with("echo 'Invalid cluster id' >&2; exit 1")
     with pytest.raises(EngineError, match=r"(?s)refused to format.*Invalid cluster id"):
         asyncio.run(engine.up())

@@ -33,7 +33,7 @@ def start(record: Path) -> Iterator[Callable[[str], RecordedProcess]]:
     def run(program: str) -> RecordedProcess:
         output = record.with_suffix(".out")
         os.mkfifo(output)
-        reader = os.open(output, os.O_RDONLY | os.O_NONBLOCK)  # a pipe opens for writing only when somebody reads
+        reader = os.open(output, os.O_RDONLY | os.O_NONBLOCK)  # a pipe opens for writing only with a reader
         try:
             process = RecordedProcess([sys.executable, "-c", program], output=output, record=record)
             started.append(process)
@@ -93,7 +93,7 @@ def test_another_process_with_the_recorded_pid_is_left_alone(record: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["", "not numbers\n", "1\n", "1 2 3\n"])
-def test_an_unreadable_record_names_nobody(record: Path, text: str) -> None:
+def test_an_unreadable_record_names_no_process(record: Path, text: str) -> None:
     record.write_text(text, "utf-8")
     assert read_record(record) is None
 

@@ -73,7 +73,7 @@ def up_count(engine: Engine) -> int:
     ],
 )
 def test_a_fault_changes_one_process_and_its_end_brings_it_back(words: str, state: BrokerState) -> None:
-    async def story() -> list[str]:
+    async def scenario() -> list[str]:
         engine = Processes()
         faults = ProcessFaults(engine)
         active = await faults.inject(parse_order(words.split()))
@@ -82,11 +82,11 @@ def test_a_fault_changes_one_process_and_its_end_brings_it_back(words: str, stat
         assert up_count(engine) == 3
         return [event.what for event in faults.events]
 
-    assert run_virtual(story(), 0) == (["begins", "ends"] if state is not BrokerState.RUNNING else ["begins"])
+    assert run_virtual(scenario(), 0) == (["begins", "ends"] if state is not BrokerState.RUNNING else ["begins"])
 
 
 def test_a_fault_with_a_time_ends_by_itself() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         engine = Processes()
         faults = ProcessFaults(engine)
         await faults.inject(parse_order(["pause", "node=1", "for=5s"]))
@@ -96,11 +96,11 @@ def test_a_fault_with_a_time_ends_by_itself() -> None:
         assert engine.states[1] is BrokerState.RUNNING
         assert not faults.active
 
-    run_virtual(story(), 0)
+    run_virtual(scenario(), 0)
 
 
 def test_random_faults_hit_running_brokers_and_heal_starts_all() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         engine = Processes()
         commands = fault_commands(ProcessFaults(engine))
         for _ in range(3):
@@ -111,11 +111,11 @@ def test_random_faults_hit_running_brokers_and_heal_starts_all() -> None:
         assert await commands["end-faults"]({}) == 3
         assert up_count(engine) == 3
 
-    run_virtual(story(), 0)
+    run_virtual(scenario(), 0)
 
 
 def test_an_unsupported_process_fault_names_the_alternative() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         faults = ProcessFaults(Processes())
         for words in ("skew node=1 ms=5", "drop from=1", "kill node=1 lose=2"):
             with pytest.raises(UnsupportedFault) as refused:
@@ -127,4 +127,4 @@ def test_an_unsupported_process_fault_names_the_alternative() -> None:
         with pytest.raises(EosctlError, match="Broker 1 is paused"):
             await faults.inject(parse_order(["kill", "node=1"]))
 
-    run_virtual(story(), 0)
+    run_virtual(scenario(), 0)

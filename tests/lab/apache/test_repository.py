@@ -126,7 +126,7 @@ def test_every_jar_is_fetched_once_and_kept(
     assert served.logins == {None}
 
 
-def test_progress_is_told(
+def test_progress_is_reported(
     release: KafkaRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Served
 ) -> None:
     heard: list[str] = []
@@ -168,9 +168,9 @@ def test_what_is_wrong_is_said_and_nothing_is_kept(
     release: KafkaRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Served, break_it, words: str
 ) -> None:
     break_it(served)
-    with pytest.raises(EngineError, match=words) as told:
+    with pytest.raises(EngineError, match=words) as caught:
         fetch(release, tmp_path, monkeypatch, served.url.replace("//", "//kim:geheim@") + "/maven2")
-    assert "geheim" not in str(told.value)
+    assert "geheim" not in str(caught.value)
     assert_nothing_is_left(tmp_path)
 
 
@@ -182,7 +182,7 @@ def test_required_and_rejected_credentials_are_distinguished(
         fetch(release, tmp_path, monkeypatch, f"{served.url}/maven2")
 
 
-def test_nobody_at_the_address(release: KafkaRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_port(release: KafkaRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(socket()) as bound:  # it does not listen
         bound.bind(("127.0.0.1", 0))
         with pytest.raises(EngineError, match=r"(?s)could not be fetched.*refused.*EOSCTL_MAVEN_REPOSITORY"):
@@ -201,12 +201,12 @@ def test_nobody_at_the_address(release: KafkaRelease, tmp_path: Path, monkeypatc
         "https://[kim:geheim@",
     ],
 )
-def test_what_is_no_address_is_refused_without_showing_it(
+def test_an_invalid_address_is_refused_without_showing_it(
     text: str, release: KafkaRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UsageError, match="https://HOST/PATH") as told:
+    with pytest.raises(UsageError, match="https://HOST/PATH") as caught:
         fetch(release, tmp_path, monkeypatch, text)
-    assert "geheim" not in str(told.value)
+    assert "geheim" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

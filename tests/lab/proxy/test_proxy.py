@@ -37,14 +37,14 @@ def producer_of(client: Client, dialect: TransactionDialect | None = None) -> Tr
 
 
 def play(
-    story: Callable[[EmbeddedCluster, FaultProxy], Awaitable[None]], brokers: int = 1, emulate: str = "4.3"
+    scenario: Callable[[EmbeddedCluster, FaultProxy], Awaitable[None]], brokers: int = 1, emulate: str = "4.3"
 ) -> None:
     async def run() -> None:
         async with (
             EmbeddedCluster(brokers=brokers, emulate=emulate) as cluster,
             FaultProxy(config_of(cluster.bootstrap)) as proxy,
         ):
-            await story(cluster, proxy)
+            await scenario(cluster, proxy)
 
     asyncio.run(run())
 
@@ -63,7 +63,7 @@ async def visible(client: Client, partition: TopicPartition) -> list[bytes | Non
 
 @pytest.mark.parametrize("emulate", ["3.9", "4.3"])
 def test_clients_never_see_the_brokers_own_addresses(emulate: str) -> None:
-    async def story(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
+    async def scenario(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
         own = set(cluster.bootstrap.split(","))
         async with topic_through(proxy) as (client, partition):
             producer = producer_of(client)
@@ -79,11 +79,11 @@ def test_clients_never_see_the_brokers_own_addresses(emulate: str) -> None:
         assert seen == set(proxy.bootstrap.split(","))
         assert not seen & own
 
-    play(story, brokers=3, emulate=emulate)
+    play(scenario, brokers=3, emulate=emulate)
 
 
 def test_a_held_end_txn_does_not_hold_up_its_client() -> None:
-    async def story(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
+    async def scenario(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
         async with topic_through(proxy, request_timeout_ms=1_000) as (client, partition):
             producer = producer_of(client, TV1)
             await producer.init_transactions()
@@ -98,11 +98,11 @@ def test_a_held_end_txn_does_not_hold_up_its_client() -> None:
             assert [event.what for event in proxy.faults.events] == ["begins", "ends"]
             await producer.abort()
 
-    play(story)
+    play(scenario)
 
 
 def test_a_disconnect_after_the_commit_leaves_it_committed() -> None:
-    async def story(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
+    async def scenario(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
         async with topic_through(proxy) as (client, partition):
             producer = producer_of(client)
             await producer.init_transactions()
@@ -116,16 +116,16 @@ def test_a_disconnect_after_the_commit_leaves_it_committed() -> None:
             assert await list_offset(client, partition) == 2
             assert await visible(client, partition) == [b"once"]
 
-    play(story)
+    play(scenario)
 
 
 @pytest.mark.parametrize("words", ["kill node=1", "late-markers ms=5", "skew ms=5 node=1", "delay from=1 to=2 ms=5"])
 def test_what_only_a_node_can_suffer_is_refused(words: str) -> None:
-    async def story(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
+    async def scenario(cluster: EmbeddedCluster, proxy: FaultProxy) -> None:
         with pytest.raises(UsageError, match="A proxy cannot do"):
             await proxy.faults.inject(parse_order(words))
 
-    play(story)
+    play(scenario)
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1:9092", "kafka.example:9092"])

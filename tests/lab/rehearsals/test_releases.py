@@ -10,9 +10,9 @@ import pytest
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import EosctlError
 from eosctl.lab.rehearsals.place import HERE, Place, open_places
+from eosctl.lab.rehearsals.rehearsal import parse_rehearsal
 from eosctl.lab.rehearsals.steps.cluster import raise_feature, upgrade
 from eosctl.lab.rehearsals.steps.transactions import write
-from eosctl.lab.rehearsals.story import parse_rehearsal
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.wire.records.batch import decode_records, iter_headers
@@ -68,7 +68,7 @@ def test_levels_wait_for_all_brokers_then_exclude_old_releases(tmp_path: Path) -
             await upgrade(place, node=2)
             await write(place, id="app")
             assert await levels(place, "metadata.version") == (21, 7, 30)
-            # Brokers of both releases read them, whoever wrote them.
+            # Brokers of both releases read them, regardless of the writer.
             assert set(registrations(place)) == {3}
             await raise_feature(place, feature="transaction.version", level=2)
             await raise_feature(place, feature="metadata.version", level=30)

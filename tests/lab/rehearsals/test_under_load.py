@@ -16,9 +16,9 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
 from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
+from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, parse_rehearsal
 from eosctl.lab.rehearsals.rehearse import rehearse_at
 from eosctl.lab.rehearsals.steps.cluster import upgrade
-from eosctl.lab.rehearsals.story import Story, parse_rehearsal
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.transaction import TopicPartition
 from eosctl.runbooks.load import find_runbook
@@ -76,7 +76,7 @@ class Application:
                     await asyncio.sleep(0.5)
 
 
-def told(name: str, broker: int = 1) -> Story:
+def scenario_named(name: str, broker: int = 1) -> RehearsalScenario:
     (story,) = [
         one for one in parse_rehearsal(STORIES.replace("BROKER", str(broker)), "test").stories if one.name == name
     ]
@@ -92,13 +92,13 @@ async def upgrade_all(places: Places, directory: Path) -> Application:
     await upgrade(place, node=100)
     for number, (runbook, story) in enumerate(
         [
-            ("rolling-restart", told("turn", 1)),
-            ("rolling-restart", told("gate")),
-            ("rolling-restart", told("turn", 2)),
-            ("transaction-version-upgrade", told("too early")),
-            ("rolling-restart", told("turn", 3)),
-            ("metadata-version-upgrade", told("metadata")),
-            ("transaction-version-upgrade", told("finalize")),
+            ("rolling-restart", scenario_named("turn", 1)),
+            ("rolling-restart", scenario_named("gate")),
+            ("rolling-restart", scenario_named("turn", 2)),
+            ("transaction-version-upgrade", scenario_named("too early")),
+            ("rolling-restart", scenario_named("turn", 3)),
+            ("metadata-version-upgrade", scenario_named("metadata")),
+            ("transaction-version-upgrade", scenario_named("finalize")),
         ]
     ):
         folder = directory / str(number)
@@ -111,7 +111,7 @@ async def upgrade_all(places: Places, directory: Path) -> Application:
 
 def test_an_upgrade_of_every_broker_under_load_loses_nothing(tmp_path: Path) -> None:
     async def run() -> None:
-        async with open_places(told("turn"), tmp_path / "clusters") as places:
+        async with open_places(scenario_named("turn"), tmp_path / "clusters") as places:
             application = await upgrade_all(places, tmp_path)
             place = places.named(HERE)
             for task in place.tasks:

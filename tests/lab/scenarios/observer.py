@@ -22,10 +22,10 @@ from tests.lab.scenarios.stage.stage import Stage
 NOW_MS = 1_790_000_000_000
 
 
-def stage_at(bootstrap: str, told: list[Step], seed: int = 1) -> Stage:
+def stage_at(bootstrap: str, steps: list[Step], seed: int = 1) -> Stage:
     clock = itertools.count(NOW_MS)
     config = ClientConfig(parse_endpoints(bootstrap, "test"))
-    return Stage(config, lambda: next(clock), random.Random(seed), tell=told.append)
+    return Stage(config, lambda: next(clock), random.Random(seed), report=steps.append)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ IN, OUT = TopicPartition("in", 0), TopicPartition("out", 0)
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**6), st.binary(max_size=40), st.binary(max_size=40))
-def test_a_mark_is_found_in_whatever_surrounds_it(number: int, key: int, before: bytes, after: bytes) -> None:
+def test_a_mark_is_found_in_any_surroundings(number: int, key: int, before: bytes, after: bytes) -> None:
     value = before + b" " + make_tag("17", number, key).encode() + b" " + after
     assert TagFinder("17").find(value) == Found(number, is_intact=True)
     assert TagFinder("18").find(value) is None

@@ -1,4 +1,4 @@
-"""Applications on confluent-kafka: the documented one is right at whatever step it dies, four wrong ones are found."""
+"""Applications on confluent-kafka: the documented one survives a crash at every step, four wrong ones are found."""
 
 from __future__ import annotations
 

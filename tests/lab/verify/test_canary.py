@@ -1,4 +1,4 @@
-"""The canary: rounds without an anomaly go on, the first anomaly ends it, numbers are what Prometheus reads."""
+"""The canary: it runs until the first anomaly, and Prometheus reads its numbers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tests.commands.conftest import eosctl
 from tests.sandbox import test_planted_bugs as bugs
 
 
-def sing(plan: CanaryPlan, seconds: float) -> tuple[tuple[Anomaly, ...], Canary, float]:
+def run_canary(plan: CanaryPlan, seconds: float) -> tuple[tuple[Anomaly, ...], Canary, float]:
     """Run a canary on virtual time; returns what was wrong, the canary, and the time that passed."""
 
-    async def story() -> tuple[tuple[Anomaly, ...], Canary, float]:
+    async def scenario() -> tuple[tuple[Anomaly, ...], Canary, float]:
         loop = asyncio.get_running_loop()
         shape = ClusterShape(1, Emulation("4.3"), None, {}, fast=True)
         with tempfile.TemporaryDirectory() as folder:
@@ -48,11 +48,11 @@ def sing(plan: CanaryPlan, seconds: float) -> tuple[tuple[Anomaly, ...], Canary,
                 began = loop.time()
                 return await canary.run(stop), canary, loop.time() - began
 
-    return run_virtual(story())
+    return run_virtual(scenario())
 
 
-def test_a_canary_sings_until_it_is_told_to_stop() -> None:
-    anomalies, canary, _ = sing(CanaryPlan("7", rate_per_s=5, round_size=10), 12)
+def test_a_canary_runs_until_it_is_stopped() -> None:
+    anomalies, canary, _ = run_canary(CanaryPlan("7", rate_per_s=5, round_size=10), 12)
     assert anomalies == ()
     numbers = canary.numbers
     assert numbers.is_up
@@ -65,7 +65,7 @@ def test_a_canary_sings_until_it_is_told_to_stop() -> None:
 
 def test_the_first_anomaly_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     bugs.aborted_index_loses_an_entry(monkeypatch)
-    anomalies, canary, lasted = sing(CanaryPlan("7", rate_per_s=5, round_size=10), 600)
+    anomalies, canary, lasted = run_canary(CanaryPlan("7", rate_per_s=5, round_size=10), 600)
     assert {str(anomaly.kind) for anomaly in anomalies} >= {"aborted-read"}
     assert canary.numbers.anomalies["aborted-read"] > 0
     assert not canary.numbers.is_up
@@ -73,7 +73,7 @@ def test_the_first_anomaly_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_are_gauges_and_counters() -> None:
-    _, canary, _ = sing(CanaryPlan("7", rate_per_s=10, round_size=5), 2)
+    _, canary, _ = run_canary(CanaryPlan("7", rate_per_s=10, round_size=5), 2)
     gauges = {gauge.name: gauge for gauge in canary.numbers.gauges()}
     assert gauges["eosctl_canary_up"].samples[0].value == 1
     assert gauges["eosctl_canary_last_commit_timestamp_seconds"].samples[0].value > 1_700_000_000
@@ -116,7 +116,7 @@ def test_the_command_runs_for_a_time_and_says_what_it_saw(kafka: SandboxThread) 
 def test_a_page_is_served_as_it_is_at_that_moment() -> None:
     pages = iter(("one 1\n", "one 2\n"))
 
-    async def story() -> list[str]:
+    async def scenario() -> list[str]:
         async with await serve_page("127.0.0.1", 0, lambda: next(pages)) as server:
             port = server.sockets[0].getsockname()[1]
 
@@ -126,4 +126,4 @@ def test_a_page_is_served_as_it_is_at_that_moment() -> None:
 
             return [await asyncio.to_thread(get), await asyncio.to_thread(get)]
 
-    assert asyncio.run(story()) == ["one 1\n", "one 2\n"]
+    assert asyncio.run(scenario()) == ["one 1\n", "one 2\n"]

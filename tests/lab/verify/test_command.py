@@ -25,7 +25,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[SandboxThread]:
-    """A cluster that this process started, and of which the program knows nothing: a foreign one."""
+    """A cluster of this process, which the program did not start: a foreign one."""
     with SandboxThread(brokers=1) as cluster:
         yield cluster
 
@@ -71,7 +71,7 @@ def test_topics_are_removed_unless_they_are_to_be_kept(kafka: SandboxThread) -> 
     assert "kept-bank exists already" in refused.err
 
 
-def test_every_format_tells_the_same(kafka: SandboxThread, tmp_path: Path) -> None:
+def test_every_format_reports_the_same(kafka: SandboxThread, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     done = run(kafka, "-o", "html", "--output-file", str(file))
     assert done.code == 0, done.err

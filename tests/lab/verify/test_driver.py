@@ -1,4 +1,4 @@
-"""Clients of other languages: what their program answers becomes the same history, whatever it does."""
+"""Clients of other languages: the answers of their programs become the same history as eosctl's own client."""
 
 from __future__ import annotations
 
@@ -60,31 +60,31 @@ for line in sys.stdin:
         print(json.dumps(answer), flush=True)
 """
 
-Story = Callable[[Driver], Coroutine[Any, Any, None]]
+Scenario = Callable[[Driver], Coroutine[Any, Any, None]]
 
 
-def play(story: Story, tmp_path: Path, patience_s: float = 20.0) -> None:
+def play(scenario: Scenario, tmp_path: Path, patience_s: float = 20.0) -> None:
     async def run() -> None:
         command, access = [sys.executable, "-c", PROGRAM], {"bootstrap": "b:1"}
         async with asyncio.timeout(30), start_driver(command, tmp_path / "stderr", access, patience_s) as driver:
-            await story(driver)
+            await scenario(driver)
 
     asyncio.run(run())
 
 
 def attempt(tmp_path: Path, actor: str, *, aborts: bool = False) -> tuple[Fate | None, list[object]]:
-    """Let a producer try a transaction of one value; return its fate and what it told, without times."""
+    """Attempt a transaction of one value; return its fate and the recorded events without times."""
     numbers: Iterator[int] = iter(range(1_000))
     recorder = Recorder(lambda: next(numbers))
     fates: list[Fate | None] = []
 
-    async def story(driver: Driver) -> None:
+    async def scenario(driver: Driver) -> None:
         producer = DrivenProducer(driver, "id", recorder, actor, transaction_timeout_ms=1_000)
         assert await producer.survives()
         fates.append(await producer.attempt("x", lambda: producer.send_value(PLACE, "v", size_bytes=10), aborts=aborts))
         producer.drop()
 
-    play(story, tmp_path)
+    play(scenario, tmp_path)
     return fates[0], [type(event) for event in recorder.history]
 
 
@@ -105,39 +105,39 @@ def attempt(tmp_path: Path, actor: str, *, aborts: bool = False) -> tuple[Fate |
         ("w;abort=fatal", True, None, [SendInvoked, Sent, EndInvoked, Ended]),
     ],
 )
-def test_a_transaction_is_told_as_the_client_ended_it(
+def test_a_transaction_is_recorded_as_the_client_ended_it(
     actor: str, aborts: bool, fate: Fate | None, told: list[type], tmp_path: Path
 ) -> None:
     assert attempt(tmp_path, actor, aborts=aborts) == (fate, told)
 
 
 def test_what_cannot_be_opened_does_not_survive(tmp_path: Path) -> None:
-    async def story(driver: Driver) -> None:
+    async def scenario(driver: Driver) -> None:
         producer = DrivenProducer(driver, "id", Recorder(lambda: 0), "w;open=fatal", transaction_timeout_ms=1_000)
         assert not await producer.survives()
 
-    play(story, tmp_path)
+    play(scenario, tmp_path)
 
 
-def test_an_outcome_that_nobody_knows_is_told_as_unknown(tmp_path: Path) -> None:
+def test_an_unknown_outcome_is_recorded_as_unknown(tmp_path: Path) -> None:
     recorder = Recorder(lambda: 0)
 
-    async def story(driver: Driver) -> None:
+    async def scenario(driver: Driver) -> None:
         producer = DrivenProducer(driver, "id", recorder, "w;commit=fatal", transaction_timeout_ms=1_000)
         await producer.attempt("x", lambda: producer.send_value(PLACE, "v"))
 
-    play(story, tmp_path)
+    play(scenario, tmp_path)
     assert recorder.history[-1] == Ended(0, "w;commit=fatal", "x", Outcome.UNKNOWN)
 
 
 def test_a_hanging_call_ends_the_producer_but_not_the_run(tmp_path: Path) -> None:
-    async def story(driver: Driver) -> None:
+    async def scenario(driver: Driver) -> None:
         with pytest.raises(DriverFailure, match=r"commit of w;commit=hang did not return within 0\.2 s") as raised:
             await driver.ask("w;commit=hang", "commit")
         assert raised.value.failure_class is FailureClass.FATAL
         await driver.ask("other", "begin")
 
-    play(story, tmp_path, patience_s=0.2)
+    play(scenario, tmp_path, patience_s=0.2)
 
 
 @pytest.mark.parametrize("how", ["again", "fenced"])
@@ -157,30 +157,30 @@ def test_an_unusable_client_reports_why_before_the_run(how: str, tmp_path: Path)
 
 @pytest.mark.parametrize(("how", "said"), [("die", "out of memory"), ("babble", "WARN  a line of a log")])
 def test_a_broken_program_ends_pending_calls(how: str, said: str, tmp_path: Path) -> None:
-    async def story(driver: Driver) -> None:
+    async def scenario(driver: Driver) -> None:
         for _ in range(2):
             with pytest.raises(EosctlError) as raised:
                 await driver.ask(f"w;begin={how}", "begin")
             assert not isinstance(raised.value, DriverFailure)
             assert said in raised.value.why
 
-    play(story, tmp_path)
+    play(scenario, tmp_path)
 
 
-def test_readers_tell_what_they_were_given(tmp_path: Path) -> None:
+def test_readers_record_what_they_receive(tmp_path: Path) -> None:
     recorder = Recorder(lambda: 5)
 
-    async def story(driver: Driver) -> None:
+    async def scenario(driver: Driver) -> None:
         await follow_driven(driver, recorder, "reader", [TopicPartition("t", 0), PLACE], lambda: bool(recorder.history))
 
-    play(story, tmp_path)
+    play(scenario, tmp_path)
     assert set(recorder.history) == {Polled(5, "reader", PLACE, 7, "a value")}
 
 
 def test_a_member_takes_records_and_sends_offsets(tmp_path: Path) -> None:
     recorder = Recorder(lambda: 5)
 
-    async def story(driver: Driver) -> None:
+    async def scenario(driver: Driver) -> None:
         member = DrivenMember(driver, "id", recorder, "m", transaction_timeout_ms=1_000, group="g", topic="t")
         assert await member.survives()
         assert (await member.take())[0] == (PLACE, 7, "b:1")
@@ -188,7 +188,7 @@ def test_a_member_takes_records_and_sends_offsets(tmp_path: Path) -> None:
         (place, _, told) = (await member.take())[1]
         assert (place, json.loads(told)) == (TopicPartition("t", 0), [["g", "t"], [[1, 8]]])
 
-    play(story, tmp_path)
+    play(scenario, tmp_path)
     assert recorder.history == (
         OffsetsSent(5, "m", "x", "g", PLACE, 8),
         EndInvoked(5, "m", "x", True),
@@ -196,7 +196,7 @@ def test_a_member_takes_records_and_sends_offsets(tmp_path: Path) -> None:
     )
 
 
-def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported(tmp_path: Path) -> None:
     async def start() -> None:
         async with start_driver([str(tmp_path / "nothing")], tmp_path / "stderr", {}):
             pass

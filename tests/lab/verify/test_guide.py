@@ -41,7 +41,7 @@ def test_kinds_that_have_met_as_much_take_turns() -> None:
 def test_the_moment_is_an_uncovered_state() -> None:
     coverage = Coverage()
     guide = Guide(RANGES, random.Random(1), 100, coverage)
-    assert not guide.is_the_moment("kill")  # nobody does anything yet
+    assert not guide.is_the_moment("kill")  # no application is active yet
     coverage.see(SendInvoked(0, "a", "a/0", PLACE, "v"))
     assert guide.is_the_moment("kill")
     coverage.see(FaultBegan(1, 1, "kill", "1"))
@@ -69,7 +69,7 @@ def life(chance: random.Random) -> Iterator[Event]:
 
 
 def faults_until_all_is_met(seed: int, *, guided: bool) -> int:
-    """Count short faults until both kinds have met the five states of that life."""
+    """Count short faults until both kinds have covered the five states of a transaction."""
     chance = random.Random(seed)
     coverage, events = Coverage(), life(chance)
     guide = Guide(RANGES, chance, 100, coverage)

@@ -60,7 +60,7 @@ async def settle(seconds: float = 0.01) -> None:
 
 
 def test_without_a_fault_bytes_go_through_both_ways() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         world = World()
         stream, client = await world.open()
         stream.write(b"ask")
@@ -73,11 +73,11 @@ def test_without_a_fault_bytes_go_through_both_ways() -> None:
         await settle()
         assert broker.lost == [None]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_delayed_bytes_arrive_after_their_sender_gave_up() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         world = World()
         old, _ = await world.open()
         await world.begin(DELAY)
@@ -94,11 +94,11 @@ def test_delayed_bytes_arrive_after_their_sender_gave_up() -> None:
         await settle(1)
         assert world.ends[0][0].lost == [None]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_only_the_connection_of_the_next_end_txn_is_held() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         world = World()
         old, _ = await world.open()
         await world.begin(LATE_END_TXN)
@@ -114,11 +114,11 @@ def test_only_the_connection_of_the_next_end_txn_is_held() -> None:
         await settle()
         assert world.ends[0][0].text.endswith(b"endafter")
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_answers_pass_while_requests_are_held() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         world = World()
         _, client = await world.open()
         await world.begin(DELAY)
@@ -126,11 +126,11 @@ def test_answers_pass_while_requests_are_held() -> None:
         await settle()
         assert client.text == b"answer"
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_cut_holds_both_directions_and_rejects_connections() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         world = World()
         stream, client = await world.open()
         await world.begin(CUT)
@@ -146,11 +146,11 @@ def test_a_cut_holds_both_directions_and_rejects_connections() -> None:
         assert (world.ends[0][0].text, client.text) == (b"12", b"a")
         await world.open()
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_delay_keeps_the_order_also_when_it_ends() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         world = World()
         stream, client = await world.open()
         await world.begin(DELAY, 200)
@@ -166,11 +166,11 @@ def test_a_delay_keeps_the_order_also_when_it_ends() -> None:
         assert (broker.text, client.text) == (b"12", b"ab")
         assert broker.got[0][0] - began >= 0.2
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
-def test_a_broken_connection_is_told_and_the_next_one_works() -> None:
-    async def story() -> None:
+def test_a_broken_connection_is_reported_and_the_next_works() -> None:
+    async def scenario() -> None:
         world = World()
         stream, client = await world.open()
         await world.begin(DISCONNECT)
@@ -183,11 +183,11 @@ def test_a_broken_connection_is_told_and_the_next_one_works() -> None:
         await settle()
         assert world.ends[1][0].text == b"works"
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
-def test_a_connection_that_the_broker_closes_is_told_once() -> None:
-    async def story() -> None:
+def test_a_connection_that_the_broker_closes_is_noted_once() -> None:
+    async def scenario() -> None:
         world = World()
         _, client = await world.open()
         world.ends[0][1].close()
@@ -195,4 +195,4 @@ def test_a_connection_that_the_broker_closes_is_told_once() -> None:
         await world.begin(DISCONNECT)
         assert client.lost == [None]
 
-    run_virtual(story())
+    run_virtual(scenario())

@@ -27,7 +27,7 @@ from eosctl.sandbox.faults.order import parse_order
 
 
 class Control:
-    """Remembers what was asked, and numbers faults as a sandbox does."""
+    """Records requests, and numbers faults as a sandbox does."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -56,12 +56,12 @@ def test_a_fault_is_ended_once_the_last_part_first() -> None:
     nemesis = SandboxNemesis(control)
     fault = PlannedFault(0, 0, "drop", 2, 7)
 
-    async def story() -> None:
+    async def scenario() -> None:
         await nemesis.begin(fault)
         await nemesis.end(fault)
         await nemesis.heal()
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     assert control.asked == ["drop from=2 count=7", "drop to=2 count=7", "end-fault 2", "end-fault 1"]
 
 
@@ -97,13 +97,13 @@ def test_processes_are_killed_and_paused_and_come_back() -> None:
     machine = Machine()
     nemesis = EngineNemesis(machine)  # type: ignore[arg-type]
 
-    async def story() -> None:
+    async def scenario() -> None:
         for kind in ("kill", "pause", "stop"):
             fault = PlannedFault(0, 0, kind, 1)
             await nemesis.begin(fault)
             await nemesis.end(fault)
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     names = [name for name, _ in machine.done]
     assert names == ["kill", "restart", "pause", "resume", "stop", "restart"]
     assert {one.kind for one in engine_ranges(machine)} == {"kill", "pause"}  # type: ignore[arg-type]
@@ -120,18 +120,18 @@ def test_a_program_is_called_with_begin_and_end(tmp_path: Path) -> None:
     nemesis = CommandNemesis(program(tmp_path, f'echo "$@" >> {tmp_path}/calls'))
     fault = PlannedFault(0, 0, "command", 3)
 
-    async def story() -> None:
+    async def scenario() -> None:
         await nemesis.begin(fault)
         await nemesis.end(fault)
         await nemesis.begin(fault)
         await nemesis.heal()
         await nemesis.heal()
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     assert (tmp_path / "calls").read_text().splitlines() == ["begin 3", "end 3", "begin 3", "end 3"]
 
 
-def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_failing_program_is_reported(tmp_path: Path) -> None:
     nemesis = CommandNemesis(program(tmp_path, "exit 7"))
     with pytest.raises(EosctlError, match="ended with status 7"):
         asyncio.run(nemesis.begin(PlannedFault(0, 0, "command", 1)))
@@ -155,10 +155,10 @@ def test_each_fault_goes_to_whose_it_is_and_all_heal() -> None:
     )
     assert [fault.kind for fault in combined.ranges] == ["kill", "stop"]
 
-    async def story() -> None:
+    async def scenario() -> None:
         await combined.begin(PlannedFault(0, 0, "stop", 1))
         await combined.heal()
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     assert one.asked == []
     assert other.asked == ["stop node=1", "end-fault 1"]

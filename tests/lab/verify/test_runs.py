@@ -102,7 +102,7 @@ def test_clients_of_every_level_hold_without_faults(clients: ClientKind) -> None
 @pytest.mark.parametrize(
     ("plant", "workload", "kind"),
     [
-        (bugs.reinitialise_without_abort, Workload.ABORTS, "aborted-read"),
+        (bugs.reinitialize_without_abort, Workload.ABORTS, "aborted-read"),
         (bugs.aborted_index_loses_an_entry, Workload.APPENDS, "aborted-read"),
         (bugs.partitions_not_verified, Workload.ABORTS, "hanging-transaction"),
     ],

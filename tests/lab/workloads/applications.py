@@ -67,8 +67,8 @@ class WriterResult(NamedTuple):
 async def run_writer(client: Client, plan: WriterPlan, *, chance: random.Random, now_ms: WallClock) -> WriterResult:
     """Write transactions of distinct values and return what became of each.
 
-    A transaction that fails is aborted and not tried again. One whose end got no clear answer has the fate UNKNOWN:
-    the writer initialises again, which settles it one way or the other.
+    A failed transaction is aborted and not retried. A transaction without a clear answer to its end has the fate
+    UNKNOWN: the writer initializes again, which either commits or aborts it.
 
     Args:
         client: The client.
@@ -77,7 +77,7 @@ async def run_writer(client: Client, plan: WriterPlan, *, chance: random.Random,
         now_ms: Dates the records.
 
     Raises:
-        EosctlError: The producer cannot be initialised.
+        EosctlError: The producer cannot be initialized.
     """
     producer = TransactionalProducer(
         client,
@@ -141,7 +141,7 @@ async def run_pipeline(
 ) -> int:
     """Handle everything that is committed in the input now, each record exactly once, and return how many there were.
 
-    Offsets are read after the producer has been initialised, so that what a predecessor left pending is settled.
+    Offsets are read after the producer has been initialized, so that a predecessor's pending offsets are settled.
 
     Args:
         client: The client.

@@ -37,7 +37,7 @@ class Killed(Exception):  # noqa: N818
 
 
 class Immortal:
-    """Goes on and on; remembers how often each step was reached."""
+    """Never dies; counts how often each step was reached."""
 
     def __init__(self) -> None:
         self.reached: Counter[Step] = Counter()
@@ -148,9 +148,9 @@ class LifeFacts(NamedTuple):
     """What one life of an application shows from outside.
 
     Attributes:
-        restored: Records that each store was restored from, in order of size.
-        running: What the ``.checkpoint`` of each stateful task says of its store while it runs: known, unknown, absent.
-        left: The same when the life is over.
+        restored: The number of restored records of each store, in ascending order.
+        running: The state of the store in the ``.checkpoint`` of each running stateful task: known, unknown, absent.
+        left: The same after the process has ended.
     """
 
     restored: tuple[int, ...]
@@ -158,8 +158,8 @@ class LifeFacts(NamedTuple):
     left: tuple[str, ...]
 
 
-def told_by_checkpoints(state_dir: Path) -> tuple[str, ...]:
-    """Return what the checkpoints of stateful tasks say, be they of Streams or of its model."""
+def checkpoint_states(state_dir: Path) -> tuple[str, ...]:
+    """Return the states in the checkpoints of stateful tasks, of Streams or of its model."""
     (application,) = find_applications(state_dir)
     told = []
     for task in application.tasks:
@@ -178,7 +178,7 @@ def lives_of_model(
     """
     facts: list[LifeFacts] = []
 
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         plan = stage.plan(rules)
         await ensure_topic(stage.client, "lines", partition_count=len(PARTITIONS))
         await stage.topics(plan)
@@ -191,7 +191,7 @@ def lives_of_model(
             await producer.commit()
             facts.append(await live_once(stage, plan, 2 * number * lines, is_clean=is_clean))
 
-    play(directory, story, emulate=emulate)
+    play(directory, scenario, emulate=emulate)
     return facts
 
 
@@ -204,14 +204,14 @@ async def live_once(stage: Stage, plan: StreamsPlan, result_count: int, *, is_cl
         while any(len(rows) < result_count for rows in (await stage.read(plan.output_topic)).values()):
             assert not running.done()
             await asyncio.sleep(0.1)
-        while_running = told_by_checkpoints(plan.state_dir)
+        while_running = checkpoint_states(plan.state_dir)
         if is_clean:
             over.set()
         else:
             running.cancel()
         await asyncio.gather(running, return_exceptions=not is_clean)
         restored = tuple(sorted(task.restored_count for task in instance.tasks))
-        return LifeFacts(restored, while_running, told_by_checkpoints(plan.state_dir))
+        return LifeFacts(restored, while_running, checkpoint_states(plan.state_dir))
 
 
 @asynccontextmanager
@@ -226,11 +226,11 @@ async def staged(directory: Path, *, emulate: str = "4.3") -> AsyncIterator[Stag
         yield Stage(simulation, client, directory)
 
 
-def play(directory: Path, story: Callable[[Stage], Awaitable[None]], *, emulate: str = "4.3") -> None:
-    """Play a story on virtual time."""
+def play(directory: Path, scenario: Callable[[Stage], Awaitable[None]], *, emulate: str = "4.3") -> None:
+    """Run a scenario on virtual time."""
 
     async def run() -> None:
         async with staged(directory, emulate=emulate) as stage:
-            await story(stage)
+            await scenario(stage)
 
     run_virtual(run(), 3)

@@ -18,8 +18,8 @@ from tests.lab.workloads.streams_stage import Immortal, Killed, Mortal, Outcome,
 
 LINES = 32
 LOOP = tuple(Step)[tuple(Step).index(Step.POLL) : tuple(Step).index(Step.SUSPEND)]
-#: Steps that send a request, in the middle of which a process can die.
-ASKING = (Step.INITIALISE, Step.POLL, Step.PRODUCE_CHANGELOG, Step.PRODUCE_OUTPUT, Step.ADD_OFFSETS, Step.COMMIT)
+#: Steps that send a request; the process can die in the middle of it.
+ASKING = (Step.INITIALIZE, Step.POLL, Step.PRODUCE_CHANGELOG, Step.PRODUCE_OUTPUT, Step.ADD_OFFSETS, Step.COMMIT)
 DEATHS = (
     *((step, 1, 0.0) for step in Step),
     *((step, 4, 0.0) for step in Step if step in LOOP),
@@ -55,20 +55,20 @@ async def undisturbed(stage: Stage) -> Outcome:
 
 @pytest.mark.parametrize(("emulate", "memtable"), [("4.3", 1), ("4.3", 1_000), ("3.9", 1)])
 def test_output_and_state_are_as_without_the_crash(tmp_path: Path, emulate: str, memtable: int) -> None:
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         await stage.feed(LINES)
         expected = await undisturbed(stage)
         for death in DEATHS:
             assert await die_and_recover(stage, death, memtable=memtable) == expected, death
 
-    play(tmp_path, story, emulate=emulate)
+    play(tmp_path, scenario, emulate=emulate)
 
 
 @pytest.mark.parametrize("offsets_in", OffsetsIn)
 def test_only_a_clean_stop_keeps_the_store(tmp_path: Path, offsets_in: OffsetsIn) -> None:
     rules = STREAMS_4_3._replace(offsets_in=offsets_in)
 
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         plan = stage.plan(rules)
         await stage.topics(plan)
         await stage.feed(LINES)
@@ -86,18 +86,18 @@ def test_only_a_clean_stop_keeps_the_store(tmp_path: Path, offsets_in: OffsetsIn
         checkpoints = sorted((plan.state_dir / plan.application_id).rglob(".checkpoint"))
         assert bool(checkpoints) is (offsets_in is OffsetsIn.CHECKPOINT)
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_another_process_takes_over_without_a_store_of_its_own(tmp_path: Path) -> None:
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         await stage.feed(LINES)
         expected = await undisturbed(stage)
         # The transaction of one who died before it asked to commit ends by its timeout; the successor waits for that.
         for step in (Step.COMMIT, Step.COMMITTED):
             assert await take_over(stage, step, STREAMS_4_3) == expected, step
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 class Broken(NamedTuple):
@@ -119,14 +119,14 @@ BROKEN = {
     "decided changes are not waited for": Broken(
         STREAMS_4_3._replace(restores_to_end=False), Step.COMMITTED, 2, takes_over=True
     ),
-    # As it is in 3.9: nobody notices unless RocksDB writes a full memtable out in the middle of a transaction.
+    # As in 3.9: it goes unnoticed unless RocksDB flushes a full memtable in the middle of a transaction.
     "an offset is noted after restoring": Broken(STREAMS_3_9, Step.COMMIT, stops_first=True),
 }
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_without_a_rule_words_are_counted_wrongly(tmp_path: Path, broken: Broken) -> None:
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         await stage.feed(LINES // 2)
         kept, bad = [await begin(stage, rules, stops=broken.stops_first) for rules in (STREAMS_4_3, broken.rules)]
         await stage.feed(LINES // 2)
@@ -136,7 +136,7 @@ def test_without_a_rule_words_are_counted_wrongly(tmp_path: Path, broken: Broken
             expected.state
         )
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 async def begin(stage: Stage, rules: Rules, *, stops: bool) -> StreamsPlan:
@@ -156,7 +156,7 @@ async def end(stage: Stage, plan: StreamsPlan, broken: Broken) -> Outcome:
 
 
 async def take_over(stage: Stage, step: Step, rules: Rules) -> Outcome:
-    """Let a process die while its markers are late, and another one, somewhere else, have its tasks at once."""
+    """Kill a process while its markers are late, and start its tasks in another process immediately."""
     plan = stage.plan(rules, memtable=1)
     await stage.topics(plan)
     async with stage.late_markers(500):

@@ -26,17 +26,17 @@ from eosctl.sandbox.core import ClusterShape
 from eosctl.wire.records.record import Record
 from tests.lab.workloads.applications import PipelinePlan, WriterPlan, WriterResult, run_pipeline, run_writer
 
-Story = Callable[[Simulation, Client, tuple[TopicPartition, ...]], Awaitable[None]]
+Scenario = Callable[[Simulation, Client, tuple[TopicPartition, ...]], Awaitable[None]]
 
 
-def play(directory: Path, story: Story, seed: int = 1) -> None:
+def play(directory: Path, scenario: Scenario, seed: int = 1) -> None:
     async def run() -> None:
         async with (
             simulate(ClusterShape(fast=True), directory, seed=seed) as simulation,
             connect(simulation.config, connector=simulation.network, chance=random.Random(seed)) as client,
         ):
             topic = await ensure_topic(client, "events", partition_count=2)
-            await story(simulation, client, tuple(partition.partition for partition in topic.partitions))
+            await scenario(simulation, client, tuple(partition.partition for partition in topic.partitions))
 
     run_virtual(run(), seed)
 
@@ -58,7 +58,7 @@ def values_of(result: WriterResult, *fates: Fate) -> set[bytes]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_disconnected_writer_reports_unknown_outcomes(tmp_path: Path, seed: int) -> None:
-    async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
+    async def scenario(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         done = asyncio.Event()
 
         async def disturb() -> None:
@@ -78,11 +78,11 @@ def test_a_disconnected_writer_reports_unknown_outcomes(tmp_path: Path, seed: in
         assert values_of(result, Fate.COMMITTED) <= set(copied)
         assert set(copied) <= values_of(result, Fate.COMMITTED, Fate.UNKNOWN)
 
-    play(tmp_path, story, seed)
+    play(tmp_path, scenario, seed)
 
 
 def test_a_fenced_writer_stops_and_says_so(tmp_path: Path) -> None:
-    async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
+    async def scenario(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         plan = WriterPlan("same", partitions, transaction_count=1_000)
         first = asyncio.ensure_future(run_writer(client, plan, chance=random.Random(1), now_ms=simulation.now_ms))
         await asyncio.sleep(0.5)
@@ -94,12 +94,12 @@ def test_a_fenced_writer_stops_and_says_so(tmp_path: Path) -> None:
         assert fenced.transactions[-1].fate is Fate.UNKNOWN
         assert {t.fate for t in done.transactions} == {Fate.COMMITTED}
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 @pytest.mark.parametrize("dialect", [TV1, TV2])
 def test_a_timed_out_transaction_stays_aborted(tmp_path: Path, dialect: TransactionDialect) -> None:
-    async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
+    async def scenario(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         producer = TransactionalProducer(
             client, "slow", now_ms=simulation.now_ms, transaction_timeout_ms=500, dialect=dialect
         )
@@ -115,16 +115,16 @@ def test_a_timed_out_transaction_stays_aborted(tmp_path: Path, dialect: Transact
             await producer.init_transactions()
         else:
             # EndTxn 5 with the epoch before the coordinator's own abort counts as the repetition of an old request,
-            # whose outcome does not fit: INVALID_TXN_STATE, and the producer may go on from its identity (KIP-890).
+            # with another outcome: INVALID_TXN_STATE, and the producer may continue with its identity (KIP-890).
             assert await attempt_transaction(producer, lambda: write(b"late", 30)) is Fate.UNKNOWN
         assert await attempt_transaction(producer, lambda: write(b"next", 0)) is Fate.COMMITTED
         assert await committed_values(client, partitions) == [b"next"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
-def test_work_that_fails_is_aborted_and_the_producer_goes_on(tmp_path: Path) -> None:
-    async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
+def test_failed_work_is_aborted_and_the_producer_continues(tmp_path: Path) -> None:
+    async def scenario(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         producer = TransactionalProducer(client, "clumsy", now_ms=simulation.now_ms)
         await producer.init_transactions()
 
@@ -141,11 +141,11 @@ def test_work_that_fails_is_aborted_and_the_producer_goes_on(tmp_path: Path) -> 
         assert await attempt_transaction(producer, careful) is Fate.COMMITTED
         assert await committed_values(client, partitions) == [b"kept"]
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)
 
 
 def test_a_pipeline_transforms_only_committed_records(tmp_path: Path) -> None:
-    async def story(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
+    async def scenario(simulation: Simulation, client: Client, partitions: tuple[TopicPartition, ...]) -> None:
         output = (await ensure_topic(client, "results", partition_count=1)).partitions[0].partition
         plan = WriterPlan("writer", partitions, transaction_count=12, abort_share=0.5)
         written = await run_writer(client, plan, chance=random.Random(3), now_ms=simulation.now_ms)
@@ -159,4 +159,4 @@ def test_a_pipeline_transforms_only_committed_records(tmp_path: Path) -> None:
         assert set(await committed_values(client, (output,))) == expected
         assert count == len(expected)
 
-    play(tmp_path, story)
+    play(tmp_path, scenario)

@@ -84,7 +84,7 @@ def test_a_waiting_request_blocks_only_its_own_connection(harness: Harness) -> N
     assert behind.response is not None
 
 
-def test_acks_0_has_no_answer_and_the_connection_goes_on(harness: Harness) -> None:
+def test_acks_0_has_no_answer_and_the_connection_stays(harness: Harness) -> None:
     client = harness.client()
     silent = client.send(ApiKey.PRODUCE, 9, produce("quiet", acks=0))
     assert client.request(ApiKey.METADATA, 9, MetadataRequest([], False)) is not None

@@ -117,7 +117,7 @@ def test_only_setting_a_leader_starts_a_new_epoch() -> None:
     assert merge_change(state(), PartitionChangeRecord(0, TOPIC_ID, isr=[1])).leader_epoch == 4
 
 
-def test_who_led_last_is_remembered_until_somebody_leads() -> None:
+def test_the_last_leader_is_remembered_until_an_election() -> None:
     """KIP-966; PartitionChangeBuilder.maybeUpdateLastKnownLeader of 4.3."""
     leaderless = after_removal(state(isr=(1,)), 1, {2, 3}, elr=True)
     assert (leaderless.leader, leaderless.last_known_elr) == (-1, (1,))

@@ -130,7 +130,7 @@ def test_batches_round_trip() -> None:
 def test_requests_for_more_than_a_batch_can_hold_are_refused(tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     EosClient(harness).create_topic("orders")
-    # Texts and limits as answered by brokers of 3.9.2 and 4.3.1: a topic takes a record besides its partitions.
+    # Texts and limits of brokers of 3.9.2 and 4.3.1: a topic needs one record in addition to its partitions.
     for count, text in (
         (0x7FFFFFFF, "Excessively large number of partitions per request."),
         (10_000, "Excessively large number of partitions per request."),

@@ -110,7 +110,7 @@ def lose_the_leader(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("release", ["4.3", "3.9"])
-def test_a_leaderless_partition_is_looked_at_again(tmp_path: Path, release: str) -> None:
+def test_a_leaderless_partition_is_checked_again(tmp_path: Path, release: str) -> None:
     with cluster(tmp_path, NEVER | {"unclean.leader.election.interval.ms": "10000"}, release) as harness:
         create(harness)
         lose_the_leader(harness)

@@ -141,8 +141,8 @@ def test_a_restarted_cluster_elects_again_and_remembers(harness: Harness, tmp_pa
     again.close()
 
 
-def test_a_rejoining_controller_disturbs_nobody(tmp_path: Path) -> None:
-    """Who was cut off asks first whether it could win (KIP-996), so the epoch stays."""
+def test_a_rejoining_controller_causes_no_election(tmp_path: Path) -> None:
+    """A controller that was cut off first asks whether it could win (KIP-996), so the epoch stays."""
     harness = Harness(tmp_path, ClusterShape(3, Emulation("4.3"), fast=True, controller_count=3), seed=5)
     leader = await_active(harness)
     harness.advance(500)
@@ -157,7 +157,7 @@ def test_a_rejoining_controller_disturbs_nobody(tmp_path: Path) -> None:
     harness.close()
 
 
-def test_describe_quorum_tells_who_holds_what(harness: Harness) -> None:
+def test_describe_quorum_reports_the_progress_of_each_node(harness: Harness) -> None:
     EosClient(harness).create_topic("orders", 1, 3)
     leader = await_active(harness)
     harness.advance(500)

@@ -1,4 +1,4 @@
-"""A broker that is silent is fenced; one that could not be heard because nobody ran is not."""
+"""A silent broker is fenced, but not one that was silent because no node ran."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fenced(harness: Harness) -> list[int]:
     ]
 
 
-def test_a_moment_in_which_no_node_ran_fences_nobody(tmp_path: Path) -> None:
+def test_a_moment_in_which_no_node_ran_fences_no_broker(tmp_path: Path) -> None:
     harness = Harness(tmp_path, ClusterShape(3, settings=SETTINGS))
     for _ in range(5):
         harness.advance(3_000)

@@ -132,7 +132,7 @@ def test_who_takes_a_snapshot_forgets_what_it_has_not() -> None:
 # --- when, and what goes ----------------------------------------------------------------------------------------
 
 
-def test_every_node_writes_its_own_and_nobody_may_change_them(harness: Harness) -> None:
+def test_every_node_writes_its_own_and_they_are_read_only(harness: Harness) -> None:
     busy(harness, "orders", 3)
     for node_id in (CONTROLLER, 1, 2):
         log = log_of(harness, node_id)

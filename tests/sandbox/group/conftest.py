@@ -253,7 +253,7 @@ class Broker:
         return answers
 
     def ask(self, version: int, request: Any, client_id: str = "A") -> Any:
-        """Send a request, let what is due now happen, and return the answer."""
+        """Send a request, fire expired timers, and return the answer."""
         answers = self.send(version, request, client_id)
         self.runtime.advance(0)
         assert len(answers) == 1

@@ -1,6 +1,6 @@
-"""Members of both protocols that play one group on a cluster, and tell what they hear.
+"""Members of both protocols of one group on a cluster, which record their responses.
 
-Member ids are told as ``<name>`` and topics by name.
+Member ids are recorded as ``<name>`` and topics by name.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Client(WireClient):
 
 
 class Stage:
-    """One group on one cluster, its members, and what they were told."""
+    """One group on one cluster, its members, and their responses."""
 
     def __init__(self, bootstrap: str, group_id: str) -> None:
         self.bootstrap, self.group_id = bootstrap, group_id
         self.admin = Client(bootstrap)
         self.topic_ids = topic_ids(self.admin)
         self.names: dict[str, str] = {}  # of members, by id
-        self.told: list[str] = []
+        self.recorded: list[str] = []
         self._clients = [self.admin]
 
     def __enter__(self) -> Self:
@@ -90,9 +90,9 @@ class Stage:
         self._clients.append(client)
         return client
 
-    def tell(self, who: str, what: str, **facts: Any) -> None:
+    def record(self, who: str, what: str, **facts: Any) -> None:
         shown = " ".join(f"{key}={self._shown(value)}" for key, value in facts.items())
-        self.told.append(f"{who} {what}: {shown}")
+        self.recorded.append(f"{who} {what}: {shown}")
 
     def _shown(self, value: Any) -> Any:
         return f"<{self.names[value]}>" if isinstance(value, str) and value in self.names else value
@@ -118,12 +118,12 @@ class Stage:
             for member in group.members
         )
         epochs = (group.group_epoch, group.assignment_epoch)
-        self.tell("", "described", error=group.error_code, state=group.group_state, epochs=epochs, members=members)
+        self.record("", "described", error=group.error_code, state=group.group_state, epochs=epochs, members=members)
 
     def list(self) -> None:
         listed = self.admin.ask(ApiKey.LIST_GROUPS, 5, ListGroupsRequest()).groups
         found = [(group.group_state, group.group_type) for group in listed if group.group_id == self.group_id]
-        self.tell("", "listed", groups=found)
+        self.record("", "listed", groups=found)
 
     def await_state(self, state: str) -> None:
         """Return when the classic group is in a state, so that the next request finds it there."""
@@ -170,7 +170,7 @@ class Old:
             self.member_id = answer.member_id
         if not answer.error_code:
             self.generation = answer.generation_id
-        self.stage.tell(
+        self.stage.record(
             self.name,
             "joined",
             error=answer.error_code,
@@ -217,7 +217,7 @@ class Old:
             self.owned = dict(sorted((topic.topic, sorted(topic.partitions)) for topic in topics))
         protocol = (answer.protocol_type, answer.protocol_name)
         version = bytes(answer.assignment[:2]).hex()
-        self.stage.tell(
+        self.stage.record(
             self.name,
             "synced",
             error=answer.error_code,
@@ -229,7 +229,7 @@ class Old:
     def beat(self, **fields: Any) -> None:
         request = HeartbeatRequest(self.stage.group_id, self.generation, self.member_id, self.instance_id)
         answer = self.client.ask(ApiKey.HEARTBEAT, 4, replace(request, **fields))
-        self.stage.tell(self.name, "beat", error=answer.error_code)
+        self.stage.record(self.name, "beat", error=answer.error_code)
 
     def commit(self, generation: int, partition: int, version: int = 8, topic: str = "four") -> None:
         _commit(self, generation, partition, version, topic)
@@ -240,7 +240,7 @@ class Old:
         request = leave_group.LeaveGroupRequest(self.stage.group_id, members=[identity])
         answer = self.client.ask(ApiKey.LEAVE_GROUP, 5, request)
         codes = [member.error_code for member in answer.members]
-        self.stage.tell(self.name, "left", error=answer.error_code, codes=codes)
+        self.stage.record(self.name, "left", error=answer.error_code, codes=codes)
 
 
 class New:
@@ -278,7 +278,7 @@ class New:
         got = None
         if answer.assignment is not None:
             self.owned = got = self.stage.partitions(answer.assignment.topic_partitions)
-        self.stage.tell(self.name, "beat", error=answer.error_code, epoch=answer.member_epoch, assignment=got)
+        self.stage.record(self.name, "beat", error=answer.error_code, epoch=answer.member_epoch, assignment=got)
 
     def commit(self, epoch: int, partition: int, version: int = 9, topic: str = "four") -> None:
         _commit(self, epoch, partition, version, topic)
@@ -294,4 +294,4 @@ def _commit(member: Old | New, epoch: int, partition: int, version: int, topic: 
     )
     answer = member.client.ask(ApiKey.OFFSET_COMMIT, version, request)
     error = answer.topics[0].partitions[0].error_code
-    stage.tell(member.name, f"committed {topic}-{partition} at {epoch}", error=error)
+    stage.record(member.name, f"committed {topic}-{partition} at {epoch}", error=error)

@@ -1,6 +1,6 @@
-"""The records that a group left in its log, told so that two clusters can be compared.
+"""The records of a group in its log, in a form that can be compared between two clusters.
 
-A hash is told as whether it is that of the group's topics; what the order of a map of Java decides is sorted.
+A hash is shown as whether it is that of the group's topics; records in the order of a Java map are sorted.
 """
 
 from __future__ import annotations
@@ -84,5 +84,5 @@ def _in_order(stage: Stage, value: Any) -> Any:
 
 
 def sorted_runs(records: Iterable[tuple[str, str]]) -> list[str]:
-    """Sort what a map's order decides: neighbours of one type."""
+    """Sort adjacent records of one type, whose order depends on a map."""
     return [text for _, run in groupby(records, key=lambda record: record[0]) for _, text in sorted(run)]

@@ -1,6 +1,6 @@
 """Groups that migrate between the classic protocol and that of KIP-848, played alike on a sandbox and on a real broker.
 
-Every scenario has a group of its own and tells what its members heard, and at the end the records of the group.
+Every scenario has its own group and returns the responses to its members and, at the end, the group's records.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def classic_members_join_a_consumer_group(stage: Stage) -> None:
 
 
 def refused_upgrades(stage: Stage) -> None:
-    """A group that does not speak of topics, or whose clients assign with data of their own, stays what it is."""
+    """A group without topics in its protocol, or with data of an assignor's own, does not migrate."""
     old, newcomer = Old(stage, "c1"), New(stage, "n")
     old.join()
     old.sync({old: {"four": [0]}}, user_data=b"mine")
@@ -176,7 +176,7 @@ def upgrade_during_a_rebalance(stage: Stage) -> None:
     newcomer = New(stage, "n")
     newcomer.beat(epoch=0)
     third.joined()
-    third.member_id = "z"  # it was told no id, so it comes as another member; this one is sorted behind the others
+    third.member_id = "z"  # it received no id, so it joins as another member; this id sorts after the others
     stage.names["z"] = "c4"
     first.beat()
     for _ in range(4):
@@ -230,15 +230,15 @@ SCENARIOS: dict[str, Callable[[Stage], None]] = {
 
 
 def play_all(bootstrap: str) -> dict[str, list[str]]:
-    """Play every scenario, and tell what the members heard and what the group left in the log."""
+    """Play every scenario, and return the responses to the members and the group's records."""
     with Client(bootstrap) as admin:
         _prepare(admin)
-        told: dict[str, list[str]] = {}
+        played: dict[str, list[str]] = {}
         for name, play in SCENARIOS.items():
             with Stage(bootstrap, name) as stage:
                 play(stage)
-                told[name] = stage.told + sorted_runs(group_records(admin, stage))
-    return told
+                played[name] = stage.recorded + sorted_runs(group_records(admin, stage))
+    return played
 
 
 def _prepare(admin: Client) -> None:

@@ -65,7 +65,7 @@ def test_a_newcomer_first_gets_an_id_and_joins_with_it(broker: Any) -> None:
     assert [(member.member_id, member.metadata) for member in second.members] == [(first.member_id, SUBSCRIPTION)]
 
 
-def test_versions_below_4_join_at_once(broker: Any) -> None:
+def test_versions_below_4_join_immediately(broker: Any) -> None:
     joined = broker.ask(3, join_request())
     assert (joined.error_code, joined.generation_id) == (ErrorCode.NONE, 1)
 
@@ -204,7 +204,7 @@ def test_the_most_preferred_common_protocol_is_selected(broker: Any) -> None:
     assert {answer[0].protocol_name for answer in answers} == {"b"}
 
 
-def test_a_full_group_takes_nobody_else(broker: Any) -> None:
+def test_a_full_group_accepts_no_other_member(broker: Any) -> None:
     broker.config.values["group.max.size"] = 1
     join_alone(broker)
     assert broker.ask(3, join_request(), "B").error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
@@ -252,7 +252,7 @@ def test_a_static_member_with_another_protocol_rebalances(broker: Any) -> None:
     assert broker.ask(6, join_request(group_instance_id="one", protocols=both)).generation_id == 1
 
 
-def test_a_refused_assignment_sends_everybody_back_to_join(broker: Any) -> None:
+def test_a_refused_assignment_makes_all_members_rejoin(broker: Any) -> None:
     member = broker.ask(6, join_request()).member_id
     broker.ask(6, join_request(member))
     broker.replicas.error = ErrorCode.NOT_ENOUGH_REPLICAS

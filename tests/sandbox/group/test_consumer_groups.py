@@ -173,7 +173,7 @@ def test_leaving_gives_the_partitions_to_the_others(broker: Any) -> None:
     assert assigned(beat(broker, "b", 2)) == [0, 1]
 
 
-def test_an_unsubscribed_topic_is_taken_away_at_once(broker: Any) -> None:
+def test_an_unsubscribed_topic_is_revoked_immediately(broker: Any) -> None:
     join(broker, "a")
     again = join(broker, "a", subscribed_topic_names=[])
     assert (again.member_epoch, assigned(again)) == (2, [])

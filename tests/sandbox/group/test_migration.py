@@ -33,10 +33,10 @@ RECORDED = Path(__file__).parents[2] / "fixtures/protocol/group-migration-4.3.js
 def test_responses_and_records_match_a_real_broker() -> None:
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
     with SandboxThread(fast=False, config=SETTINGS) as sandbox:
-        told = play_all(sandbox.bootstrap)
-    assert told.keys() == recorded.keys()
+        played = play_all(sandbox.bootstrap)
+    assert played.keys() == recorded.keys()
     for name, lines in recorded.items():
-        assert told[name] == lines
+        assert played[name] == lines
 
 
 @pytest.fixture

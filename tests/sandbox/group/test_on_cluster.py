@@ -93,7 +93,9 @@ class Cluster:
         return found.committed_offset, found.error_code
 
 
-def on_three_brokers(data_dir: Path, release: str, transaction_version: int, story: Callable[[Cluster], Any]) -> None:
+def on_three_brokers(
+    data_dir: Path, release: str, transaction_version: int, scenario: Callable[[Cluster], Any]
+) -> None:
     async def main() -> None:
         cluster = Cluster(data_dir, release, transaction_version)
         cluster.core.start()
@@ -101,7 +103,7 @@ def on_three_brokers(data_dir: Path, release: str, transaction_version: int, sto
             await asyncio.sleep(0.05)
         try:
             await cluster.create_topic()
-            await story(cluster)
+            await scenario(cluster)
         finally:
             cluster.core.stop()
 
@@ -141,7 +143,7 @@ async def pend_an_offset(cluster: Cluster, offset: int) -> tuple[int, int]:
 def test_a_pending_offset_outlives_its_coordinator(
     tmp_path: Path, release: str, transaction_version: int, clean: bool
 ) -> None:
-    async def story(cluster: Cluster) -> None:
+    async def scenario(cluster: Cluster) -> None:
         identity = await pend_an_offset(cluster, 5)
         assert await cluster.fetch() == (-1, ErrorCode.UNSTABLE_OFFSET_COMMIT)
         former = (await cluster.coordinator("g")).node_id
@@ -159,7 +161,7 @@ def test_a_pending_offset_outlives_its_coordinator(
             await asyncio.sleep(0.05)
         assert found == (5, ErrorCode.NONE)
 
-    on_three_brokers(tmp_path, release, transaction_version, story)
+    on_three_brokers(tmp_path, release, transaction_version, scenario)
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -169,7 +171,7 @@ def test_an_outcome_decided_without_coordinator_is_found_later(
 ) -> None:
     """The group moves before its transaction ends, while it ends, and once more."""
 
-    async def story(cluster: Cluster) -> None:
+    async def scenario(cluster: Cluster) -> None:
         async def move(former: int, clean: bool) -> int:
             cluster.core.stop_node(former, clean=clean)
             while (moved := (await cluster.coordinator("g")).node_id) == former:
@@ -207,12 +209,12 @@ def test_an_outcome_decided_without_coordinator_is_found_later(
         await move((await cluster.coordinator("g")).node_id, clean=False)
         assert await settled() == (5 if committed else 3, ErrorCode.NONE)
 
-    on_three_brokers(tmp_path, release, transaction_version, story)
+    on_three_brokers(tmp_path, release, transaction_version, scenario)
 
 
 @pytest.mark.parametrize("release", ["3.9", "4.3"])
-def test_a_stable_group_goes_on_with_the_next_coordinator(tmp_path: Path, release: str) -> None:
-    async def story(cluster: Cluster) -> None:
+def test_a_stable_group_continues_with_the_next_coordinator(tmp_path: Path, release: str) -> None:
+    async def scenario(cluster: Cluster) -> None:
         protocols = [JoinGroupRequestProtocol("range", b"")]
 
         async def join() -> Any:
@@ -236,4 +238,4 @@ def test_a_stable_group_goes_on_with_the_next_coordinator(tmp_path: Path, releas
         again = await cluster.ask(await cluster.coordinator("g"), 3, replace(sync, assignments=[]))
         assert again.assignment == b"a"
 
-    on_three_brokers(tmp_path, release, 0 if release == "3.9" else 2, story)
+    on_three_brokers(tmp_path, release, 0 if release == "3.9" else 2, scenario)

@@ -55,7 +55,7 @@ def test_a_refused_check_leaves_no_trace() -> None:
     assert (producers.producers[PRODUCER].producer_epoch, producers.producers[PRODUCER].batches) == before
 
 
-def test_the_last_five_batches_are_recognised() -> None:
+def test_the_last_five_batches_are_recognized() -> None:
     producers = manager(*((0, number, 1) for number in range(7)))
     entry = producers.producers[PRODUCER]
     assert [entry.duplicate_of(0, number, number) is not None for number in range(7)] == [False] * 2 + [True] * 5

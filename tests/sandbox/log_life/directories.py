@@ -29,12 +29,12 @@ def three_brokers(tmp_path: Path) -> Iterator[EosClient]:
     harness = Harness(tmp_path / "data", shape(3))
     client = EosClient(harness, implicit=True)
     client.create_topic("orders", len(PARTITIONS), 3, min_insync_replicas="1")
-    harness.run_until(lambda: all(told(harness, node) for node in (1, 2, 3)))
+    harness.run_until(lambda: all(has_all_directories(harness, node) for node in (1, 2, 3)))
     yield client
     harness.close()
 
 
-def told(harness: Harness, node: int) -> bool:
+def has_all_directories(harness: Harness, node: int) -> bool:
     """Return whether the metadata has the directory of every replica of a broker."""
     broker = harness.core.broker(node)
     return all(

@@ -142,7 +142,7 @@ def test_segments_are_joined_up_to_their_size(tmp_path: Path) -> None:
     assert all(segment.size_bytes <= 1000 for segment in segments)
 
 
-def test_a_cleaning_that_cannot_remember_all_keys_goes_on_later(tmp_path: Path) -> None:
+def test_a_cleaning_with_too_many_keys_continues_later(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     disk.write(*[Sent(-1, False, ((b"%d" % (number % 10), b"x" * 40),)) for number in range(60)])
     before = read_committed(disk.log)
@@ -232,7 +232,7 @@ def test_a_crash_at_any_step_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
         assert read_committed(opened.log) == cleaned
 
 
-def test_reading_goes_on_behind_a_hole_at_a_segments_end(tmp_path: Path) -> None:
+def test_reading_continues_after_a_gap_at_a_segments_end(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     disk.write(*[Sent(-1, False, ((b"old", b"x" * 90),)) for _ in range(12)], Sent(-1, False, ((b"end", b"x" * 400),)))
     disk.write(Sent(-1, False, ((b"last", b"x" * 400),)))

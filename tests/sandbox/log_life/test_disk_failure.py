@@ -59,9 +59,9 @@ def test_nothing_is_acknowledged_that_the_disk_refused(
     assert leader not in harness.core.nodes
     assert client.produce(None, ORDERS, ["after"]) is ErrorCode.NONE
     assert client.leader(ORDERS) != leader
-    told = "".join(path.read_text() for path in (tmp_path / "logs").rglob("server.log"))
-    assert os.strerror(code) in told
-    assert f"Shutdown broker because all log dirs in {harness.core.directory_of(leader)} have failed" in told
+    log = "".join(path.read_text() for path in (tmp_path / "logs").rglob("server.log"))
+    assert os.strerror(code) in log
+    assert f"Shutdown broker because all log dirs in {harness.core.directory_of(leader)} have failed" in log
     monkeypatch.undo()
     harness.restart(leader)
     harness.run_until(lambda: len(harness.core.broker(leader).metadata.partition(ORDERS).isr) == 3)

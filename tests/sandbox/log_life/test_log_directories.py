@@ -43,14 +43,14 @@ def test_replicas_spread_evenly_and_are_in_the_metadata(client: EosClient) -> No
 
 def test_each_directory_has_a_disk_of_its_own_that_its_logs_fill(client: EosClient) -> None:
     def used() -> int:
-        return sum(told.total_bytes - told.usable_bytes for told in describe(client.harness, leader))
+        return sum(directory.total_bytes - directory.usable_bytes for directory in describe(client.harness, leader))
 
     leader = client.leader(PARTITIONS[0])
     before = used()
     client.produce(None, PARTITIONS[0], ["x" * 1000])
     assert 1000 < used() - before < 1200
     second(client.harness, 1).refusal = OSError(errno.ENOSPC, "No space left on device")
-    assert [told.usable_bytes == 0 for told in describe(client.harness, 1)] == [False, True]
+    assert [directory.usable_bytes == 0 for directory in describe(client.harness, 1)] == [False, True]
 
 
 def test_files_are_where_the_broker_says(client: EosClient) -> None:

@@ -26,7 +26,7 @@ from eosctl.wire.records.batch import decode_header, encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
 from tests.sandbox.harness import Harness, VirtualLoop
-from tests.sandbox.log_life.directories import PARTITIONS, describe, fail, second, three_brokers, told
+from tests.sandbox.log_life.directories import PARTITIONS, describe, fail, has_all_directories, second, three_brokers
 from tests.sandbox.log_life.logs import NOW, TABLE, TOPIC_ID, Disk, Sent
 
 
@@ -69,7 +69,7 @@ def test_a_replica_moves_while_it_is_written_to(
     assert client.produce(handle, name, ["meanwhile"]) is ErrorCode.NONE
     assert client.end(handle, commit=True) is ErrorCode.NONE
     harness.run_until(lambda: name not in broker.moves.under_way)
-    harness.run_until(lambda: told(harness, node))
+    harness.run_until(lambda: has_all_directories(harness, node))
     assert broker.logs.directory_of_log(name) is target
     handle = client.init("mover")
     assert client.produce(handle, name, ["afterwards"]) is ErrorCode.NONE
@@ -123,7 +123,7 @@ def test_a_move_ends_with_the_topic(client: EosClient, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("clean", [True, False])
-def test_a_move_goes_on_after_the_broker_was_away(
+def test_a_move_continues_after_the_broker_was_away(
     client: EosClient, monkeypatch: pytest.MonkeyPatch, clean: bool
 ) -> None:
     harness, name = client.harness, PARTITIONS[0]
@@ -143,7 +143,7 @@ def test_a_move_goes_on_after_the_broker_was_away(
     harness.restart(1)
     again = harness.core.broker(1)
     harness.run_until(lambda: (home := again.logs.directory_of_log(name)) is not None and home.path == target.path)
-    harness.run_until(lambda: told(harness, 1))
+    harness.run_until(lambda: has_all_directories(harness, 1))
     assert not list(target.path.glob("*-future"))
     contents = {node: b"".join(data for _, data in hosted(harness, node, name).log.batches()) for node in (1, 2)}
     harness.run_until(lambda: hosted(harness, 1, name).log.end_offset == len(values) + 2)

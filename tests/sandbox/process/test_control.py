@@ -66,7 +66,7 @@ def test_garbage_is_answered_and_the_socket_lives(tmp_path):
     assert b'"ok": true' in second
 
 
-def test_nobody_there_is_said_clearly(tmp_path):
+def test_a_missing_process_is_reported(tmp_path):
     with pytest.raises(ControlError, match="does not answer"):
         call_control(tmp_path / "absent.sock", "status")
 

@@ -40,7 +40,7 @@ class Time:
 
 
 class Clients:
-    """Connections to a selector, each of which can have readable bytes."""
+    """Connections to a selector; each can have readable bytes."""
 
     def __init__(self, selector: ModeratedSelector, stack: ExitStack) -> None:
         self._pairs = [socket.socketpair() for _ in range(CROWD)]
@@ -117,7 +117,7 @@ def test_clients_that_come_slowly_are_none(clients: Clients, time: Time) -> None
     assert not time.slept_s
 
 
-def test_a_crowd_is_looked_at_once_a_moment(clients: Clients, time: Time) -> None:
+def test_many_clients_are_polled_once_per_interval(clients: Clients, time: Time) -> None:
     crowd(clients, time)
     clients.speak(1)
     time.now_s += MOMENT_S / 4
@@ -141,7 +141,7 @@ def test_a_timer_is_not_late(clients: Clients, time: Time) -> None:
     assert time.slept_s == [MOMENT_S / 2]
 
 
-def test_a_client_that_comes_after_a_lull_is_served_at_once(clients: Clients, time: Time) -> None:
+def test_a_client_after_a_pause_is_served_immediately(clients: Clients, time: Time) -> None:
     crowd(clients, time)
     clients.speak(1)
     time.now_s += 1

@@ -94,15 +94,15 @@ def test_appends_are_answered_by_the_last_follower_or_a_timeout(harness: Harness
     partition, loop = hosted(harness), harness.loop
     deadlines = harness.core.broker(1).replicas.deadlines
     before = alive(ReplicationWait)
-    told: dict[int, list[tuple[ErrorCode, float]]] = {}
+    answers_by_offset: dict[int, list[tuple[ErrorCode, float]]] = {}
     due: dict[int, float] = {}
     high_watermark = 0
     for offset in range(PRODUCE_COUNT):
         wait_s = chance.uniform(0.05, 1.0)
         due[offset] = loop.time() + wait_s
-        told[offset] = []
+        answers_by_offset[offset] = []
         wait = ReplicationWait(
-            offset, due[offset], lambda error, offset=offset: told[offset].append((error, loop.time()))
+            offset, due[offset], lambda error, offset=offset: answers_by_offset[offset].append((error, loop.time()))
         )
         partition.waits.append(wait)
         deadlines.add(wait)
@@ -113,14 +113,14 @@ def test_appends_are_answered_by_the_last_follower_or_a_timeout(harness: Harness
             while partition.waits and partition.waits[0].offset < reached:
                 partition.waits.popleft().complete(ErrorCode.NONE)
     harness.advance(2_000)
-    assert all(len(answers) == 1 for answers in told.values())
-    outcomes = Counter(answers[0][0] for answers in told.values())
+    assert all(len(answers) == 1 for answers in answers_by_offset.values())
+    outcomes = Counter(answers[0][0] for answers in answers_by_offset.values())
     assert set(outcomes) == {ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT}
-    for offset, ((error, at),) in told.items():
+    for offset, ((error, at),) in answers_by_offset.items():
         late_s = at - due[offset]
         assert late_s <= 0.1 if error is ErrorCode.NONE else 0 <= late_s <= 0.1
     partition.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    assert all(len(answers) == 1 for answers in told.values()), "whoever timed out is not told again"
+    assert all(len(answers) == 1 for answers in answers_by_offset.values()), "a timed-out request gets no second answer"
     del wait
     assert alive(ReplicationWait) <= before
 

@@ -51,7 +51,7 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
 def client(harness: Harness) -> EosClient:
     client = EosClient(harness)
     client.create_topic("orders", 3, 3, min_insync_replicas="2")
-    assert client.produce(None, ORDERS[0], ["first"]) is ErrorCode.NONE  # a leader's first batch has an epoch to tell
+    assert client.produce(None, ORDERS[0], ["first"]) is ErrorCode.NONE  # a leader's first batch starts an epoch
     harness.advance(WAIT_MS)
     return client
 
@@ -146,13 +146,13 @@ def test_the_high_watermark_comes_with_records_or_the_wait(harness: Harness, cli
 def test_an_earlier_high_watermark_comes_with_other_records(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS[0])
     client.create_topic("many", 9, 3)
-    beside = next(one for index in range(9) if client.leader(one := TopicPartition("many", index)) == leader)
+    sibling = next(one for index in range(9) if client.leader(one := TopicPartition("many", index)) == leader)
     (other, *_) = {1, 2, 3} - {leader}
     harness.advance(WAIT_MS)
     assert client.produce(None, ORDERS[0], ["a"]) is ErrorCode.NONE
     assert replica(harness, other).log.high_watermark == 1
-    assert client.produce(None, beside, ["b"]) is ErrorCode.NONE  # a leader's first batch goes by messages
-    assert client.produce(None, beside, ["c"]) is ErrorCode.NONE
+    assert client.produce(None, sibling, ["b"]) is ErrorCode.NONE  # a leader's first batch goes by messages
+    assert client.produce(None, sibling, ["c"]) is ErrorCode.NONE
     assert replica(harness, other).log.high_watermark == 2
 
 
@@ -216,7 +216,7 @@ def test_a_follower_that_stands_still_is_not_fed(harness: Harness, client: EosCl
     assert [replica(harness, broker).log.high_watermark for broker in (leader, awake, still)] == [2, 2, 2]
 
 
-def test_a_leader_that_is_gone_feeds_nobody(harness: Harness, client: EosClient) -> None:
+def test_a_stopped_leader_feeds_no_follower(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS[0])
     broker = harness.core.broker(leader)
     (other, *_) = {1, 2, 3} - {leader}
@@ -286,7 +286,7 @@ def session_of(harness: Harness, leader: int, follower: int, partition: TopicPar
 
 
 @pytest.fixture
-def beside(harness: Harness, client: EosClient) -> TopicPartition:
+def sibling(harness: Harness, client: EosClient) -> TopicPartition:
     """A partition with the leader of the first one: its followers have something to fetch in any case."""
     client.create_topic("many", 9, 3)
     harness.advance(WAIT_MS)
@@ -295,12 +295,12 @@ def beside(harness: Harness, client: EosClient) -> TopicPartition:
 
 
 def test_a_pending_partition_is_dropped_when_it_is_removed(
-    harness: Harness, client: EosClient, beside: TopicPartition
+    harness: Harness, client: EosClient, sibling: TopicPartition
 ) -> None:
     """A follower receives two leader epochs together: the first restarts its fetch, the second moves it elsewhere."""
     leader = client.leader(ORDERS[0])
     (other, *_) = {1, 2, 3} - {leader}
-    session, mine = session_of(harness, leader, other, beside), replica(harness, other)
+    session, mine = session_of(harness, leader, other, sibling), replica(harness, other)
     key = ("", mine.topic_id, 0)
     assert key in session.partitions
     fetcher = harness.core.broker(other).followers.fetcher_of(leader)
@@ -315,14 +315,14 @@ def test_a_pending_partition_is_dropped_when_it_is_removed(
 
 
 def test_a_turn_ends_if_the_session_has_unfetched_partitions(
-    harness: Harness, client: EosClient, beside: TopicPartition
+    harness: Harness, client: EosClient, sibling: TopicPartition
 ) -> None:
     leader = client.leader(ORDERS[0])
     (other, *_) = {1, 2, 3} - {leader}
-    session, stranger = session_of(harness, leader, other, beside), b"s" * 16
+    session, stranger = session_of(harness, leader, other, sibling), b"s" * 16
     fetched = FetchPartition(0, -1, 0, partition_max_bytes=1 << 20)
     session.update(FetchRequest(session_id=session.session_id, topics=[FetchTopic("", stranger, [fetched])]))
-    assert client.produce(None, beside, ["v"]) is ErrorCode.NONE
+    assert client.produce(None, sibling, ["v"]) is ErrorCode.NONE
     harness.advance(WAIT_MS)
     assert ("", stranger, 0) not in session.partitions
-    assert replica(harness, other, beside).log.end_offset == 1
+    assert replica(harness, other, sibling).log.end_offset == 1

@@ -53,13 +53,13 @@ def replica(harness: Harness, broker_id: int) -> Partition:
     return harness.core.broker(broker_id).replicas.partitions[ORDERS]
 
 
-def test_a_session_at_rest_looks_at_no_partition(harness: Harness, client: EosClient) -> None:
+def test_an_idle_session_checks_no_partition(harness: Harness, client: EosClient) -> None:
     leader = replica(harness, client.leader(ORDERS))
     assert [list(session.unsettled) for session in sessions(leader)] == [[], []]
     assert all(len(session.partitions) > 1 for session in sessions(leader))
 
 
-def test_only_a_partition_with_news_is_looked_at(harness: Harness, client: EosClient) -> None:
+def test_only_a_partition_with_changes_is_checked(harness: Harness, client: EosClient) -> None:
     leader = replica(harness, client.leader(ORDERS))
     assert client.produce(None, ORDERS, ["v"]) is ErrorCode.NONE
     for session in sessions(leader):
@@ -123,8 +123,8 @@ def test_an_unused_session_does_not_keep_a_deleted_log(harness: Harness, client:
     again = harness.request(
         leader_id, ApiKey.FETCH, 11, FetchRequest(session_id=opened.session_id, session_epoch=1, max_wait_ms=0)
     )
-    (told,) = again.responses
-    assert told.partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    (topic,) = again.responses
+    assert topic.partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def test_calls_at_a_lull_run_after_work_and_before_flushes() -> None:

@@ -135,7 +135,7 @@ def test_old_clients_read_from_the_leader_alone(client: EosClient) -> None:
     assert answer(client, ask(client, follower, version=10)).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_without_a_selector_nobody_is_sent_elsewhere(tmp_path: Path) -> None:
+def test_without_a_selector_no_consumer_is_redirected(tmp_path: Path) -> None:
     client = start(tmp_path)
     leader = client.leader(ORDERS)
     client.produce(None, ORDERS, ["value"])

@@ -69,7 +69,7 @@ def batch(value: str) -> bytes:
 def test_followers_hold_the_same_bytes(harness: Harness, client: EosClient) -> None:
     for number in range(5):
         assert client.produce(None, ORDERS, [f"v{number}"]) is ErrorCode.NONE
-    harness.advance(200)  # a follower hears of the last high watermark when its waiting fetch is answered
+    harness.advance(200)  # a follower learns the last high watermark when its waiting fetch is answered
     contents = {b"".join(data for _, data in replica(harness, broker).log.batches()) for broker in (1, 2, 3)}
     assert len(contents) == 1
     assert {replica(harness, broker).log.high_watermark for broker in (1, 2, 3)} == {5}
@@ -230,7 +230,7 @@ def test_what_only_the_old_leader_has_is_cut_off(harness: Harness, client: EosCl
     leader = client.leader(ORDERS)
     assert client.produce(None, ORDERS, ["kept"]) is ErrorCode.NONE
     harness.advance(10)
-    # The leader goes on alone for a moment: its record reaches nobody else.
+    # The leader continues alone for a moment: its record reaches no other broker.
     for broker in followers_of(harness, leader):
         harness.core.network.cut(leader, broker)
     harness.advance(1000)
@@ -267,7 +267,7 @@ def test_a_diverging_follower_has_not_replicated_the_log(harness: Harness, clien
         data: PartitionData = harness.request(leader, ApiKey.FETCH, 17, request).responses[0].partitions[0]
         return data
 
-    # It wrote a record of its own at offset 1, in its own epoch, before it heard of the election.
+    # It wrote a record at offset 1, in its own epoch, before it learned about the election.
     assert fetch_as_the_old_leader(partition.leader_epoch - 1).diverging_epoch.end_offset == 1
     assert partition.followers[old].end_offset < 2
     assert fetch_as_the_old_leader(partition.leader_epoch).diverging_epoch.epoch == -1

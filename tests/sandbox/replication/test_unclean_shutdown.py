@@ -27,7 +27,7 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
     harness.close()
 
 
-def told(harness: Harness, broker_id: int) -> tuple[int, list[int], list[int], list[int]]:
+def leadership(harness: Harness, broker_id: int) -> tuple[int, list[int], list[int], list[int]]:
     """Return leader, ISR, eligible leader replicas, and the last known leader, as clients receive them."""
     request = DescribeTopicPartitionsRequest([TopicRequest("orders")], 10, None)
     found = harness.request(broker_id, ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request).topics[0].partitions[0]
@@ -49,20 +49,20 @@ def test_who_was_killed_is_not_eligible_any_more(harness: Harness, clean: bool) 
     leader, follower = state.replicas
     (other,) = {1, 2, 3} - {leader, follower}
     end(harness, follower, clean=clean)
-    assert told(harness, other) == (leader, [leader], [follower], [])
+    assert leadership(harness, other) == (leader, [leader], [follower], [])
     end(harness, leader, clean=clean)
-    left, isr, eligible, last = told(harness, other)
+    left, isr, eligible, last = leadership(harness, other)
     assert (left, isr, sorted(eligible), last) == (-1, [], sorted((leader, follower)), [leader])
     harness.core.start_node(follower)
     harness.advance(3000)
     if clean:  # it wrote down with which epoch it ended, so it holds what it held: all that was acknowledged
-        assert told(harness, other)[0] == follower
+        assert leadership(harness, other)[0] == follower
         return
-    assert told(harness, other) == (-1, [], [leader], [leader])
+    assert leadership(harness, other) == (-1, [], [leader], [leader])
     harness.core.start_node(leader)
-    harness.run_until(lambda: set(told(harness, other)[1]) == {leader, follower})
-    assert told(harness, other)[0] == leader
-    assert told(harness, other)[2:] == ([], [])
+    harness.run_until(lambda: set(leadership(harness, other)[1]) == {leader, follower})
+    assert leadership(harness, other)[0] == leader
+    assert leadership(harness, other)[2:] == ([], [])
 
 
 def test_who_forgot_its_directory_is_as_good_as_killed(harness: Harness) -> None:
@@ -74,4 +74,4 @@ def test_who_forgot_its_directory_is_as_good_as_killed(harness: Harness) -> None
     harness.core.start_node(follower)
     harness.advance(1000)
     (other,) = {1, 2, 3} - {leader, follower}
-    assert told(harness, other)[:3] == (leader, [leader], [])
+    assert leadership(harness, other)[:3] == (leader, [leader], [])

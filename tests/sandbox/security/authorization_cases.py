@@ -147,10 +147,10 @@ def verdict(response: Any) -> list[str]:
     """Reduce an answer to what rights decide: error codes, permitted operations, and which things are shown."""
     if response is None:
         return ["closed"]
-    return sorted(_told(response, ""))
+    return sorted(_described(response, ""))
 
 
-def _told(value: Any, path: str) -> Iterator[str]:
+def _described(value: Any, path: str) -> Iterator[str]:
     if hasattr(value, "__struct_fields__"):
         name = next((str(getattr(value, key)) for key in _NAMES if getattr(value, key, None)), "")
         for key in value.__struct_fields__:
@@ -159,10 +159,10 @@ def _told(value: Any, path: str) -> Iterator[str]:
             if key.endswith(("error_code", "authorized_operations")):
                 yield f"{where}={int(inner)}"
             elif isinstance(inner, list | tuple):
-                yield from _told(inner, where)
+                yield from _described(inner, where)
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _told(one, path)
+            yield from _described(one, path)
 
 
 _NAMES = ("topic", "name", "topic_name", "key", "group_id", "transactional_id", "resource_name", "user")

@@ -115,7 +115,7 @@ KINDS: Final = {
     ),
     "producer": Kind(("--transactional-id", "app-1", "--write", "out"), run_producer),
     "consumer": Kind(("--group", "app", "--read", "in"), run_consumer),
-    # Metadata is asked for beside the producer id, which nobody gets who may write to no topic.
+    # Needs Metadata too, and a producer id, which only principals with Write on some topic get.
     "idempotent-producer": Kind(("--write", "out"), run_idempotent, "CLUSTER_AUTHORIZATION_FAILED"),
 }
 
@@ -128,7 +128,7 @@ def needed_rules(kind: str) -> list[dict[str, Any]]:
 
 def prepare(admin: Settings) -> None:
     """Make the topics, with a record to read."""
-    client = AdminClient(dict(admin))  # one that nobody holds forgets its requests
+    client = AdminClient(dict(admin))  # keep a reference, because a collected client drops its requests
     for future in client.create_topics([NewTopic(name, 1, 1) for name in ("in", "out")]).values():
         future.result(PATIENCE_S)
     producer = Producer(dict(admin))

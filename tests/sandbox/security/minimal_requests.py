@@ -23,7 +23,7 @@ def minimal_request(api_key: int) -> Any:
     if api_key == ApiKey.PRODUCE:
         return ProduceRequest(acks=1)  # with acks=0 there is no answer
     if api_key == ApiKey.DESCRIBE_ACLS:
-        return DescribeAclsRequest(1, None, 1, None, None, 1, 1)  # 0 is no code of the protocol
+        return DescribeAclsRequest(1, None, 1, None, None, 1, 1)  # 0 is not a code of the protocol
     if api_key == ApiKey.OFFSET_FETCH:
         return OffsetFetchRequest(groups=[OffsetFetchRequestGroup()])  # 3.9 never answers for no group at all
     module = import_module(f"eosctl.wire.messages.{ApiKey(api_key).name.lower()}")

@@ -30,7 +30,7 @@ def test_every_announced_version_of_every_api_is_answered(release: str) -> None:
     assert len(answers) == len(wanted) > 250
     # Kafka 4 names the oldest versions of Produce for the sake of old clients, and serves none of them (KAFKA-18659).
     only_named = ["PRODUCE 0", "PRODUCE 1", "PRODUCE 2"] if release != "3.9" else []
-    assert [name for name, told in answers.items() if told == ["closed"]] == only_named
+    assert [name for name, answer in answers.items() if answer == ["closed"]] == only_named
 
 
 def test_replicas_move_nowhere_but_to_the_one_directory(login_only: SandboxThread) -> None:

@@ -49,7 +49,7 @@ def test_every_answer_is_the_one_of_a_real_broker(guarded: SandboxThread) -> Non
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
     answers = collect_answers(guarded.bootstrap, {user: password_of(guarded, user) for user in USERS})
     assert len(answers) == len(recorded) > 2000
-    different = {name: (answers[name], told) for name, told in recorded.items() if answers[name] != told}
+    different = {name: (answers[name], answer) for name, answer in recorded.items() if answers[name] != answer}
     assert different == {}
 
 
@@ -85,7 +85,7 @@ def test_a_fetch_session_obeys_changes_of_the_entries() -> None:
             assert answer.responses[0].partitions[0].error_code == error
 
 
-def test_entries_outlive_a_restart_and_bind_everybody(tmp_path: Path) -> None:
+def test_entries_survive_a_restart_and_bind_every_client(tmp_path: Path) -> None:
     entry = rule(ResourceType.TOPIC, "orders", READ)
     for first in (True, False):
         with SandboxThread(
@@ -97,10 +97,10 @@ def test_entries_outlive_a_restart_and_bind_everybody(tmp_path: Path) -> None:
                     if first:
                         replace_acls(admin.ask, [entry])
                     while known_acls(admin.ask) != [entry]:
-                        pass  # this broker may not have heard of it yet
+                        pass  # this broker may not know it yet
 
 
-def test_without_a_login_everybody_is_anonymous() -> None:
+def test_without_a_login_every_client_is_anonymous() -> None:
     settings = {**SETTINGS, "super.users": "User:ANONYMOUS"}
     with SandboxThread(config=settings) as running, WireClient(running.bootstrap) as client:
         replace_acls(client.ask, ACL_SETS["nothing"])

@@ -58,7 +58,7 @@ def test_librdkafka_commits_through_two_secured_brokers(encrypted: SandboxThread
         consumer.close()
 
 
-def test_librdkafka_hears_that_the_password_is_wrong(encrypted: SandboxThread) -> None:
+def test_librdkafka_reports_that_the_password_is_wrong(encrypted: SandboxThread) -> None:
     reasons: list[str] = []
     settings = librdkafka(
         encrypted, **{"sasl.password": "wrong", "error_cb": lambda error: reasons.append(error.str())}

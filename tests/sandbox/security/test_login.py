@@ -89,7 +89,7 @@ def test_tokens_are_bare_after_handshake_version_0(login_only: SandboxThread) ->
         (b"\xff\xfe\0\0", "expected 3 tokens"),
     ],
 )
-def test_a_plain_login_that_fails_is_told_and_ended(login_only: SandboxThread, token: bytes, text: str) -> None:
+def test_a_failed_plain_login_is_reported_and_closed(login_only: SandboxThread, token: bytes, text: str) -> None:
     with WireClient(login_only.bootstrap) as client:
         assert client.shake_hands() is not None
         answer = client.authenticate(token)
@@ -137,7 +137,7 @@ def test_a_request_in_the_middle_of_a_login_ends_the_connection(login_only: Sand
         assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is None
 
 
-def test_nobody_fills_the_memory_before_it_is_known_who_it_is(login_only: SandboxThread) -> None:
+def test_unauthenticated_clients_cannot_fill_the_memory(login_only: SandboxThread) -> None:
     with WireClient(login_only.bootstrap) as client:
         client.send(struct.pack(">i", 90 << 20))
         try:

@@ -43,7 +43,7 @@ def test_what_the_cluster_has_is_compared(guarded: SandboxThread) -> None:
     assert "--transactional-id app- --resource-pattern-type prefixed" in done.out
 
 
-def test_rules_that_may_not_be_read_are_no_verdict(guarded: SandboxThread) -> None:
+def test_unreadable_rules_give_no_verdict(guarded: SandboxThread) -> None:
     grant(guarded.bootstrap, password_of(guarded), [])
     command = ("check", "acl", "producer", *WHO, *KINDS["producer"].arguments)
     done = eosctl(*command, "--command-config", str(guarded.client_properties("alice")))

@@ -62,8 +62,9 @@ def test_files_are_private_and_no_output_holds_a_password(vault: Vault, capfd: p
     assert listed.json["items"][0]["security_protocol"] == "SASL_SSL"
     assert listed.json["items"][0]["client_config"] == str(vault.client("client"))
     state = (vault.security.parent.parent / "state" / "eosctl" / "sandboxes" / "vault" / "state.json").read_text()
-    told = vault.started.out + vault.started.err + listed.out + eosctl("sandbox", "logs", "--name", "vault").out + state
-    assert [word for word in vault.passwords() if word in told] == []
+    logs = eosctl("sandbox", "logs", "--name", "vault").out
+    output = vault.started.out + vault.started.err + listed.out + logs + state
+    assert [word for word in vault.passwords() if word in output] == []
 
     done = eosctl("sandbox", "exec", "--name", "vault", "--", sys.executable, "-c", SHOW)
     assert done.code == 0

@@ -355,7 +355,7 @@ OPERATIONS = st.lists(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(target=st.sampled_from(["3.9-tv0", "4.3-tv0", "4.3-tv1", "4.3-tv2"]), operations=OPERATIONS)
-def test_a_reload_finds_what_was_known_before(make_world: Any, target: str, operations: Any) -> None:
+def test_a_reload_restores_the_previous_state(make_world: Any, target: str, operations: Any) -> None:
     world = make_world(target)
     coordinator = world.coordinator
     for operation, number, name in operations:

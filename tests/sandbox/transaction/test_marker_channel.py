@@ -105,7 +105,7 @@ def test_partitions_that_cannot_hold_markers_count_as_done(world: Any, code: int
     assert world.state().state is TransactionState.COMPLETE_COMMIT
 
 
-def test_a_broken_link_is_tried_again_with_whoever_leads_then(two: Any) -> None:
+def test_a_broken_link_is_retried_with_the_current_leader(two: Any) -> None:
     two.channel.cut.add(2)
     prepared(two, 1)
     two.runtime.advance(200)

@@ -39,20 +39,20 @@ class Files:
         patch.setattr(os, "write", recorded)
 
     def _note(self, partition: TopicPartition, data: bytes) -> None:
-        told: list[int] = []
+        kinds: list[int] = []
         for position, header in iter_headers(data):
             if partition.topic == TRANSACTION_STATE_TOPIC:
                 values = [record.value for record in decode_records(data, header, position)]
-                told += [
+                kinds += [
                     transaction_log.decode_value(value).transaction_status for value in values if value is not None
                 ]
             elif partition in ORDERS:
-                told += [MARKER if header.is_control else DATA]
-        self.writes.append((partition, told))
+                kinds += [MARKER if header.is_control else DATA]
+        self.writes.append((partition, kinds))
 
     def places(self, what: int) -> list[int]:
         """Return the numbers of the writes that held it."""
-        return [number for number, (_, told) in enumerate(self.writes) if what in told]
+        return [number for number, (_, kinds) in enumerate(self.writes) if what in kinds]
 
 
 @pytest.mark.parametrize("replicas", [1, 3])
@@ -75,6 +75,6 @@ def test_decision_markers_and_end_are_written_in_order(
     assert len(marked) == 2 * replicas
     assert begun[0] < data[0]
     assert decided[0] < min(marked)
-    # The leaders have each marker before anything tells that all are written; followers may have it later.
+    # The leaders have each marker before any record states that all are written; followers may have it later.
     first_of_each = [min(number for number in marked if files.writes[number][0] == partition) for partition in ORDERS]
     assert max(first_of_each) < ended[0]

@@ -107,7 +107,7 @@ def test_exhausted_epoch_rotates_the_producer_id(state: TransactionState, expect
     assert following.previous_producer_id == 1000
 
 
-def test_retry_over_a_rotation_is_recognised() -> None:
+def test_retry_over_a_rotation_is_recognized() -> None:
     rotated = decide(known(TransactionState.EMPTY, epoch=32766), Expected(1000, 32766))
     assert isinstance(rotated, Transition)
     again = decide(rotated.next, Expected(1000, 32766))
@@ -126,7 +126,7 @@ def test_exhausted_with_another_epoch_is_an_internal_error() -> None:
 
 
 @pytest.mark.parametrize("expected", [None, Expected(5, 3), Expected(1000, 0)])
-def test_first_epoch_is_zero_whatever_the_client_expects(expected: Expected | None) -> None:
+def test_first_epoch_is_zero_for_any_expectation(expected: Expected | None) -> None:
     decision = decide(known(TransactionState.EMPTY, epoch=-1, last=-1), expected)
     assert isinstance(decision, Transition)
     assert (decision.next.producer_id, decision.next.producer_epoch) == (1000, 0)

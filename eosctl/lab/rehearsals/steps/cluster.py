@@ -69,7 +69,7 @@ async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
     """Shut a broker or controller (100) down, and start it on its files with another release (3.9, 4.3)."""
     if release not in FEATURES:
         raise ConfigFileError(
-            f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.", "Name one of them in the story."
+            f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.", "Name one of them in the scenario."
         )
     if place.engine is not None:
         if node in place.engine.data_dirs():  # A controller is upgraded with the broker of its node.

@@ -6,8 +6,8 @@ import inspect
 from typing import Final
 
 from eosctl.lab.rehearsals.place import HERE, Place, Places
+from eosctl.lab.rehearsals.rehearsal import StepWords
 from eosctl.lab.rehearsals.steps import cluster, groups, replicas, topics, transactions
-from eosctl.lab.rehearsals.story import StepWords
 from eosctl.lab.steps import StepRegistry
 
 STEPS: Final = StepRegistry("docs/runbooks/rehearsals.md", cluster, replicas, transactions, groups, topics)

@@ -123,7 +123,7 @@ async def deliver(play: Play, *, batch: str, level: str = "tv1", within: str = "
         within: How long to retry while the broker verifies, since a changed setting takes a moment to apply.
     """
     if batch not in play.held:
-        raise UsageError(f"No batch {batch!r} is held up.", "A step 'hold' makes one.", "Mend the scenario.")
+        raise UsageError(f"No batch {batch!r} is held back.", "A step 'hold' creates one.", "Fix the scenario.")
     held = play.held[batch]
     bounds = (TV2 if level == "tv2" else TV1).produce
     deadline = Deadline.after(parse_ms(within))

@@ -55,7 +55,7 @@ async def _node(play: Play, kind: str, key: str) -> int:
 def _named(play: Play, key: str) -> int:
     if not key.isdigit() or not 1 <= int(key) <= len(play.named):
         raise UsageError(
-            f"{{named:{key}}} is no broker.", f"{len(play.named)} were found so far.", "Mend the scenario."
+            f"{{named:{key}}} is not a broker.", f"{len(play.named)} were found so far.", "Fix the scenario."
         )
     return play.named[int(key) - 1]
 

@@ -87,7 +87,7 @@ class Play:
             UsageError: No step has created it.
         """
         if name not in self.producers:
-            raise UsageError(f"There is no producer {name!r}.", "A step 'producer' makes one.", "Mend the scenario.")
+            raise UsageError(f"There is no producer {name!r}.", "A step 'producer' creates one.", "Fix the scenario.")
         return self.producers[name]
 
     def member(self, name: str) -> GroupMember:
@@ -97,7 +97,7 @@ class Play:
             UsageError: No step has started it.
         """
         if name not in self.members:
-            raise UsageError(f"There is no member {name!r}.", "A step 'join' makes one.", "Mend the scenario.")
+            raise UsageError(f"There is no member {name!r}.", "A step 'join' creates one.", "Fix the scenario.")
         return self.members[name]
 
     def in_background(self, doing: Coroutine[object, object, None]) -> None:

@@ -23,7 +23,7 @@ class BoundStep(NamedTuple):
         name: Its name.
         doing: Its coroutine.
         arguments: Its arguments.
-        refused: The errors of which it must return one; empty if it must succeed.
+        refused: The allowed errors; one must occur, unless the set is empty: then the step must succeed.
     """
 
     name: str
@@ -79,5 +79,5 @@ def bind(words: Mapping[str, Any]) -> BoundStep:
     errors = frozenset((refused,) if isinstance(refused, str) else refused)
     unknown = errors - set(ErrorCode.__members__) - {"RequestTimedOut"}
     if unknown:
-        raise UsageError(f"{min(unknown)} is no error of Kafka.", "Errors have Kafka's names.", "Mend the scenario.")
+        raise UsageError(f"{min(unknown)} is not a Kafka error.", "Errors have Kafka's names.", "Fix the scenario.")
     return BoundStep(name, doing, arguments, errors)

@@ -10,7 +10,7 @@ import org.apache.kafka.common.security.auth.AuthenticateCallbackHandler;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerToken;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerTokenCallback;
 
-/** The settings of Kafka's Java clients for reaching a cluster (eosctl/lab/verify/driver_access.py tells the form). */
+/** The settings of Kafka's Java clients for reaching a cluster (eosctl/lab/verify/driver_access.py describes the form). */
 final class DriverAccess {
     private static final String MODULES = "org.apache.kafka.common.security.";
     private static final long TOKEN_ENDS_MS = 4_102_444_800_000L;
@@ -65,7 +65,7 @@ final class DriverAccess {
         return '"' + text.asText().replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
-    /** Hands over the token that was given; nobody is asked for another one. */
+    /** Returns the given token and never requests another one. */
     public static final class Token implements AuthenticateCallbackHandler {
         private static volatile String value;
 

@@ -27,9 +27,9 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Transactions of Kafka's Java client, asked for line by line: JSON in, JSON out (eosctl/lab/verify/driver.py tells the form).
+ * Transactions of Kafka's Java client, requested line by line: JSON in, JSON out (eosctl/lab/verify/driver.py describes the form).
  *
- * <p>Each actor has a client and a thread of its own, as the calls of the client wait.
+ * <p>Each actor has its own client and thread, because the client's calls block.
  */
 public final class VerifyDriver {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -39,9 +39,9 @@ public final class VerifyDriver {
     private VerifyDriver() {
     }
 
-    /** Its first line says how to reach the cluster. Ends with its input. */
+    /** Reads the cluster's address from the first line, and ends with its input. */
     public static void main(String[] args) throws Exception {
-        System.setOut(System.err); // where nobody configures log4j it writes to what is for answers
+        System.setOut(System.err); // an unconfigured log4j writes to standard output, which is for answers
         Map<String, Actor> actors = new HashMap<>();
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         Map<String, Object> cluster = DriverAccess.settings(JSON.readTree(lines.readLine()));
@@ -51,7 +51,7 @@ public final class VerifyDriver {
             if (ask.get("op").asText().equals("drop")) {
                 Actor gone = actors.remove(name);
                 if (gone != null) {
-                    new Thread(gone::drop).start(); // beside the actor's own thread, which may wait for the client
+                    new Thread(gone::drop).start(); // not in the actor's own thread, which may wait for the client
                 }
                 continue;
             }
@@ -190,7 +190,7 @@ public final class VerifyDriver {
             producer.sendOffsetsToTransaction(offsets, consumer.groupMetadata());
         }
 
-        /** What an aborted transaction had taken comes again, as far as it is still this member's. */
+        /** Rewinds to the input of an aborted transaction, for partitions that this member still owns. */
         private void rewind() {
             if (consumer != null) {
                 taken.keySet().retainAll(consumer.assignment());

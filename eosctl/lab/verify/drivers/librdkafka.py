@@ -194,7 +194,7 @@ def _live(actor: Actor, answers: Callable[[dict[str, Any]], None]) -> None:
         answer = {"number": ask["number"]}
         try:
             answer |= actor.act(ask)
-        except Exception as error:  # noqa: BLE001 - whatever it is, who asked waits for it
+        except Exception as error:  # noqa: BLE001 - the caller waits for the answer
             answer |= {"error": actor.words_of(error), "class": failure_class(error)}
         answers(answer)
     actor.close()

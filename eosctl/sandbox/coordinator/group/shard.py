@@ -63,7 +63,7 @@ class Shard:
         self.host.replicas.append_internal(self.partition, batch, appended, timeout_ms=timeout_ms, guard=guard)
 
     def after_appends(self, call: Callable[[], None]) -> None:
-        """Run `call` when all current appends have completed; immediately if there are none."""
+        """Run `call` when all current appends have completed; immediately without any."""
         if self._appends_started == self._appends_ended:
             call()
         else:

@@ -170,14 +170,14 @@ class TransactionCoordinator:
         if isinstance(decision, Abort):
             self._abort(cached, partial(_reply_concurrent, reply))
         elif isinstance(decision, Transition):
-            self._carry_out(cached, decision, partial(self._initialised, cached, reply))
+            self._carry_out(cached, decision, partial(self._initialized, cached, reply))
         else:
             reply(decision)
 
-    def _initialised(self, cached: CachedTransaction, reply: Reply, answer: Answer) -> None:
+    def _initialized(self, cached: CachedTransaction, reply: Reply, answer: Answer) -> None:
         transactional_id = cached.metadata.transactional_id
         index = cached.partition.index
-        self._events.initialised(transactional_id, answer.producer_id, answer.producer_epoch, index, answer.error)
+        self._events.initialized(transactional_id, answer.producer_id, answer.producer_epoch, index, answer.error)
         reply(answer)
 
     def _new_idempotent_producer(self) -> Answer:

@@ -52,13 +52,13 @@ class LogCleaner:
         self._step(log, cleaning, cleaning.steps())
 
     def _choose(self) -> tuple[PartitionLog, CleaningPlan] | None:
-        """Return the dirtiest of the logs that are due."""
+        """Return the dirtiest of the logs that need cleaning."""
         now_ms = self._runtime.now_ms()
         due: list[tuple[PartitionLog, CleaningPlan]] = []
         for log in self._logs():
             if log.settings.is_compacted and not log.closed and log not in self.uncleanable:
                 plan = plan_cleaning(log, now_ms)
-                if plan is not None and plan.is_due(log.settings.min_cleanable_dirty_ratio):
+                if plan is not None and plan.needs_cleaning(log.settings.min_cleanable_dirty_ratio):
                     due.append((log, plan))
         return max(due, key=lambda found: found[1].cleanable_ratio, default=None)
 

@@ -1,4 +1,4 @@
-"""The cleanable range of a log, whether it is due, and its groups of segments (`LogCleanerManager`, `Cleaner`)."""
+"""The cleanable range of a log, whether to clean it, and its groups of segments (`LogCleanerManager`, `Cleaner`)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CleaningPlan(NamedTuple):
         total_bytes = self.clean_bytes + self.cleanable_bytes
         return self.cleanable_bytes / total_bytes if total_bytes else 0.0
 
-    def is_due(self, min_cleanable_ratio: float) -> bool:
+    def needs_cleaning(self, min_cleanable_ratio: float) -> bool:
         """Return whether the log should be cleaned now."""
         return (self.is_overdue and self.cleanable_bytes > 0) or self.cleanable_ratio > min_cleanable_ratio
 

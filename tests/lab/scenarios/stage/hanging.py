@@ -1,9 +1,9 @@
 """A hanging transaction: data of a producer id appended after its transaction has ended.
 
-A delayed Produce that arrives behind the marker opens a transaction that the coordinator knows nothing of: nobody will
-ever end it, and the partition's last stable offset stays before it. Brokers refuse such a batch since KIP-890 by asking
-the coordinator first (``transaction.partition.verification.enable``, on by default since 3.6); with that off, a batch
-in Produce 11 or lower is taken on every release (KAFKA-9144).
+A delayed Produce that arrives after the marker opens a transaction that the coordinator does not know, so it is never
+ended, and the partition's last stable offset stays before it. Since KIP-890, brokers verify such a batch with the
+coordinator and refuse it (``transaction.partition.verification.enable``, on by default since 3.6). With verification
+off, every release accepts a batch in Produce 11 or lower (KAFKA-9144).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eosctl.client.transactions import TV1, ProducerIdentity, produce, wait_unti
 from eosctl.lab.scenarios.steps.play import Step
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.error_codes import ErrorCode
-from tests.lab.scenarios.stage.stage import ScenarioRefused, Stage, Storyteller
+from tests.lab.scenarios.stage.stage import ScenarioRefused, Stage, StepRecorder
 from tests.lab.scenarios.stage.verification import VERIFICATION_SETTING, disable_verification
 
 _PRODUCER: Final = "order-entry"
@@ -37,7 +37,7 @@ _SETTING_SPREADS_MS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class HangingReport:
-    """What was left in the partition.
+    """The state of the partition afterwards.
 
     Attributes:
         transactional_id: The id whose transaction had ended.
@@ -48,7 +48,7 @@ class HangingReport:
         hidden_record_count: Committed records behind it that read_committed readers cannot see.
         last_stable_offset: As the leader reports it afterwards.
         high_watermark: As the leader reports it afterwards.
-        steps: The whole story.
+        steps: All steps.
     """
 
     transactional_id: str
@@ -89,26 +89,26 @@ async def run_hanging(
         ScenarioRefused: The broker verified the batch and refused it.
         EosctlError: The cluster cannot be reached or refuses what any producer may do.
     """
-    story = Storyteller(stage)
+    scenario = StepRecorder(stage)
     config = replace(stage.config, client_id=f"{stage.config.client_id}-hanging")
     async with connect(config, connector=stage.connector, chance=stage.chance) as client:
         found = await ensure_topic(client, topic)
         partition = found.partitions[stage.chance.randrange(len(found.partitions))].partition
         if switch_verification_off:
             await disable_verification(client)
-            story.did("an administrator", f"sets {VERIFICATION_SETTING}=false on all brokers")
+            scenario.did("an administrator", f"sets {VERIFICATION_SETTING}=false on all brokers")
             patience_ms = max(patience_ms, _SETTING_SPREADS_MS)
 
         producer = TransactionalProducer(client, transactional_id, now_ms=stage.now_ms, dialect=TV1)
         identity = await producer.init_transactions()
         await producer.send(partition, [_order("o-1")])
         late = producer.encode(partition, [_order(f"late-{number + 1}") for number in range(late_record_count)])
-        story.did(_PRODUCER, f"writes to {partition} twice; the second batch is held up on its way")
+        scenario.did(_PRODUCER, f"writes to {partition} twice; the second batch is held up on its way")
         await producer.commit()
         await wait_until_ended(client, transactional_id)
-        story.did(_PRODUCER, "commits; the marker is written, the coordinator's work is done")
+        scenario.did(_PRODUCER, "commits; the marker is written, the coordinator's work is done")
         first_offset = await _deliver_late(client, partition, late, transactional_id, patience_ms)
-        story.did(
+        scenario.did(
             _NETWORK,
             "delivers the second batch at last",
             f"appended at offset {first_offset} for producer id {identity.producer_id}, epoch "
@@ -116,10 +116,10 @@ async def run_hanging(
         )
 
         await _commit_behind(client, stage, partition, transactional_id, hidden_record_count)
-        story.did(_LATER, f"commits {hidden_record_count} transactions of one record behind it")
+        scenario.did(_LATER, f"commits {hidden_record_count} transactions of one record behind it")
         last_stable_offset = await list_offset(client, partition, isolation=IsolationLevel.READ_COMMITTED)
         high_watermark = await list_offset(client, partition)
-        story.did("read_committed readers", f"stop at offset {last_stable_offset} of {high_watermark}")
+        scenario.did("read_committed readers", f"stop at offset {last_stable_offset} of {high_watermark}")
     return HangingReport(
         transactional_id,
         partition,
@@ -129,7 +129,7 @@ async def run_hanging(
         hidden_record_count,
         last_stable_offset,
         high_watermark,
-        tuple(story.steps),
+        tuple(scenario.steps),
     )
 
 

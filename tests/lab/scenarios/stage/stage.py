@@ -1,4 +1,4 @@
-"""Where the two faults of this folder are made, with every id and offset reported to the test."""
+"""The environment of the two faults in this folder, which report every id and offset to the test."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ class Refusal(NamedTuple):
     error: ErrorCode
 
 
-def _tell_nobody(step: Step) -> None:
+def _ignore(step: Step) -> None:
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a scenario plays.
+    """The environment of a scenario.
 
     Attributes:
         config: The cluster and how to connect to it.
         now_ms: Dates the records.
-        chance: Whatever the scenario leaves to chance.
+        chance: Source of the scenario's random choices.
         connector: Opens the streams; sockets when None.
-        tell: Told every step when it is done.
+        report: Called with each completed step.
     """
 
     config: ClientConfig
     now_ms: WallClock
     chance: random.Random
     connector: Connector | None = None
-    tell: Callable[[Step], None] = field(default=_tell_nobody)
+    report: Callable[[Step], None] = field(default=_ignore)
 
 
 class ScenarioRefused(EosctlError):  # noqa: N818
     """The cluster does not let the fault happen: a setting or its release prevents it."""
 
 
-class Storyteller:
-    """Collects the steps of a run and passes each on when it is done."""
+class StepRecorder:
+    """Collects the steps of a run and reports each completed step."""
 
     def __init__(self, stage: Stage) -> None:
-        self._tell = stage.tell
+        self._report = stage.report
         self.steps: list[Step] = []
 
     def did(self, actor: str, action: str, answer: str = "") -> None:
         """Note one step."""
         step = Step(actor, action, answer)
         self.steps.append(step)
-        self._tell(step)
+        self._report(step)

@@ -18,7 +18,7 @@ from eosctl.errors import EosctlError
 from eosctl.lab.scenarios.steps.play import Step
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.error_codes import ErrorCode
-from tests.lab.scenarios.stage.stage import Refusal, Stage, Storyteller
+from tests.lab.scenarios.stage.stage import Refusal, Stage, StepRecorder
 
 FIRST: Final = "first instance"
 SECOND: Final = "second instance"
@@ -26,7 +26,7 @@ SECOND: Final = "second instance"
 
 @dataclass(frozen=True, slots=True)
 class ZombieReport:
-    """What happened to the two producers.
+    """The fate of the two producers.
 
     Attributes:
         transactional_id: The id that both use.
@@ -36,8 +36,8 @@ class ZombieReport:
         aborted_first_offset: Offset of the first record of the zombie's open transaction.
         aborted_record_count: How many records the takeover aborted.
         committed_offset: Offset of the successor's committed record.
-        refusals: What the cluster answered to the zombie's next requests.
-        steps: The whole story.
+        refusals: The cluster's responses to the zombie's next requests.
+        steps: All steps.
     """
 
     transactional_id: str
@@ -72,7 +72,7 @@ async def run_zombie(
     Raises:
         EosctlError: The cluster cannot be reached or refuses what any producer may do.
     """
-    story = Storyteller(stage)
+    scenario = StepRecorder(stage)
     async with AsyncExitStack() as stack:
         clients = [await stack.enter_async_context(_client(stage, name)) for name in ("zombie", "successor")]
         found = await ensure_topic(clients[0], topic)
@@ -81,26 +81,26 @@ async def run_zombie(
             TransactionalProducer(client, transactional_id, now_ms=stage.now_ms, dialect=dialect) for client in clients
         )
         zombie = await first.init_transactions()
-        story.did(FIRST, "initialises", _identity_text(zombie))
+        scenario.did(FIRST, "initializes", _identity_text(zombie))
         await first.send(partition, [_payment(0)])
         zombie = await first.commit()
-        story.did(FIRST, "commits a first transaction")
+        scenario.did(FIRST, "commits a first transaction")
         open_offset = await first.send(partition, [_payment(number + 1) for number in range(record_count)])
-        story.did(FIRST, f"writes {record_count} records to {partition} and pauses before it commits")
+        scenario.did(FIRST, f"writes {record_count} records to {partition} and pauses before it commits")
 
         successor = await second.init_transactions()
-        story.did(SECOND, "initialises with the same transactional.id", _identity_text(successor))
+        scenario.did(SECOND, "initializes with the same transactional.id", _identity_text(successor))
 
         refusals = [
             await _refused(f"Produce to {partition}", first.write(partition, [_payment(98)])),
             await _refused("EndTxn (commit)", first.end(committed=True)),
         ]
         for refusal in refusals:
-            story.did(FIRST, f"wakes up and sends {refusal.request}", refusal.error.name)
+            scenario.did(FIRST, f"wakes up and sends {refusal.request}", refusal.error.name)
         committed_offset = await second.send(partition, [_payment(99)])
         await second.commit()
         await wait_until_ended(clients[1], transactional_id)
-        story.did(SECOND, "writes and commits a transaction of its own")
+        scenario.did(SECOND, "writes and commits a transaction of its own")
     return ZombieReport(
         transactional_id,
         partition,
@@ -110,7 +110,7 @@ async def run_zombie(
         record_count,
         committed_offset,
         tuple(refusals),
-        tuple(story.steps),
+        tuple(scenario.steps),
     )
 
 

@@ -99,7 +99,7 @@ class Instance:
     async def run(self, is_over: Callable[[], bool]) -> Mapping[int, Mapping[str, int]]:
         """Work until it is over and nothing is left of the input; close cleanly and return each task's state.
 
-        Whatever goes wrong with a transaction makes its tasks start again from what is committed, with a new producer,
+        After any error in a transaction, its tasks restart from the committed state with a new producer,
         as Streams does with corrupted tasks; the caller bounds the time.
 
         Raises:
@@ -116,7 +116,7 @@ class Instance:
 
     async def _live(self, is_over: Callable[[], bool]) -> Mapping[int, Mapping[str, int]]:
         self.tasks = tuple(self._task(partition) for partition in self._plan.partitions)
-        self._life.reach(Step.INITIALISE)
+        self._life.reach(Step.INITIALIZE)
         producer = TransactionalProducer(
             self._client,
             self._plan.transactional_id,

@@ -29,14 +29,14 @@ class Rules(NamedTuple):
 
     Attributes:
         offsets_in: Where offsets are kept.
-        wipes_unknown: A store without an offset is wiped: what is in it may be of a transaction that was aborted.
-        forgets_loaded: The offset is removed as soon as it has been read, so that none stands beside what came later.
+        wipes_unknown: A store without an offset is wiped: it may contain writes of an aborted transaction.
+        forgets_loaded: The offset is removed as soon as it has been read, so that it does not outlive later writes.
         restores_committed: Restoring reads the changelog with ``isolation.level=read_committed``.
-        restores_to_end: Restoring goes on to the end that the changelog had, and so waits for transactions that were
+        restores_to_end: Restoring continues to the end that the changelog had, and so waits for transactions that were
             open there (KAFKA-10167); otherwise only to the last stable offset, before transactions that are decided
             already and whose markers are on their way.
         notes_restoration: An offset is written when restoring is done, and stays while the task runs, as the state
-            updater of 3.9 does. Whoever is killed then finds a store with an offset that is too old for it.
+            updater of 3.9 does. A process that is killed then restarts with a store whose offset is too old for it.
     """
 
     offsets_in: OffsetsIn = OffsetsIn.STORE

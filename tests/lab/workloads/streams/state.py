@@ -46,7 +46,7 @@ class Store:
         return dict(self._content)
 
     def get(self, key: str) -> int:
-        """Return the number of a key, 0 when there is none."""
+        """Return the number of a key, or 0 if the store lacks it."""
         return self._content.get(key, 0)
 
     def put(self, key: str, number: int) -> None:
@@ -85,7 +85,7 @@ class TaskDirectory:
 
     @property
     def offset(self) -> int | None:
-        """Offset of the last changelog record in the store, as far as the disk tells it."""
+        """Offset of the last changelog record in the store, according to the disk."""
         if self._offsets_in is OffsetsIn.STORE:
             return Store(self._file, 1).offset if self.has_files else None
         offset = read_offset_checkpoint(self.path / CHECKPOINT).get(self._changelog, OFFSET_UNKNOWN)
@@ -105,9 +105,9 @@ class TaskDirectory:
             write_offset_checkpoint(self.path / CHECKPOINT, {self._changelog: known})
 
     def forget(self, store: Store) -> None:
-        """Remove the offset: at once where it is a file, with the next memtable where it is in the store.
+        """Remove the offset: immediately if it is in a file, with the next memtable if it is in the store.
 
-        In the latter case nobody who is killed before has changed anything on the disk, so the offset is still right.
+        In the latter case a process that is killed earlier has not changed the disk, so the offset is still right.
         """
         store.offset = None
         (self.path / CHECKPOINT).unlink(missing_ok=True)

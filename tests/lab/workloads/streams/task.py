@@ -25,7 +25,7 @@ _RESTORE_WAIT_S: Final = 0.02
 class Step(StrEnum):
     """The steps of the loop, in their order."""
 
-    INITIALISE = "initialise the producer"
+    INITIALIZE = "initialize the producer"
     LOAD_OFFSET = "load the offset"
     FORGET_OFFSET = "forget the offset"
     WIPE = "wipe the store"
@@ -48,10 +48,10 @@ class Step(StrEnum):
 
 
 class Life(Protocol):
-    """Is asked before each step, and may end the process there by raising something that nobody catches."""
+    """Called before each step; may end the process there by raising an exception that is not caught."""
 
     def reach(self, step: Step) -> None:
-        """Go on to a step."""
+        """Enter a step."""
 
 
 class TaskState(StrEnum):
@@ -74,7 +74,7 @@ _NEXT: Final = {
 
 
 class Places(NamedTuple):
-    """The partitions of a task, and the group whose offset tells what of the input is done."""
+    """The partitions of a task, and the group whose offset marks the processed input."""
 
     input: TopicPartition
     changelog: TopicPartition
@@ -98,7 +98,7 @@ DEFAULT_SIZES: Final = Sizes()
 
 
 Process = Callable[[Record, Callable[[str], int]], tuple[tuple[str, int], ...]]
-"""Returns the new numbers by key that a record makes, each of which is stored, logged and forwarded."""
+"""Returns the new numbers by key for a record; each is stored, logged, and forwarded."""
 
 
 def count_words(record: Record, get: Callable[[str], int]) -> tuple[tuple[str, int], ...]:

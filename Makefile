@@ -18,9 +18,9 @@ help: ## List the commands.
 environment: ## .venv with the extras of EXTRAS, where it is missing or out of date; every other command begins so.
 	@scripts/bootstrap $(EXTRAS)
 
-# Its last step reads logs on Spark, which nobody needs to install where Java is missing.
+# Its last step reads logs on Spark, which is not installed without Java.
 demo: EXTRAS = $(if $(shell command -v java),spark)
-demo: environment ## Start a cluster, break it, diagnose it, mend it, read its logs (about a minute, once installed).
+demo: environment ## Start a cluster, break it, diagnose it, repair it, read its logs (about a minute, once installed).
 	@$(RUN) -m eosctl demo
 
 test: static ## Style and types, then every test but those against real Kafka.
@@ -42,7 +42,7 @@ static: environment ## Style (with bandit's rules), types, import contracts, dea
 	$(RUN) -m scripts.dead_code
 	$(RUN) -m scripts.prose
 
-# Advisories come over the network and change from day to day, so `test` does without; not asked (2) is told, no failure.
+# Advisories come over the network and change daily, so `test` does not use them; an unreachable service (2) is not a failure.
 lint: static ## The same, and known vulnerabilities of what is installed.
 	scripts/audit-dependencies || [ $$? -eq 2 ]
 

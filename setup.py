@@ -2,7 +2,7 @@
 
     pip install .                          generates eosctl/wire/generated (scripts/generate_wire); pure Python
     EOSCTL_COMPILED=1 pip install .        needs a C compiler; mypy and the dependencies are fetched for the build
-    make test-compiled                     builds in a scratch copy and runs the tests of those rooms there
+    make test-compiled                     builds in a scratch copy and runs the tests of those packages there
 
 Which modules: pyproject.toml, [tool.eosctl] compiled-modules. Their Python files are in the wheel too.
 """
@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 #: The compiler is a type checker too: it has to see the libraries that the modules use.
 REQUIRES = ["mypy>=1.14", *PROJECT["project"]["dependencies"]]
 
-#: Compiled functions call each other directly, as nobody replaces them from outside, and those of Python by address.
+#: Compiled functions call each other directly, because they are not replaced from outside, and Python's by address.
 POSIX_FLAGS = ["-fvisibility=hidden", "-fno-plt"]
 
 

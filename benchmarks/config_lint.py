@@ -2,7 +2,7 @@
 
 Run: `python -m benchmarks.config_lint`. The files are the good configurations of the tests, over and over, each with
 names of its own, so that rules across files have many applications to compare. No other tool judges these files, so
-there is no peer; the bare reading of the same files as YAML, JSON or properties is shown beside it.
+there is no peer; the plain parsing of the same files as YAML, JSON, or properties is shown for comparison.
 """
 
 from __future__ import annotations

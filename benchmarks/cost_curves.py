@@ -7,8 +7,8 @@ each transaction, and how many there are a second (the generator shares the mach
 Tools: whole processes on ever larger inputs; processor time.
 
 Each curve is held against the straight line that fits it best (least squares): where no point lies further than 15 %
-off it, it is linear, and the line is told as cost = base + slope x size. What is known of a shape is said with it.
-Figures taken beside other work are judged by processor time alone; the load is in the head of the table.
+off it, it is linear, and the line is printed as cost = base + slope x size, with an explanation of the shape.
+Figures measured under other load are judged by processor time alone; the load is in the head of the table.
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ class Curve(NamedTuple):
         name: What grows, and what it costs.
         unit: Of the cost.
         points: In the order of size.
-        why: What is known of the shape.
-        beside: Lines of Markdown that go with it.
+        why: The explanation of the shape.
+        notes: Additional lines of Markdown.
     """
 
     name: str
     unit: str
     points: Sequence[Point]
     why: str
-    beside: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 class Line(NamedTuple):
@@ -114,7 +114,7 @@ def shown(curve: Curve) -> list[str]:
     for point in curve.points:
         rate = "" if point.per_second is None else f"{point.per_second:,.0f}"
         rows.append(f"| {point.size:,} | {point.cost:.3g} | {rate} |")
-    return [*rows, "", *curve.beside] if curve.beside else rows
+    return [*rows, "", *curve.notes] if curve.notes else rows
 
 
 # --- the sandbox ------------------------------------------------------------------------------------------------------
@@ -127,16 +127,16 @@ def point(server: Server, size: int, load: Load) -> Point:
 
 
 def by_ids(ms: int) -> Curve:
-    """More transactional ids on the same 16 connections: more that is in flight at once, and more to remember."""
+    """More transactional ids on the same 16 connections: more requests in flight, and more state."""
     with sandbox() as server:
         points = [
             point(server, count, Load(Profile.TV2, "bench", 16, count // 16, duration_ms=ms, prefix=f"ids-{count}"))
             for count in IDS
         ]
     why = (
-        "Falls, then stays: what waits together is read, appended and answered together, so each pays a part of the "
-        "system calls; from some hundred ids on there is nothing left to share, and an id that is known costs a look "
-        "into a table, whatever its size."
+        "Falls, then stays: requests that wait together are read, appended, and answered together and share the "
+        "system calls; from some hundred ids on no more can be shared, and a known id costs one table lookup, "
+        "regardless of the table's size."
     )
     return Curve("Transactional ids (16 connections, one partition, RF 1)", "us of the server", points, why)
 
@@ -183,8 +183,8 @@ def by_connections(ms: int) -> Curve:
             for count in CONNECTIONS
         ]
     why = (
-        "Flat: what a turn shares depends on the ids in flight, not on the connections over which they come; a read "
-        "and a write more for each is little beside a transaction."
+        "Flat: what a turn shares depends on the ids in flight, not on the connections over which they come; one more "
+        "read and write for each is little compared with a transaction."
     )
     return Curve("Connections (256 ids over all of them, RF 1)", "us of the server", points, why)
 
@@ -277,15 +277,15 @@ def by_files(ms: int) -> Curve:
 
 
 def by_log(ms: int) -> Curve:
-    """Ever larger logs, scanned with the whole catalogue."""
+    """Larger and larger logs, scanned with the whole catalog."""
     installed, points = as_installed(), []
     for size in LOG_MB:
         with tempfile.TemporaryDirectory() as directory:
             path = Path(directory) / "app.log"
             write_log(path, size * MB)
             points.append(Point(size, processor_s(eosctl("logs", "scan", str(path), "-o", "json"), installed)))
-    why = "The base is the start of the program and its catalogue."
-    return Curve("Scan: MiB of an application's log, the whole catalogue", "s", points, why)
+    why = "The base is the start of the program and its catalog."
+    return Curve("Scan: MiB of an application's log, the whole catalog", "s", points, why)
 
 
 CURVES: Final[dict[str, Callable[[int], Curve]]] = {

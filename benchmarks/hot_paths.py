@@ -1,6 +1,6 @@
 """Count the executed bytecodes of the hottest paths, independent of the machine's load.
 
-    python -m benchmarks.hot_paths           the counts beside their limits
+    python -m benchmarks.hot_paths           the counts with their limits
     python -m benchmarks.hot_paths --lock    make today's counts the limits (benchmarks/hot_paths.toml)
 
 tests/architecture/test_hot_paths.py compares them: a path that grew by more than 2 % fails. Work in C (checksums,

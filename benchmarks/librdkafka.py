@@ -2,7 +2,7 @@
 
     python -m benchmarks.librdkafka [--engine sandbox] [--engine kfake] [--engine apache] [--seconds 5] [--rounds 3]
 
-Producers are confluent-kafka's, a thread each, and commit what they have written before they go on. All of it runs on
+Producers are confluent-kafka's, a thread each, and commit before they write more. All of it runs on
 this machine: the servers share its processors with their clients.
 """
 

@@ -2,10 +2,10 @@
 
     python benchmarks/load_matrix.py             the sandbox alone
     python benchmarks/load_matrix.py --apache    and one node of Apache Kafka 4.3.1 (Java 17, Maven)
-    python benchmarks/load_matrix.py --quick     a short look, not a measurement
+    python benchmarks/load_matrix.py --quick     a short trial, not a measurement
 
-One producer (librdkafka) writes as fast as it can. Each transactional row is put beside the same row without
-transactions, measured just before and just after it, and beside the least that a plan expects: the share that is left
+One producer (librdkafka) writes as fast as it can. Each transactional row is compared with the same row without
+transactions, measured just before and just after it, and with the minimum that a plan expects: the share that is left
 when every interval stands still for all of its commit (formula F34). A commit also sends what waits in the queue.
 """
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.log_engines [MEGABYTES]
 
-The scan of the whole catalogue decides for every line whether it starts a record, and whether its record may match
+The scan of the whole catalog decides for every line whether it starts a record, and whether its record may match
 a category. `eosctl` decides once for each kind of line (`eosctl.logs.records.kinds`). The other engines apply the
 same expressions to every line, or to lines that differ in more than digits. polars is not part of eosctl; its rows
 show whether it would pay (`pip install polars`). Each engine uses one thread. Figures are GB per second of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ROUNDS = 3
 
 
-class Told(NamedTuple):
+class LineCounts(NamedTuple):
     """The number of lines that start a record, and of those that may be relevant."""
 
     headers: int
@@ -63,27 +63,27 @@ def read_log(path: Path) -> Log:
     return Log(tuple(windows), header_expressions(source.verdict.layouts))
 
 
-def by_kinds(log: Log) -> Told:
+def by_kinds(log: Log) -> LineCounts:
     """Match once per kind of lines, as eosctl does."""
     kinds, headers, meanings = kinds_of(log.headers), 0, 0
     for window in log.windows:
         found = kinds.classify(lines_of(np.frombuffer(window, dtype=np.uint8)))
         headers += int(np.count_nonzero(found & HEADER))
         meanings += int(np.count_nonzero(found & MEANING))
-    return Told(headers, meanings)
+    return LineCounts(headers, meanings)
 
 
-def by_arrow(log: Log) -> Told:
+def by_arrow(log: Log) -> LineCounts:
     """Match every line with pyarrow's RE2."""
     headers = meanings = 0
     for window in log.windows:
         texts = lines_of(np.frombuffer(window, dtype=np.uint8)).texts
         headers += pc.sum(pc.match_substring_regex(texts, "|".join(log.headers))).as_py()
         meanings += pc.sum(pc.match_substring_regex(texts, "|".join(meaning_anchors()))).as_py()
-    return Told(headers, meanings)
+    return LineCounts(headers, meanings)
 
 
-def by_polars(log: Log) -> Told:
+def by_polars(log: Log) -> LineCounts:
     """Match every line with polars' expressions."""
     import polars as pl
 
@@ -93,7 +93,7 @@ def by_polars(log: Log) -> Told:
         here = _polars_lines(window).select(*asked).row(0)
         headers += here[0]
         meanings += here[1]
-    return Told(headers, meanings)
+    return LineCounts(headers, meanings)
 
 
 def cut_by_polars(log: Log) -> int:
@@ -126,20 +126,20 @@ def _polars_lines(window: bytes) -> pl.DataFrame:
 
 def rows(log: Log) -> Iterator[tuple[str, float]]:
     """Yield the name of an engine and its processor time per GB, in seconds."""
-    told = by_arrow(log)
+    expected = by_arrow(log)
     # Lines of rare kinds that are not matched yet count as relevant.
     yield (
         "eosctl: each kind of lines asked once",
-        _cost(log, by_kinds, lambda found: found.headers == told.headers and found.meanings >= told.meanings),
+        _cost(log, by_kinds, lambda found: found.headers == expected.headers and found.meanings >= expected.meanings),
     )
-    yield "pyarrow: every line asked", _cost(log, by_arrow, told.__eq__)
+    yield "pyarrow: every line asked", _cost(log, by_arrow, expected.__eq__)
     if find_spec("polars") is not None:
-        yield "polars: every line asked", _cost(log, by_polars, told.__eq__)
+        yield "polars: every line asked", _cost(log, by_polars, expected.__eq__)
         yield "polars: cut into lines, nothing asked", _cost(log, cut_by_polars, bool)
     kinds = apart_by_arrow(log)
-    yield "pyarrow: lines told apart but for digits", _cost(log, apart_by_arrow, kinds.__eq__)
+    yield "pyarrow: lines distinguished except for digits", _cost(log, apart_by_arrow, kinds.__eq__)
     if find_spec("polars") is not None:
-        yield "polars: lines told apart but for digits", _cost(log, apart_by_polars, kinds.__eq__)
+        yield "polars: lines distinguished except for digits", _cost(log, apart_by_polars, kinds.__eq__)
 
 
 def _cost(log: Log, work: Callable[[Log], Any], is_right: Callable[[Any], bool]) -> float:

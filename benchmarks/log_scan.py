@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 ROUNDS = 3
 TRACE_EVERY = 400
 COUNT_CLASSES = r"""
-function told() { if (first != "") count[minute " " first " " root]++; first = root = "" }
-/^[0-9]/ { told(); minute = substr($0, 1, 16); next }
+function flush() { if (first != "") count[minute " " first " " root]++; first = root = "" }
+/^[0-9]/ { flush(); minute = substr($0, 1, 16); next }
 /^[a-z][A-Za-z.]*(Exception|Error)/ { split($1, part, ":"); first = root = part[1]; next }
 /^Caused by: / { split($3, part, ":"); root = part[1] }
-END { told(); for (one in count) print one, count[one] }
+END { flush(); for (one in count) print one, count[one] }
 """
 """The same count in awk, line by line."""
 REQUESTS = (
@@ -163,7 +163,7 @@ def on_spark(path: Path, sources: tuple[SourceFile, ...], traces: int) -> Iterat
     with session("benchmark", cores="2") as spark:
         for name, work in (
             ("Spark, exceptions", counted),
-            ("Spark, whole catalogue", catalogued),
+            ("Spark, whole catalog", catalogued),
             ("Spark's own functions, the same count", native),
         ):
             work(spark)
@@ -192,7 +192,7 @@ def main(size_mb: int, with_spark: bool) -> None:
 
 def _rows(path: Path, sources: tuple[SourceFile, ...], traces: int, with_spark: bool) -> Iterator[tuple[str, Measured]]:
     yield "eosctl, exceptions, one process", measure(lambda: count_here(sources))
-    yield "eosctl, whole catalogue, one process", measure(lambda: scan_paths([path]))
+    yield "eosctl, whole catalog, one process", measure(lambda: scan_paths([path]))
     for name, command in programs(path):
         run = lambda command=command: subprocess.run(command, check=True, capture_output=True)  # noqa: E731
         yield name, measure(run)

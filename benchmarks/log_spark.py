@@ -49,10 +49,10 @@ def pairs() -> None:
         bumps, fences = _events(spark, INITIALISATIONS, "bump"), _events(spark, REFUSALS, "fence")
         for _ in range(5):
             with _timed("pairs"):
-                paired = pair_with_last(fences, bumps).selectExpr("count(*) n", "count(initialized) explained")
-                [row] = paired.collect()
+                paired = pair_with_last(fences, bumps)
+                [row] = paired.selectExpr("count(*) n", f"count({paired.columns[-1]}) explained").collect()
         assert row["n"] == REFUSALS
-        print(f"{INITIALISATIONS} initialisations, {REFUSALS} refusals, {row['explained']} of them explained")
+        print(f"{INITIALISATIONS} initializations, {REFUSALS} refusals, {row['explained']} of them explained")
 
 
 def _events(spark: SparkSession, count: int, salt: str) -> DataFrame:
@@ -69,11 +69,11 @@ def _events(spark: SparkSession, count: int, salt: str) -> DataFrame:
 def delay() -> None:
     """Measure the delay of a record from the file to a row."""
     with tempfile.TemporaryDirectory() as folder:
-        _tell("eosctl logs watch", _watched(Path(folder) / "watch.log"))
-        _tell("a stream of Spark's", _streamed(Path(folder)))
+        _print("eosctl logs watch", _watched(Path(folder) / "watch.log"))
+        _print("a stream of Spark's", _streamed(Path(folder)))
 
 
-def _tell(name: str, delays: list[float]) -> None:
+def _print(name: str, delays: list[float]) -> None:
     quantiles = statistics.quantiles(delays, n=20)
     print(
         f"{name:<24} {len(delays)} records, ms: median {statistics.median(delays) * 1e3:.0f}, "
@@ -134,7 +134,7 @@ def _appended(path: Path, wait: Callable[[str], bool]) -> Iterator[float]:
 
 
 def size(sizes_gb: list[float]) -> None:
-    """Measure the exceptions and the whole catalogue by size."""
+    """Measure the exceptions and the whole catalog by size."""
     for size_gb in sizes_gb:
         with tempfile.TemporaryDirectory() as folder, session("benchmark", cores="2") as spark:
             path = Path(folder) / "orders.log"
@@ -143,7 +143,7 @@ def size(sizes_gb: list[float]) -> None:
             for _ in range(2):  # The second run is warm.
                 with _timed(f"{size_gb:g} GB, exceptions"):
                     assert sum(one.event_count for one in exceptions_on_spark(spark, sources)[0]) == traces
-                with _timed(f"{size_gb:g} GB, whole catalogue"):
+                with _timed(f"{size_gb:g} GB, whole catalog"):
                     assert scan_frame(spark, sources).where("exception is not null").count() == traces
 
 

@@ -6,8 +6,8 @@
 
 The number is the size of the log in GB, which repeats 250 MB. `cold` starts a JVM each time, without and with the
 archive of classes that `eosctl logs warmup` keeps; `connect` asks a Spark Connect server that has been asked before;
-`parquet` reads with the whole catalogue and writes the events, in a session that is warm. Two cores; processor time is
-that of the program and everything below it, looked at every 20 ms, and of the server.
+`parquet` reads with the whole catalog and writes the events, in a warm session. Two cores; processor time is
+that of the program and its child processes, sampled every 20 ms, and of the server.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def cold(folder: Path, path: Path) -> None:
             run(["logs", "warmup"], environment)
         for words in commands(path):
             for number in range(ROUNDS):
-                tell(f"cold, {words[1]}, {archive}, run {number + 1}", *run(words, environment))
+                print_row(f"cold, {words[1]}, {archive}, run {number + 1}", *run(words, environment))
 
 
 def connect(folder: Path, path: Path) -> None:
@@ -65,11 +65,11 @@ def connect(folder: Path, path: Path) -> None:
             for number in range(ROUNDS):
                 before = used_s(process)
                 seconds, client_s = run(words, environment)
-                tell(f"connect, {words[1]}, run {number + 1}", seconds, client_s + used_s(process) - before)
+                print_row(f"connect, {words[1]}, run {number + 1}", seconds, client_s + used_s(process) - before)
 
 
 def parquet(folder: Path, path: Path) -> None:
-    """Measure reading with the whole catalogue and writing the events."""
+    """Measure reading with the whole catalog and writing the events."""
     sources, _ = plan_scan([path])
     with session("benchmark", cores="2") as spark:
         here = psutil.Process()
@@ -81,7 +81,7 @@ def parquet(folder: Path, path: Path) -> None:
             events.write.mode("overwrite").parquet(str(folder / "events"))
             rows.unpersist()
             seconds = time.perf_counter() - began
-            tell(f"parquet, run {number + 1}", seconds, used_s(here) - before)
+            print_row(f"parquet, run {number + 1}", seconds, used_s(here) - before)
             print(f"{path.stat().st_size / 1e9 / seconds:.2f} GB/s by the clock", flush=True)
 
 
@@ -138,25 +138,25 @@ def server(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
         f"spark.connect.grpc.binding.port={port}",
     ):
         command += ["--conf", setting]
-    told = folder / "server.out"
+    output = folder / "server.out"
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     with (
-        told.open("wb") as sink,
+        output.open("wb") as sink,
         subprocess.Popen(
             [*command, "spark-internal"], stdout=sink, stderr=subprocess.STDOUT, cwd=folder, env=environment
         ) as process,
     ):
         try:
             until = time.monotonic() + 240
-            while "Spark Connect server started" not in told.read_text(errors="replace"):
-                assert process.poll() is None and time.monotonic() < until, told.read_text(errors="replace")[-2000:]
+            while "Spark Connect server started" not in output.read_text(errors="replace"):
+                assert process.poll() is None and time.monotonic() < until, output.read_text(errors="replace")[-2000:]
                 time.sleep(0.1)
             yield f"sc://127.0.0.1:{port}", psutil.Process(process.pid)
         finally:
             process.terminate()
 
 
-def tell(what: str, seconds: float, processor_s: float) -> None:
+def print_row(what: str, seconds: float, processor_s: float) -> None:
     """Print a row of the table."""
     load = os.getloadavg()[0]
     print(f"{what:<52} {seconds:6.2f} s by the clock, {processor_s:6.2f} s of processor, load {load:.1f}", flush=True)

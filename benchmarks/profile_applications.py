@@ -104,13 +104,13 @@ def copying(
         )
     try:
         assert running.stdout is not None
-        told = []
+        lines = []
         for line in running.stdout:
-            told.append(line)
+            lines.append(line)
             if line.strip() == "running":
                 break
         else:
-            raise RuntimeError(f"{application.profile} ended: {''.join(told)[-2000:]}{log.read_text()[-2000:]}")
+            raise RuntimeError(f"{application.profile} ended: {''.join(lines)[-2000:]}{log.read_text()[-2000:]}")
         yield
         if running.poll() is not None:
             raise RuntimeError(f"{application.profile} ended: {running.stdout.read()[-4000:]}{log.read_text()[-2000:]}")

@@ -4,8 +4,8 @@
     python -m benchmarks.sandbox_throughput --kafka --save
 
 One broker, replication factor 1, one 100-byte record a transaction. `C x K` is connections times transactional ids on
-each. "commit" is EndTxn to its answer; in an open loop transactions begin on schedule, whatever has become of the
-earlier ones. CPU per transaction is the sturdiest figure on a machine that others use too.
+each. "commit" is EndTxn to its answer; in an open loop transactions begin on schedule, regardless of the
+state of earlier ones. CPU per transaction is the sturdiest figure on a machine that others use too.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def listener_of(port: int) -> psutil.Process:
     for child in psutil.Process().children(recursive=True):
         if any(c.status == psutil.CONN_LISTEN and c.laddr.port == port for c in child.net_connections("tcp")):
             return child
-    raise LookupError(f"nobody of ours listens on port {port}")
+    raise LookupError(f"none of our processes listens on port {port}")
 
 
 def measure(server: Server, load: Load, replica_count: int | None = None) -> tuple[LoadReport, float]:

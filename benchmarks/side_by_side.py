@@ -4,7 +4,7 @@
     python -m benchmarks.side_by_side --engine sandbox --profile tv2 --shape 16x16 --rounds 5
 
 Each is a cluster of one broker on this machine, with one record of 100 bytes in a transaction and one replica. In an
-open loop (--rate) transactions begin on schedule whatever has become of earlier ones, so a stall shows in every wait
+open loop (--rate) transactions begin on schedule even if earlier ones are open, so a stall shows in every wait
 that it causes. The CPU time is the server's. Exits with 1 when an engine failed under a load.
 """
 

@@ -1,4 +1,4 @@
-"""The manual pages of log categories, generated from the catalogue."""
+"""The manual pages of log categories, generated from the catalog."""
 
 from __future__ import annotations
 

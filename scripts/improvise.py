@@ -68,11 +68,11 @@ def _hold(addresses: Mapping[str, str], wanted: str, seeds: Sequence[int], *, te
             for outcome in found:
                 print(f"  seed {outcome.scenario.name} {outcome.differences[0]}")
                 if tells:
-                    print("\n".join(_told(outcome)))
+                    print("\n".join(_rendered(outcome)))
     return 1 if differing else 0
 
 
-def _told(outcome: Outcome) -> list[str]:
+def _rendered(outcome: Outcome) -> list[str]:
     """Render a conversation, one line per step, up to the first difference."""
     last = int(outcome.differences[0].split()[1])
     return [

@@ -121,7 +121,7 @@ async def _run(client: Client, load: Load, now_ms: WallClock) -> int:
         raise EosctlError(
             f"The load {load.prefix} failed.",
             ", ".join(f"{name}: {count}" for name, count in report.errors.items()),
-            "Look at the broker's logs.",
+            "Check the broker's logs.",
         )
     return report.completed_count
 

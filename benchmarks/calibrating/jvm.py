@@ -70,7 +70,7 @@ class CoordinatorLoads(NamedTuple):
 
 
 def parse_coordinator_loads(log: str) -> CoordinatorLoads:
-    """Return what a broker's log says of loading coordinators; waiting for the one loading thread is not counted.
+    """Return the coordinator loads in a broker's log, without the time spent waiting for the loading thread.
 
     >>> line = "Finished loading 3 transaction metadata from __transaction_state-0 in 17 milliseconds, of which 5 mill"
     >>> parse_coordinator_loads(line)

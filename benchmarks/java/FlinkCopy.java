@@ -18,7 +18,7 @@ import org.apache.flink.table.api.TableResult;
  * Copies a topic to another with Flink SQL, in a cluster inside this process.
  *
  * Arguments: FOLDER_OF_CONFIG_YAML CHECKPOINTS BOOTSTRAP IN OUT. Options of the sink and of its client are those of the
- * table that is written to, all others those of the job. Continues from the newest checkpoint that there is, and prints
+ * table that is written to, all others those of the job. Continues from the newest checkpoint, and prints
  * {@code running} when the job runs.
  */
 public class FlinkCopy {
@@ -60,7 +60,7 @@ public class FlinkCopy {
         return "CREATE TABLE " + name + " (content STRING) WITH (" + with + ")";
     }
 
-    /** Returns the newest complete checkpoint, whichever run of the job took it. */
+    /** Returns the newest complete checkpoint of any run of the job. */
     private static Optional<Path> newest(Path checkpoints) throws IOException {
         if (!Files.isDirectory(checkpoints)) {
             return Optional.empty();

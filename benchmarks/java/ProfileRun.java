@@ -36,7 +36,7 @@ import org.apache.kafka.streams.kstream.Produced;
  * Runs one client with a file of settings: records at a steady rate first, then as many as go, read by a second client.
  *
  * Arguments: producer|streams|connect|apart SETTINGS READER_SETTINGS BOOTSTRAP IN OUT DEAD RATE SECONDS. Every record
- * holds its number and when it was due; what the reader sees of them is printed as one line of JSON. Streams copies IN to
+ * holds its number and its scheduled time; the reader's observations are printed as one line of JSON. Streams copies IN to
  * OUT and fails at every hundredth record. Apart means that another process, which runs already, copies IN to OUT.
  */
 public class ProfileRun {
@@ -60,7 +60,7 @@ public class ProfileRun {
         private long flatOutSince;
         private long next;
 
-        /** Returns when the next record is due, waiting for it; 0 when there is none any more. */
+        /** Waits for the next record's scheduled time and returns it; 0 after the last record. */
         synchronized long due() {
             long now = System.nanoTime();
             if (next < paced) {
@@ -81,7 +81,7 @@ public class ProfileRun {
             return now;
         }
 
-        /** Whether a record is due now, or as many as are asked for. */
+        /** Whether the next record may be sent now, by schedule or by pace. */
         synchronized boolean isDue() {
             return next >= paced || System.nanoTime() >= began + next * 1_000_000_000L / rate;
         }
@@ -102,7 +102,7 @@ public class ProfileRun {
         final AtomicLong dead = new AtomicLong();
         volatile long flatOutFrom;
         volatile long last;
-        /** Counted down when the reader has its partitions: what it waits for before is nobody's delay. */
+        /** Counted down when the reader has its partitions; earlier waits do not count as delay. */
         final CountDownLatch ready = new CountDownLatch(1);
         /** Counted down when a first record has gone all the way. */
         final CountDownLatch warm = new CountDownLatch(1);
@@ -163,7 +163,7 @@ public class ProfileRun {
             }
             schedule = SteadyTask.schedule;
         }
-        tell(schedule, seen);
+        print(schedule, seen);
         Runtime.getRuntime().halt(0);
     }
 
@@ -261,7 +261,7 @@ public class ProfileRun {
         }
     }
 
-    private static void tell(Schedule schedule, Seen seen) throws InterruptedException {
+    private static void print(Schedule schedule, Seen seen) throws InterruptedException {
         long given = schedule.given();
         long deadline = System.nanoTime() + PATIENCE_NS;
         while (seen.times.size() < given && System.nanoTime() < deadline) {
@@ -318,7 +318,7 @@ public class ProfileRun {
         }
     }
 
-    /** Gives what is due. */
+    /** Returns the records scheduled so far. */
     public static class SteadyTask extends SourceTask {
         private static final int BATCH = 500;
         static volatile Schedule schedule;

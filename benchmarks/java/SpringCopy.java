@@ -11,7 +11,7 @@ import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.ConsumerSeekAware;
 
 /**
- * Copies the topic of the property {@code in} to that of {@code out}, as Spring Boot configures it and nobody else.
+ * Copies the topic of the property {@code in} to that of {@code out}, as configured by Spring Boot alone.
  *
  * Prints {@code running} when it has partitions. Records are sent in the transaction that their listener runs in.
  */

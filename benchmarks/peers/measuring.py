@@ -76,7 +76,7 @@ class Spread(NamedTuple):
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Summarise at least one value."""
+    """Summarize at least one value."""
     return Spread(median(values), min(values), max(values))
 
 
@@ -90,7 +90,7 @@ def process_cpu_s(pid: int) -> float:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError as error:
         raise EosctlError(
-            f"Process {pid} has ended during the measurement.", "There is nothing in /proc of it.", "See its log."
+            f"Process {pid} has ended during the measurement.", "It is missing in /proc.", "See its log."
         ) from error
     fields = stat[stat.rindex(")") + 2 :].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

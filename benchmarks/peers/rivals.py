@@ -129,7 +129,7 @@ def _kfake(directory: Path) -> Iterator[Rival]:
         try:
             address = process.stdout.readline().strip() if process.stdout is not None else ""
             if not address:
-                raise EosctlError("kfake did not start.", "It told no address.", "Leave --engine kfake out.")
+                raise EosctlError("kfake did not start.", "It printed no address.", "Leave --engine kfake out.")
             yield Rival("kfake", address, process.pid)
         finally:
             process.terminate()
@@ -143,7 +143,7 @@ def _build_kfake(directory: Path) -> Path:
     """
     go = shutil.which("go")
     if go is None:
-        raise UsageError("kfake cannot be built.", "There is no go on the PATH.", "Install Go or leave it out.")
+        raise UsageError("kfake cannot be built.", "Go is not on the PATH.", "Install Go or leave it out.")
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "main.go").write_text(_KFAKE_MAIN, encoding="utf-8")
     environment = os.environ | {"GOFLAGS": "-mod=mod", "GOWORK": "off"}

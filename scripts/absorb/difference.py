@@ -51,7 +51,7 @@ def _settings(old: Absorbed, new: Absorbed) -> Iterator[str]:
         if key not in _by_name(new) and setting.component not in missing:
             yield f"removed from {setting.component}: {setting.declared.name}"
     for component in sorted(missing):
-        yield f"not read: {component}, of which the jars have nothing"
+        yield f"not read: {component}, which the jars do not have"
     for before, after in changed_settings(old, new):
         yield f"changed in {after.component}: {_text(before)} → {_values(after)}"
 

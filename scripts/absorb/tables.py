@@ -22,7 +22,7 @@ _HEADER: Final = "scope\tname\ttype\tdefault\tdetail\tinternal\tvalid"
 
 
 def write_settings(found: Absorbed) -> None:
-    """Write the tables of settings. A component of which the jars have nothing keeps its table."""
+    """Write the tables of settings; a component that is missing in the jars keeps its table."""
     for component in COMPONENTS:
         declared = {
             setting.declared.name: setting.declared

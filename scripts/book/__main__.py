@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from scripts.book.commands import command_pages
-from scripts.book.licences import licences_page
+from scripts.book.licenses import licenses_page
 from scripts.book.messages import messages_page
 from scripts.book.metrics import metrics_page
 from scripts.book.numbers import numbers_page
@@ -20,7 +20,7 @@ REFERENCE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference"
 def main() -> None:
     """Replace all generated pages."""
     pages = {
-        "licences": licences_page(),
+        "licenses": licenses_page(),
         "messages": messages_page(),
         "metrics": metrics_page(),
         "numbers": numbers_page(),

@@ -1,4 +1,4 @@
-"""The page of the metrics catalogue, with names that do not exist."""
+"""The page of the metrics catalog, with names that do not exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def metrics_page() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield "# Catalogue of metrics\n\nEach exists in a release of Kafka; `eosctl metrics explain NAME` says the same.\n"
+    yield "# Catalog of metrics\n\nEach exists in a release of Kafka; `eosctl metrics explain NAME` shows the same.\n"
     for component, metrics in groupby(load_metrics(), key=lambda metric: metric.component):
         yield f"## {component.capitalize()}\n\n| Metric | Means | Healthy | Bean |\n|---|---|---|---|"
         for metric in metrics:

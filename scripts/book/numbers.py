@@ -24,8 +24,8 @@ def numbers_page() -> str:
 def _introduction() -> Iterator[str]:
     yield "# Numbers\n"
     yield "Nothing is claimed that is not here. Each table is the last that a program of `benchmarks/` printed; the"
-    yield "machine is small and noisy: ratios of one run tell more than absolute figures. Targets that are not met"
-    yield "say so.\n"
+    yield "machine is small and noisy: ratios within a run are more reliable than absolute figures. Missed targets are"
+    yield "marked.\n"
 
 
 def _proofs() -> Iterator[str]:

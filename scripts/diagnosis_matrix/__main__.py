@@ -22,7 +22,7 @@ def main() -> int:
     """Run every fault alone and every pair."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
-    parser.add_argument("--alone", action="store_true", help="no two faults at once")
+    parser.add_argument("--alone", action="store_true", help="one fault at a time")
     parser.add_argument("--only", nargs="+", choices=[fault.name for fault in FAULTS], metavar="NAME")
     given = parser.parse_args()
     print(f"seed {given.seed}")

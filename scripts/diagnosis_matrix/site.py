@@ -77,13 +77,13 @@ class Fault(NamedTuple):
     """The definition of a fault.
 
     Attributes:
-        plant: Makes it and returns what must be said.
-        lasts: It holds on while the cluster is diagnosed (a link, a broker that is down), so it is made last, and never
-            two of them together.
-        alone: It changes what must be said of everything else, or takes long.
+        plant: Injects it and returns the expected verdicts.
+        lasts: It lasts while the cluster is diagnosed (a link, a broker that is down), so it is injected last, and
+            never two of them together.
+        alone: It changes the expected verdicts of other faults, or takes long.
         settings: What brokers need for it.
         of_clients: Clients alone make it, so it can be made on any cluster of one broker.
-        second_look_ms: How long after the first the second reading must come for it to be told from what is in time.
+        second_look_ms: The interval between two passes that distinguishes it from a healthy state.
     """
 
     plant: Callable[[Site], Planted]

@@ -116,7 +116,7 @@ def free_ports(count: int) -> int:
     """Return the first of `count` consecutive free loopback ports.
 
     Raises:
-        OSError: There are none.
+        OSError: No ports are free.
     """
     for _ in range(100):
         with socket.socket() as first:

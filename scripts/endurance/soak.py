@@ -114,14 +114,14 @@ async def soak(sandbox: SandboxProcess, work: Work, duration_s: float) -> tuple[
     try:
         while time.monotonic() - began < duration_s:
             rounds.append(await play_round(len(rounds), work, target, sandbox.data_dirs))
-            tell_round(len(rounds), rounds[-1], watcher)
+            print_round(len(rounds), rounds[-1], watcher)
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
     return rounds, watcher
 
 
-def tell_round(number: int, done: Round, watcher: Watcher) -> None:
+def print_round(number: int, done: Round, watcher: Watcher) -> None:
     """Print one line, and what is wrong."""
     last = watcher.samples[-1] if watcher.samples else None
     holds = f"; {last.resident >> 20} MiB, {last.descriptors} descriptors, {last.files} files" if last else ""
@@ -140,7 +140,7 @@ def judge(rounds: Sequence[Round], watcher: Watcher, duration_s: float) -> int:
         f"{len(rounds)} rounds, {sum(done.committed_count for done in rounds):,} transactions committed, "
         f"{sum(done.fault_count for done in rounds):,} faults: {len(wrong)} wrong, {len(undecided)} undecided"
     )
-    print(f"{watcher.look_count} looks at the cluster: {len(watcher.anomalies)} broken invariants of replication")
+    print(f"{watcher.look_count} checks of the cluster: {len(watcher.anomalies)} broken invariants of replication")
     for warning in warnings_of(rounds):
         print(f"  {warning}")
     for anomaly in watcher.anomalies[:5]:

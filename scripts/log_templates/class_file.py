@@ -72,7 +72,7 @@ class ClassFile:
     """A class: its constants and methods.
 
     Raises:
-        ValueError: The bytes are no class.
+        ValueError: The bytes are not a class.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -164,7 +164,7 @@ class ClassFile:
         return found
 
     def _attributes(self, place: int) -> Iterator[tuple[str, int, int]]:
-        """Yield the attributes at a place: name, first byte, and end; one without a name where there are none."""
+        """Yield the attributes at a place: name, first byte, and end; a single unnamed one if the list is empty."""
         count = struct.unpack_from(">H", self._data, place)[0]
         place += 2
         if not count:

@@ -38,7 +38,7 @@ def _librdkafka_table(folder: Path) -> dict[str, object]:
 
 
 def _librdkafka(text: str) -> Iterator[tuple[Declared, dict[str, str]]]:
-    """Yield each setting of one release with what it says of its owner and of another name for it."""
+    """Yield each setting of one release with its owner and its alias."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
         if len(cells) < 6 or cells[0] in ("Property", "") or set(cells[0]) <= {"-"}:

@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _table(component: str, software: str, releases: list[tuple[str, Iterator[Declared]]]) -> None:
-    """Fold the releases, of which the last of each minor number counts."""
+    """Fold the releases; the last patch of each minor release counts."""
     by_label = {
         f"{release_numbers(text)[0]}.{release_numbers(text)[1]}": list(found) for text, found in sorted(releases)
     }

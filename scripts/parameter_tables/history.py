@@ -13,7 +13,7 @@ MACHINE_DEPENDENT: Final = frozenset(
 )
 """Settings with a default that depends on the machine that prints it."""
 ABSENT: Final[Mapping[str, Any]] = {"default": None, "absent": True}
-"""What a span says of releases without the setting."""
+"""The value of a span for releases without the setting."""
 
 
 class Declared(NamedTuple):

@@ -4,7 +4,7 @@
 
 Times come from SOURCE_DATE_EPOCH, or from the commit that is checked out (https://reproducible-builds.org). setuptools
 keeps to that in wheels; in source archives it writes the time at which it made its own files, and the user's name, so
-those are packed again. Beside them lie SHA256SUMS and, by `make dist`, the list of parts (CycloneDX).
+those are packed again. SHA256SUMS and, with `make dist`, the list of parts (CycloneDX) are next to them.
 """
 
 from __future__ import annotations

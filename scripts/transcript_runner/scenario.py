@@ -12,7 +12,7 @@ DEFAULT_PROFILE = "default"
 
 
 class Target(NamedTuple):
-    """A broker whose answers were recorded, and how the sandbox is told to be like it."""
+    """A broker with recorded responses, and the sandbox's options for emulating it."""
 
     name: str
     release: str

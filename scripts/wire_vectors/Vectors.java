@@ -18,7 +18,7 @@ import org.apache.kafka.common.protocol.types.TaggedFields;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 
 /**
- * Prints messages as Kafka's own classes serialise them: for each version of each class one with every field set, and
+ * Prints messages as Kafka's own classes serialize them: for each version of each class one with every field set, and
  * a sparse one whose arrays are empty and whose nullable fields are null. A line is a JSON object: kafka, class,
  * version, hex, json.
  */

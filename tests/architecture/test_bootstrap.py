@@ -219,7 +219,7 @@ def without_ensurepip(directory: Path, python: Path, unless: Path) -> Path:
     )
 
 
-def test_without_ensurepip_a_user_is_told_the_command(tiny: Path, tmp_path: Path, bare_path: Path) -> None:
+def test_without_ensurepip_the_command_is_shown(tiny: Path, tmp_path: Path, bare_path: Path) -> None:
     without_ensurepip(bare_path, tmp_path / "quick-python", unless=tmp_path / "never")
     program(bare_path, "apt-get", "exit 99")
     refused = bootstrap(tiny, PYTHON="", PATH=str(bare_path))
@@ -257,7 +257,7 @@ def test_a_python_that_cannot_is_passed_over_for_one_that_can(tiny: Path, tmp_pa
     assert done.returncode == 0, done.stderr
 
 
-def test_without_any_python_a_user_is_told_what_to_install(tiny: Path, bare_path: Path) -> None:
+def test_without_any_python_the_installation_is_shown(tiny: Path, bare_path: Path) -> None:
     refused = bootstrap(tiny, PYTHON="", PATH=str(bare_path))
     assert refused.returncode == 2
     assert "needs Python 3.11 or later" in refused.stderr

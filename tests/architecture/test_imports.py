@@ -40,12 +40,12 @@ PLANTED = (
     Planted("order", "eosctl.runbooks.planted", "eosctl.services"),
     Planted("lab-order", "eosctl.lab.history.planted", "eosctl.lab.trial"),
     Planted("lab-order", "eosctl.lab.scenarios.planted", "eosctl.lab.verify"),
-    Planted("pure-rooms", "eosctl.analysis.planted", "socket"),
-    Planted("pure-rooms", "eosctl.checks.planted", "time"),
-    Planted("pure-rooms", "eosctl.capacity.planted", "os"),
-    Planted("pure-rooms", "eosctl.findings.planted", "os"),
-    Planted("pure-rooms", "eosctl.lab.history.planted", "asyncio"),
-    Planted("pure-rooms", "eosctl.analysis.planted_too", "confluent_kafka"),
+    Planted("pure-packages", "eosctl.analysis.planted", "socket"),
+    Planted("pure-packages", "eosctl.checks.planted", "time"),
+    Planted("pure-packages", "eosctl.capacity.planted", "os"),
+    Planted("pure-packages", "eosctl.findings.planted", "os"),
+    Planted("pure-packages", "eosctl.lab.history.planted", "asyncio"),
+    Planted("pure-packages", "eosctl.analysis.planted_too", "confluent_kafka"),
     Planted("typer-in-commands", "eosctl.render.planted", "typer"),
     Planted("typer-in-commands", "eosctl.services.planted", "typer"),
     Planted("rich-in-render", "eosctl.services.planted", "rich"),
@@ -118,7 +118,7 @@ def test_planted_violations_are_refused(contract: str, source_copy: Path) -> Non
         assert f"{planted.module} -> {planted.imported} (l." in done.stdout, done.stdout
 
 
-def test_a_room_that_has_no_place_in_the_order_is_refused(source_copy: Path) -> None:
+def test_a_package_without_a_place_in_the_order_is_refused(source_copy: Path) -> None:
     (source_copy / "eosctl" / "attic").mkdir()
     (source_copy / "eosctl" / "attic" / "__init__.py").write_text('"""Planted."""\n', "utf-8")
     done = lint(source_copy, "order")

@@ -20,24 +20,24 @@ def is_sentence(text: str) -> bool:
     return bool(text.strip()) and "\n" not in text.strip() and not re.search(r"TODO|FIXME|\bXXX\b", text)
 
 
-def test_what_happened_is_always_told(messages: list[Message]) -> None:
-    told = [message for message in messages if message.what is not None]
-    assert len(told) > 400
-    assert [message for message in told if not message.what or not is_sentence(message.what)] == []
+def test_every_message_states_what_happened(messages: list[Message]) -> None:
+    described = [message for message in messages if message.what is not None]
+    assert len(described) > 400
+    assert [message for message in described if not message.what or not is_sentence(message.what)] == []
     assert [
-        message for message in told if message.what and not message.what.rstrip().endswith((".", "?", ")", "}"))
+        message for message in described if message.what and not message.what.rstrip().endswith((".", "?", ")", "}"))
     ] == []
 
 
-def test_what_to_do_next_is_always_told(messages: list[Message]) -> None:
+def test_every_message_states_what_to_do_next(messages: list[Message]) -> None:
     assert [message for message in messages if message.next_step == ""] == []
 
 
 def test_every_error_but_usage_errors_has_a_reason(messages: list[Message]) -> None:
     kinds = all_messages()[1]
-    # Without a text of its own a message passes on what somebody else said, the reason with it.
-    told = [message for message in messages if message.what is not None]
-    assert [message for message in told if message.why == "" and exit_code_of(message.kind, kinds) != 2] == []
+    # A message without its own text forwards another one, including the reason.
+    described = [message for message in messages if message.what is not None]
+    assert [message for message in described if message.why == "" and exit_code_of(message.kind, kinds) != 2] == []
 
 
 def test_a_planted_message_is_found_with_its_parts_and_exit_code() -> None:

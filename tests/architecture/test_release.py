@@ -1,4 +1,4 @@
-"""What goes with a release: archives, lower bounds, audits, licences, the action, the hooks, the container."""
+"""What goes with a release: archives, lower bounds, audits, licenses, the action, the hooks, the container."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from scripts.book.licences import UNNAMED, dependencies, licences_page
+from scripts.book.licenses import UNNAMED, dependencies, licenses_page
 from scripts.release.archives import build_archives
 from scripts.release.audit import judge_audit
 from scripts.release.lowest import lowest_constraints, requirements
@@ -98,26 +98,26 @@ def test_lowest_versions_are_read_from_the_bounds() -> None:
         ([], 2, "Not audited"),
     ],
 )  # fmt: skip
-def test_an_audit_tells_faults_and_what_it_could_not_ask(answer: list[Any], status: int, words: str) -> None:
-    told, code = judge_audit(json.dumps({"dependencies": answer}), "")
+def test_an_audit_lists_faults_and_unanswered_requests(answer: list[Any], status: int, words: str) -> None:
+    result, code = judge_audit(json.dumps({"dependencies": answer}), "")
     assert code == status
-    assert words in told
+    assert words in result
 
 
-def test_an_audit_without_its_service_is_no_audit() -> None:
+def test_an_audit_without_its_service_is_undecided() -> None:
     assert judge_audit("", "noise\nno route to host\n") == (
         "Nothing was audited: pip-audit could not ask its service (no route to host).",
         2,
     )
 
 
-def test_dependencies_name_licences_that_bind_nobody() -> None:
+def test_dependencies_name_permissive_licenses() -> None:
     found = dependencies()
     direct = {"typer", "rich", "PyYAML", "confluent-kafka", "pyspark", "msgspec", "MarkupSafe"}
     assert direct <= {package.name for package in found}
-    assert {package.name for package in found if not package.licence} <= UNNAMED
-    assert [package for package in found if re.search(r"GPL|SSPL|Proprietary|Commons Clause", package.licence)] == []
-    page = licences_page()
+    assert {package.name for package in found if not package.license} <= UNNAMED
+    assert [package for package in found if re.search(r"GPL|SSPL|Proprietary|Commons Clause", package.license)] == []
+    page = licenses_page()
     assert [package.name for package in found if f"| {package.name} | {package.version} |" not in page] == []
     (of_spark,) = [package.extras for package in found if package.name == "pyspark"]
     assert "spark" in of_spark

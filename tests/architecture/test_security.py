@@ -1,4 +1,4 @@
-"""What a linter cannot tell apart: YAML is read by safe loaders alone, and nothing else makes code of data."""
+"""Rules that a linter cannot check: only safe loaders read YAML, and no other code executes data."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 COMMAND_TIMEOUT_S = 120
 MARKER = "EOSCTL_SHOWN_COMMANDS"
-#: The one port that pages name where they listen; each run takes a free one instead, whatever else runs beside it.
+#: The port in the pages' commands; each run replaces it with a free one.
 SHOWN_PORT = "19404"
 
 BLOCK = re.compile(r"^(?:<!-- (?P<comment>[^\n]*?) -->\n)?```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -52,7 +52,7 @@ def shown_commands(page: str) -> list[Shown]:
 
 
 def block_commands(body: str) -> list[str]:
-    """Return the commands of a block; a line that ends in a backslash goes on in the next."""
+    """Return the commands of a block; a line that ends in a backslash continues in the next."""
     joined = body.replace("\\\n", "")
     return [line.removeprefix("$ ") for line in joined.splitlines() if line.startswith("$ ")]
 
@@ -79,9 +79,9 @@ def run_page(commands: list[Shown], folder: Path) -> None:
                 timeout=COMMAND_TIMEOUT_S,
                 check=False,
             )
-            told = f"$ {command}\n{done.stdout}{done.stderr}"
-            assert done.returncode == expected, f"exit status {done.returncode}, not {expected}:\n{told}"
-            assert "Traceback (most recent call last)" not in done.stderr, told
+            result = f"$ {command}\n{done.stdout}{done.stderr}"
+            assert done.returncode == expected, f"exit status {done.returncode}, not {expected}:\n{result}"
+            assert "Traceback (most recent call last)" not in done.stderr, result
     finally:
         left = processes_with(marker)
         for pid in left:

@@ -1,4 +1,4 @@
-"""A skipped test is told with its reason, and fails the run where its tools are required."""
+"""A skipped test is reported with its reason, and fails the run if its tools are required."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 PURE_ROOMS = ("analysis", "checks", "capacity", "lab/history")
 INJECTED_ROOMS = ("client", "sandbox", "lab", "runbooks", "services")
 
-# Where an outside world is the point: these hand the clock and the chance of the machine to everybody else.
+# The adapters that provide the machine's clock and randomness to all other modules.
 ADAPTERS = {
     "eosctl/lab/apache/engine.py": "waits for real processes",
     "eosctl/lab/apache/main.py": "a process of its own: gives the cluster the time of day and chance",
@@ -21,7 +21,7 @@ ADAPTERS = {
     "eosctl/services/callbacks.py": "the default clock of every service",
     "eosctl/sandbox/process": "the detached process: gives its core a clock and a seed",
 }
-# A generator that a parameter falls back on when nobody passes one.
+# A default generator of a parameter.
 DEFAULT_GENERATORS = {"eosctl/client/client.py"}
 UNSEEDED = "random.Random without a seed"
 MAY_EXIT = (
@@ -92,7 +92,7 @@ def dotted(node: ast.expr) -> str:
 
 
 def clock_and_chance(tree: ast.AST) -> list[str]:
-    """Name each reading of a clock and each draw from a generator that nobody has passed in.
+    """Name each reading of a clock and each draw from a generator that was not passed in.
 
     A generator without a seed (``random.Random()``) is one too. A clock that is only named, as the default of a
     parameter, is injection and allowed.
@@ -160,7 +160,7 @@ def within(path: str, places: tuple[str, ...]) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
-def test_pure_rooms_touch_no_files_clocks_or_chance(project_root: Path) -> None:
+def test_pure_packages_use_no_files_clocks_or_randomness(project_root: Path) -> None:
     rooms = [f"eosctl/{room}" for room in PURE_ROOMS]
     found = {path: files(tree) + clock_and_chance(tree) for path, tree in sources(project_root, *rooms)}
     assert {path: lines for path, lines in found.items() if lines} == {}

@@ -73,7 +73,7 @@ def test_the_source_archive_builds_the_same_wheel(archives: tuple[Path, Path], t
     assert again.read_bytes() == wheel.read_bytes()
 
 
-def test_a_clean_installation_tells_its_version(installed: Path) -> None:
+def test_a_clean_installation_prints_its_version(installed: Path) -> None:
     assert __version__ in run(installed / "eosctl", "--version", cwd=installed)
     assert __version__ in run(installed / "python", "-m", "eosctl", "--version", cwd=installed)
 
@@ -88,14 +88,14 @@ def test_a_clean_installation_has_consistent_requirements(installed: Path) -> No
     run(installed / "python", "-m", "pip", "check", cwd=installed)
 
 
-def test_a_clean_installation_tells_the_whole_story(installed: Path, tmp_path: Path) -> None:
+def test_a_clean_installation_runs_the_whole_demo(installed: Path, tmp_path: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
-    told = subprocess.run(
+    result = subprocess.run(
         [str(installed / "eosctl"), "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert told.returncode == 0, told.stdout + told.stderr
-    # Both faults, and nothing else, from the logs alone; the reader stops and goes on.
-    _, _, from_logs = told.stdout.partition("== 6. ")
+    assert result.returncode == 0, result.stdout + result.stderr
+    # Both faults, and nothing else, from the logs alone; the reader stops and continues.
+    _, _, from_logs = result.stdout.partition("== 6. ")
     incidents = re.findall(r"^ERROR  (\w+): ([\w-]+)$", from_logs, re.MULTILINE)
     assert sorted(incidents) == [
         ("hanging_transaction", "late-append-after-end-of-transaction"),

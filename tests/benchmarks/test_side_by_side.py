@@ -100,7 +100,7 @@ def test_a_cluster_that_does_not_answer_is_a_result(monkeypatch: pytest.MonkeyPa
     assert run_once(Rival("a", "127.0.0.1:1", 1), CLOSED, 200, "p", CLOCKS) == Sample(0.0, None, "Nobody answers.")
 
 
-def test_what_failed_is_told_in_the_table_and_by_the_exit_code() -> None:
+def test_failures_are_in_the_table_and_the_exit_code() -> None:
     good = side_by_side._item("good", OPEN, [Sample(100.0, report(OPEN, 1_000)), Sample(300.0, report(OPEN, 900, 500))])
     bad = side_by_side._item("bad", OPEN, [Sample(0.0, report(OPEN, 0, errors={"X": 2}), "X x2")])
     run = BenchRun(
@@ -136,7 +136,7 @@ def test_a_failing_engine_is_skipped_unless_requested(
     assert "kfake does not compile." in capsys.readouterr().err
 
 
-def test_an_engine_without_its_tools_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_engine_without_its_tools_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert rivals.missing_for("apache") == "java, mvn"
     assert rivals.missing_for("kfake") == "go"

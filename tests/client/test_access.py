@@ -34,7 +34,7 @@ def own(authority: trustme.CA) -> trustme.LeafCert:
     return authority.issue_cert("client")
 
 
-def told(tls: TlsConfig) -> dict[str, object]:
+def access_of(tls: TlsConfig) -> dict[str, object]:
     return program_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SSL, tls))
 
 
@@ -42,7 +42,7 @@ def test_a_cluster_without_security_is_its_addresses() -> None:
     assert program_access(ClientConfig(BOOTSTRAP)) == {"bootstrap": "kafka:9092,[::1]:9093", "protocol": "PLAINTEXT"}
 
 
-def test_a_login_is_told_in_the_clear() -> None:
+def test_a_login_is_passed_in_the_clear() -> None:
     login = SaslConfig(SaslMechanism.SCRAM_SHA_512, "alice", Secret('a "word" \\'))
     access = program_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SASL_PLAINTEXT, sasl=login))
     assert (access["mechanism"], access["username"], access["password"]) == ("SCRAM-SHA-512", "alice", 'a "word" \\')
@@ -53,7 +53,7 @@ def test_a_login_is_told_in_the_clear() -> None:
 
 def test_without_an_identity_there_is_only_whom_to_trust(authority: trustme.CA) -> None:
     pem = authority.cert_pem.bytes().decode()
-    assert told(TlsConfig(ca_pem=pem, verify_hostname=False)) == {
+    assert access_of(TlsConfig(ca_pem=pem, verify_hostname=False)) == {
         "bootstrap": "kafka:9092,[::1]:9093",
         "protocol": "SSL",
         "verify_hostname": False,
@@ -61,12 +61,12 @@ def test_without_an_identity_there_is_only_whom_to_trust(authority: trustme.CA) 
         "certificate": "",
         "key": "",
     }
-    assert told(TlsConfig())["ca"] == ""
+    assert access_of(TlsConfig())["ca"] == ""
 
 
 @pytest.mark.parametrize("password", [None, "a word"])
 @pytest.mark.parametrize("form", [PrivateFormat.TraditionalOpenSSL, PrivateFormat.PKCS8])
-def test_a_key_of_any_form_is_told_as_pkcs8(
+def test_a_key_of_any_form_is_passed_as_pkcs8(
     form: PrivateFormat, password: str | None, own: trustme.LeafCert, tmp_path: Path
 ) -> None:
     plain = own.private_key_pem.bytes()
@@ -79,7 +79,7 @@ def test_a_key_of_any_form_is_told_as_pkcs8(
         key_file=str(tmp_path / "key.pem"),
         key_password=Secret(password) if password else None,
     )
-    access = told(files)
+    access = access_of(files)
     assert str(access["certificate"]).strip() == own.cert_chain_pems[0].bytes().decode().strip()
     assert str(access["key"]).startswith("-----BEGIN PRIVATE KEY-----")
     assert load_pem_private_key(str(access["key"]).encode(), None).private_numbers() == key.private_numbers()  # type: ignore[union-attr]
@@ -94,17 +94,17 @@ def test_a_store_is_opened_here(authority: trustme.CA, own: trustme.LeafCert, tm
         BestAvailableEncryption(b"store word"),
     )
     (tmp_path / "own.p12").write_bytes(store)
-    access = told(TlsConfig(certificate_file=str(tmp_path / "own.p12"), certificate_password=Secret("store word")))
+    access = access_of(TlsConfig(certificate_file=str(tmp_path / "own.p12"), certificate_password=Secret("store word")))
     assert str(access["certificate"]).count("BEGIN CERTIFICATE") == 2
     assert str(access["key"]).startswith("-----BEGIN PRIVATE KEY-----")
 
 
-def test_what_cannot_be_used_is_told_before_a_program_starts(own: trustme.LeafCert) -> None:
+def test_unusable_settings_are_refused_before_a_program_starts(own: trustme.LeafCert) -> None:
     chain = own.cert_chain_pems[0].bytes().decode()
     with pytest.raises(ConfigFileError, match="has no key"):
-        told(TlsConfig(certificate_pem=chain))
+        access_of(TlsConfig(certificate_pem=chain))
     key = load_pem_private_key(own.private_key_pem.bytes(), None)
     locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"right")).decode()
     for password in (None, Secret("wrong")):
         with pytest.raises(ConfigFileError, match="cannot be opened"):
-            told(TlsConfig(certificate_pem=chain, key_pem=Secret(locked), key_password=password))
+            access_of(TlsConfig(certificate_pem=chain, key_pem=Secret(locked), key_password=password))

@@ -32,7 +32,7 @@ from tests.client.scripted_broker import (
 
 
 def test_fan_out_returns_an_outcome_for_every_broker() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         brokers = scripted_cluster(network, 6)
         answers = [
@@ -65,11 +65,11 @@ def test_fan_out_returns_an_outcome_for_every_broker() -> None:
         assert outcomes[2].error_code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         assert "CLUSTER_AUTHORIZATION_FAILED" in outcomes[3].error.what
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_the_highest_common_version_within_bounds_is_used() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.ranges[ApiKey.HEARTBEAT] = (1, 3)
@@ -85,11 +85,11 @@ def test_the_highest_common_version_within_bounds_is_used() -> None:
         assert "HEARTBEAT needs version 4" in caught.value.what
         assert "serves 1 to 3" in caught.value.what
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_an_old_brokers_version_error_is_understood() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.ranges[ApiKey.API_VERSIONS] = (0, 2)
@@ -97,11 +97,11 @@ def test_an_old_brokers_version_error_is_understood() -> None:
             assert (await client.versions(1)).apis[ApiKey.API_VERSIONS].max_version == 2
         assert [version for key, version, _ in broker.requests if key is ApiKey.API_VERSIONS] == [2]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_no_wait_outlasts_its_deadline() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.on(ApiKey.HEARTBEAT, lambda _: Silence())
@@ -121,11 +121,11 @@ def test_no_wait_outlasts_its_deadline() -> None:
             assert loop.time() - begin <= CONFIG.timeout_ms / 1000
             assert len(broker.messages(ApiKey.HEARTBEAT)) == 5
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_silent_broker_does_not_block_the_client() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         for broker in scripted_cluster(network, 2):
             broker.on(ApiKey.API_VERSIONS, lambda _: Silence())
@@ -136,11 +136,11 @@ def test_a_silent_broker_does_not_block_the_client() -> None:
         waited_s = asyncio.get_running_loop().time() - begin
         assert waited_s == pytest.approx(2 * CONFIG.connect_timeout_ms / 1000)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_timeout_closes_the_connection_for_the_next_request() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.answers_in_turn(ApiKey.HEARTBEAT, Silence(), HeartbeatResponse())
@@ -151,11 +151,11 @@ def test_a_timeout_closes_the_connection_for_the_next_request() -> None:
             assert (await client.request(1, ApiKey.HEARTBEAT, HeartbeatRequest())).error_code == 0
             assert broker.connection_count == before + 1
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_requests_at_the_same_time_share_one_connection() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork(latency=lambda: 0.001)
         brokers = scripted_cluster(network, 1)
         brokers[0].on(ApiKey.HEARTBEAT, lambda message: HeartbeatResponse(error_code=message.generation_id))
@@ -168,11 +168,11 @@ def test_requests_at_the_same_time_share_one_connection() -> None:
         assert [answer.error_code for answer in answers] == list(range(20))
         assert brokers[0].connection_count == 2  # the bootstrap address and the one that the broker advertises
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_cancelled_request_leaves_the_others_alone() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork(latency=lambda: 0.01)
         (broker,) = scripted_cluster(network, 1)
         broker.on(ApiKey.HEARTBEAT, lambda message: HeartbeatResponse(error_code=message.generation_id))
@@ -184,11 +184,11 @@ def test_a_cancelled_request_leaves_the_others_alone() -> None:
             assert (await second).error_code == 2
             assert broker.connection_count == 1
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_an_error_without_retry_is_returned_immediately() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.on(ApiKey.FIND_COORDINATOR, lambda message: found(message, 1))
@@ -206,11 +206,11 @@ def test_an_error_without_retry_is_returned_immediately() -> None:
             )
             assert answer.error_code == 0
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_broken_connection_is_retried_only_if_allowed() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.on(ApiKey.LIST_GROUPS, lambda _: ListGroupsResponse())
@@ -226,11 +226,11 @@ def test_a_broken_connection_is_retried_only_if_allowed() -> None:
             )
             assert answer.error_code == 0
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_client_for_reading_refuses_to_write() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.on(ApiKey.LIST_GROUPS, lambda _: ListGroupsResponse())
@@ -241,7 +241,7 @@ def test_a_client_for_reading_refuses_to_write() -> None:
                     await refused
         assert not broker.messages(ApiKey.END_TXN)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 async def _fan_out_end_txn(client: Client) -> None:

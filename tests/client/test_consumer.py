@@ -57,19 +57,19 @@ def offset(value: int, error_code: int = 0) -> ListOffsetsResponse:
     return ListOffsetsResponse(topics=[ListOffsetsTopicResponse("orders", [answer])])
 
 
-def play(story: Callable[[ScriptedBroker, Client], Awaitable[None]]) -> None:
+def play(scenario: Callable[[ScriptedBroker, Client], Awaitable[None]]) -> None:
     async def run() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1, orders=[1])
         config = ClientConfig(bootstrap=(Endpoint("broker-1", 9092),))
         async with connect(config, connector=network, chance=random.Random(0)) as client:
-            await story(broker, client)
+            await scenario(broker, client)
 
     run_virtual(run())
 
 
 def test_a_fetch_shows_records_and_where_they_end() -> None:
-    async def story(broker: ScriptedBroker, client: Client) -> None:
+    async def scenario(broker: ScriptedBroker, client: Client) -> None:
         broker.on(ApiKey.FETCH, lambda _: fetched(records=batch(3, b"a", b"b") + batch(5, b"c"), log_start_offset=1))
         found = await fetch(client, ORDERS, 4)
         assert [(r.offset, r.value) for r in found.records] == [(4, b"b"), (5, b"c")]
@@ -77,11 +77,11 @@ def test_a_fetch_shows_records_and_where_they_end() -> None:
         (request,) = broker.messages(ApiKey.FETCH)
         assert (request.isolation_level, request.replica_id) == (1, -1)
 
-    play(story)
+    play(scenario)
 
 
 def test_aborted_records_are_left_out_only_for_read_committed() -> None:
-    async def story(broker: ScriptedBroker, client: Client) -> None:
+    async def scenario(broker: ScriptedBroker, client: Client) -> None:
         def answer(request: FetchRequest) -> FetchResponse:
             aborted = [AbortedTransaction(7, 0)] if request.isolation_level else None
             return fetched(records=batch(0, b"gone", producer_id=7) + batch(1, b"kept"), aborted_transactions=aborted)
@@ -93,20 +93,20 @@ def test_aborted_records_are_left_out_only_for_read_committed() -> None:
         assert [r.value for r in everything.records] == [b"gone", b"kept"]
         assert committed.next_offset == everything.next_offset == 2
 
-    play(story)
+    play(scenario)
 
 
 def test_an_answer_without_records_moves_nothing() -> None:
-    async def story(broker: ScriptedBroker, client: Client) -> None:
+    async def scenario(broker: ScriptedBroker, client: Client) -> None:
         broker.on(ApiKey.FETCH, lambda _: fetched(records=None))
         found = await fetch(client, ORDERS, 4)
         assert (found.records, found.next_offset) == ((), 4)
 
-    play(story)
+    play(scenario)
 
 
-def test_refusals_and_damage_are_told_with_the_partition() -> None:
-    async def story(broker: ScriptedBroker, client: Client) -> None:
+def test_refusals_and_damage_name_the_partition() -> None:
+    async def scenario(broker: ScriptedBroker, client: Client) -> None:
         broker.on(ApiKey.FETCH, lambda _: fetched(error_code=ErrorCode.OFFSET_OUT_OF_RANGE))
         with pytest.raises(BrokerError, match="Fetch of orders-0 at offset 99: OFFSET_OUT_OF_RANGE"):
             await fetch(client, ORDERS, 99)
@@ -122,13 +122,13 @@ def test_refusals_and_damage_are_told_with_the_partition() -> None:
         with pytest.raises(AuthorizationDenied, match="ListOffsets of orders-0"):
             await list_offset(client, ORDERS)
 
-    play(story)
+    play(scenario)
 
 
-def test_a_reader_goes_on_until_the_end_as_it_was() -> None:
+def test_a_reader_stops_at_the_end_at_its_start() -> None:
     log = batch(0, b"a", b"b") + batch(2, b"c")
 
-    async def story(broker: ScriptedBroker, client: Client) -> None:
+    async def scenario(broker: ScriptedBroker, client: Client) -> None:
         def at(request: ListOffsetsRequest) -> ListOffsetsResponse:
             asked = request.topics[0].partitions[0].timestamp
             return offset(0 if asked == EARLIEST else 3)
@@ -146,15 +146,15 @@ def test_a_reader_goes_on_until_the_end_as_it_was() -> None:
         assert await reader.drain(1000) == {}
         assert reader.positions == {ORDERS: 3}
 
-    play(story)
+    play(scenario)
 
 
 def test_waiting_for_an_unreachable_end_is_bounded() -> None:
-    async def story(broker: ScriptedBroker, client: Client) -> None:
+    async def scenario(broker: ScriptedBroker, client: Client) -> None:
         broker.on(ApiKey.LIST_OFFSETS, lambda _: offset(8))
         broker.on(ApiKey.FETCH, lambda _: fetched(records=b""))
         reader = Reader(client, IsolationLevel.READ_COMMITTED, {ORDERS: 5})
         with pytest.raises(BrokerError, match="orders-0 could not be read to the end"):
             await reader.drain(2000)
 
-    play(story)
+    play(scenario)

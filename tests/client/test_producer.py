@@ -98,7 +98,7 @@ class Coordinated(ScriptedBroker):
 
 
 def play(
-    story: Callable[[Coordinated, Client, TransactionalProducer], Awaitable[None]],
+    scenario: Callable[[Coordinated, Client, TransactionalProducer], Awaitable[None]],
     dialect: TransactionDialect | None = TV1,
     prepare: Callable[[Coordinated], None] = lambda broker: None,
 ) -> None:
@@ -112,7 +112,7 @@ def play(
         config = ClientConfig(bootstrap=(Endpoint("broker-1", 9092),))
         async with connect(config, connector=network, chance=random.Random(0)) as client:
             producer = TransactionalProducer(client, "app", now_ms=lambda: NOW_MS, dialect=dialect)
-            await story(broker, client, producer)
+            await scenario(broker, client, producer)
 
     run_virtual(run())
 
@@ -122,7 +122,7 @@ def one(text: bytes = b"v") -> list[OutgoingRecord]:
 
 
 def test_tv1_declares_partitions_and_offsets_and_keeps_its_epoch() -> None:
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         broker.on(ApiKey.END_TXN, lambda _: EndTxnResponse())
         assert await producer.init_transactions() == ProducerIdentity("app", 4000, 5)
         assert await producer.send(ORDERS, one() * 3) == 7
@@ -145,11 +145,11 @@ def test_tv1_declares_partitions_and_offsets_and_keeps_its_epoch() -> None:
         ]
         assert broker.batches() == [(4000, 5, 0), (4000, 5, 3), (4000, 5, 4)]
 
-    play(story)
+    play(scenario)
 
 
 def test_tv2_declares_nothing_and_takes_the_epoch_of_every_end() -> None:
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         await producer.init_transactions()
         await producer.send(ORDERS, one() * 3)
         await producer.send_offsets(GroupIdentity("g"), {ORDERS: OffsetToCommit(9)})
@@ -166,7 +166,7 @@ def test_tv2_declares_nothing_and_takes_the_epoch_of_every_end() -> None:
         ]
         assert broker.batches() == [(4000, 5, 0), (4000, 6, 0)]
 
-    play(story, TV2)
+    play(scenario, TV2)
 
 
 @pytest.mark.parametrize(("level", "epoch", "version"), [(2, 0, 12), (2, -1, 11), (1, 3, 11), (0, 3, 11)])
@@ -180,16 +180,16 @@ def test_the_protocol_level_follows_the_finalized_feature(level: int, epoch: int
         )
         broker.on(ApiKey.API_VERSIONS, lambda _: answer)
 
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         await producer.init_transactions()
         await producer.send(ORDERS, one())
         assert dict(broker.sent())["PRODUCE"] == version
 
-    play(story, None, finalize)
+    play(scenario, None, finalize)
 
 
 def test_a_transaction_in_which_nothing_was_sent_needs_no_end() -> None:
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         with pytest.raises(UsageError, match="not initialised"):
             await producer.commit()
         await producer.init_transactions()
@@ -199,11 +199,11 @@ def test_a_transaction_in_which_nothing_was_sent_needs_no_end() -> None:
         await producer.end(committed=False)
         assert "END_TXN" in dict(broker.sent())
 
-    play(story)
+    play(scenario)
 
 
 def test_what_may_be_tried_again_is_tried_again() -> None:
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         busy = ErrorCode.CONCURRENT_TRANSACTIONS
         broker.answers_in_turn(
             ApiKey.INIT_PRODUCER_ID,
@@ -223,13 +223,13 @@ def test_what_may_be_tried_again_is_tried_again() -> None:
         await producer.init_transactions()
         await producer.send(ORDERS, one())
         await producer.commit()
-        assert broker.batches() == [(1, 0, 0)] * 4  # the same batch each time: the broker can tell it is the same
+        assert broker.batches() == [(1, 0, 0)] * 4  # the same batch each time, so the broker can recognize it
 
-    play(story)
+    play(scenario)
 
 
 def test_a_fenced_producer_learns_so_and_keeps_its_sequence() -> None:
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         await producer.init_transactions()
         await producer.send(ORDERS, one())
         broker.on(ApiKey.PRODUCE, lambda _: produced(ErrorCode.INVALID_PRODUCER_EPOCH, -1))
@@ -243,11 +243,11 @@ def test_a_fenced_producer_learns_so_and_keeps_its_sequence() -> None:
         assert fenced.value.severity is Severity.FATAL
         assert [sequence for _, _, sequence in broker.batches()] == [0, 1, 1]
 
-    play(story)
+    play(scenario)
 
 
-def test_the_cause_is_named_and_not_its_neighbours() -> None:
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+def test_only_the_cause_is_named() -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         await producer.init_transactions()
         broker.on(ApiKey.ADD_PARTITIONS_TO_TXN, lambda _: added(55, 29, 55))
         with pytest.raises(AuthorizationDenied, match="TOPIC_AUTHORIZATION_FAILED"):
@@ -257,24 +257,24 @@ def test_the_cause_is_named_and_not_its_neighbours() -> None:
             await producer.send(ORDERS, one())
         assert "PRODUCE" not in dict(broker.sent())
 
-    play(story)
+    play(scenario)
 
 
-def test_going_on_from_an_identity_names_it() -> None:
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+def test_continuing_from_an_identity_names_it() -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         await producer.init_transactions()
         await producer.init_transactions(keep_identity=True)
         asked = [(m.producer_id, m.producer_epoch) for m in broker.messages(ApiKey.INIT_PRODUCER_ID)]
         assert asked == [(-1, -1), (4000, 5)]
 
-    play(story)
+    play(scenario)
 
 
 def test_waiting_for_markers_ends_in_time() -> None:
     def described(state: str) -> DescribeTransactionsResponse:
         return DescribeTransactionsResponse(0, [DescribedTransaction(0, "app", state)])
 
-    async def story(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
+    async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
         broker.answers_in_turn(
             ApiKey.DESCRIBE_TRANSACTIONS,
             DescribeTransactionsResponse(0, [DescribedTransaction(ErrorCode.NOT_COORDINATOR, "app")]),
@@ -286,7 +286,7 @@ def test_waiting_for_markers_ends_in_time() -> None:
         with pytest.raises(RequestTimedOut, match="PrepareAbort"):
             await wait_until_ended(client, "app")
 
-    play(story)
+    play(scenario)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from tests.client.scripted_broker import (
 
 
 def test_a_coordinator_that_moves_is_found_again() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         first, second = scripted_cluster(network, 2)
         home = [1, 2, 2]
@@ -52,11 +52,11 @@ def test_a_coordinator_that_moves_is_found_again() -> None:
         assert home == []
         assert len(second.messages(ApiKey.END_TXN)) == 2
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_silent_coordinator_is_looked_up_again() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         first, second = scripted_cluster(network, 2)
         home = [2, 2, 1]
@@ -68,11 +68,11 @@ def test_a_silent_coordinator_is_looked_up_again() -> None:
         assert answer.error_code == 0
         assert home == []
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_leader_is_looked_up_again_when_it_has_moved() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         first, second = brokers = scripted_cluster(network, 2)
         leader = [1]
@@ -90,11 +90,11 @@ def test_a_leader_is_looked_up_again_when_it_has_moved() -> None:
         assert answer.error_code == 0
         assert len(first.messages(ApiKey.HEARTBEAT)) == len(second.messages(ApiKey.HEARTBEAT)) == 1
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_a_partition_without_leader_is_awaited_then_reported() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         scripted_cluster(network, 1, t=[-1])
         async with client_of(network) as client:
@@ -106,11 +106,11 @@ def test_a_partition_without_leader_is_awaited_then_reported() -> None:
             with pytest.raises(BrokerError, match="UNKNOWN_TOPIC_OR_PARTITION"):
                 await client.request(TopicPartition("t", 1), ApiKey.HEARTBEAT, HeartbeatRequest())
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_coordinators_of_many_keys_are_one_partial_request() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         codes = {"a": [0], "b": [15, 15, 0], "c": [53]}
@@ -132,11 +132,11 @@ def test_coordinators_of_many_keys_are_one_partial_request() -> None:
         asked = [tuple(message.coordinator_keys) for message in broker.messages(ApiKey.FIND_COORDINATOR)]
         assert asked == [("a", "b", "c"), ("b",), ("b",)]
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_coordinators_are_found_one_by_one_on_an_old_broker() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         broker.ranges[ApiKey.FIND_COORDINATOR] = (0, 3)
@@ -145,11 +145,11 @@ def test_coordinators_are_found_one_by_one_on_an_old_broker() -> None:
             assert await client.find_coordinators(CoordinatorKind.GROUP, ["a", "bb"]) == {"a": 1, "bb": 2}
             assert await client.node_id(group_coordinator("bb")) == 2
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_any_broker_that_lives_is_enough() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         first, second, third = scripted_cluster(network, 3)
         third.on(ApiKey.LIST_GROUPS, lambda _: ListGroupsResponse(error_code=0))
@@ -163,11 +163,11 @@ def test_any_broker_that_lives_is_enough() -> None:
             assert (await client.request(Role.ANY, ApiKey.LIST_GROUPS, ListGroupsRequest())).error_code == 0
             assert (await client.refresh_metadata([])).node_ids == (1, 2, 3)
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_bootstrap_addresses_are_retried_when_all_brokers_fail() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         old = ScriptedBroker(Endpoint("retired", 1))
@@ -180,11 +180,11 @@ def test_bootstrap_addresses_are_retried_when_all_brokers_fail() -> None:
             broker.on(ApiKey.METADATA, lambda _: cluster_metadata(broker))
             assert (await client.refresh_metadata([])).endpoint(1) == broker.endpoint
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 def test_metadata_never_creates_a_topic() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         (broker,) = scripted_cluster(network, 1)
         async with client_of(network) as client:
@@ -198,4 +198,4 @@ def test_metadata_never_creates_a_topic() -> None:
             None,
         ]
 
-    run_virtual(story())
+    run_virtual(scenario())

@@ -141,13 +141,13 @@ def test_material_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
         tls_context(tls_config(ca_pem="-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
 
 
-def test_plaintext_to_a_tls_listener_is_recognised(authority: Authority) -> None:
+def test_plaintext_to_a_tls_listener_is_recognized(authority: Authority) -> None:
     with pytest.raises(WrongSecurityProtocol, match="is a TLS listener") as caught:
         asyncio.run(reach(CONFIG, ScriptedBroker(), authority.server()))
     assert "security.protocol to SSL" in caught.value.next_step
 
 
-def test_tls_to_a_plaintext_listener_is_recognised(authority: Authority) -> None:
+def test_tls_to_a_plaintext_listener_is_recognized(authority: Authority) -> None:
     with pytest.raises(WrongSecurityProtocol, match="is a plaintext listener"):
         asyncio.run(reach(tls_config(ca_pem=authority.pem), ScriptedBroker()))
 
@@ -173,7 +173,7 @@ def test_a_listener_that_hangs_up_without_a_word_is_reported() -> None:
 
 
 def test_a_sasl_listener_disconnects_clients_without_credentials() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         network = MemoryNetwork()
         broker = ScriptedBroker(CONFIG.bootstrap[0])
         broker.on(ApiKey.METADATA, lambda _: HangUp())
@@ -183,7 +183,7 @@ def test_a_sasl_listener_disconnects_clients_without_credentials() -> None:
                 pass
         assert "SASL_PLAINTEXT" in caught.value.next_step
 
-    run_virtual(story())
+    run_virtual(scenario())
 
 
 class SaslBroker(ScriptedBroker):
@@ -255,8 +255,8 @@ async def log_in(broker: ScriptedBroker, config: ClientConfig) -> None:
         assert client.cluster.node_ids == (1,)
 
 
-def run(story: Coroutine[Any, Any, None]) -> None:
-    run_virtual(story)
+def run(scenario: Coroutine[Any, Any, None]) -> None:
+    run_virtual(scenario)
 
 
 @pytest.mark.parametrize("mechanism", list(SaslMechanism))
@@ -290,7 +290,7 @@ def test_a_mechanism_that_is_not_offered_names_those_that_are() -> None:
     assert "SCRAM-SHA-512, OAUTHBEARER" in caught.value.why
 
 
-def test_a_listener_without_sasl_is_recognised() -> None:
+def test_a_listener_without_sasl_is_recognized() -> None:
     broker = SaslBroker()
     broker.on(ApiKey.SASL_HANDSHAKE, lambda _: SaslHandshakeResponse(34))
     with pytest.raises(AuthenticationFailed, match="does not authenticate through SASL"):
@@ -298,7 +298,7 @@ def test_a_listener_without_sasl_is_recognised() -> None:
 
 
 def test_a_connection_is_replaced_before_its_credentials_run_out() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         broker = SaslBroker("PLAIN", lifetime_ms=10_000)
         async with authenticated(broker, sasl_config(SaslMechanism.PLAIN)) as client:
             await client.request(1, ApiKey.LIST_GROUPS, ListGroupsRequest())
@@ -309,4 +309,4 @@ def test_a_connection_is_replaced_before_its_credentials_run_out() -> None:
             await client.request(1, ApiKey.LIST_GROUPS, ListGroupsRequest())
             assert broker.connection_count == 2
 
-    run(story())
+    run(scenario())

@@ -21,12 +21,12 @@ def created(error_code: int = 0) -> CreateTopicsResponse:
     return CreateTopicsResponse(topics=[CreatableTopicResult("orders", error_code=error_code)])
 
 
-def play(story: Callable[[list[ScriptedBroker], Client], Awaitable[None]]) -> None:
+def play(scenario: Callable[[list[ScriptedBroker], Client], Awaitable[None]]) -> None:
     async def run() -> None:
         network = MemoryNetwork()
         brokers = scripted_cluster(network, 4)
         async with client_of(network) as client:
-            await story(brokers, client)
+            await scenario(brokers, client)
 
     run_virtual(run())
 
@@ -37,16 +37,16 @@ def show(brokers: list[ScriptedBroker], **leaders: list[int]) -> None:
 
 
 def test_a_topic_that_exists_is_left_alone() -> None:
-    async def story(brokers: list[ScriptedBroker], client: Client) -> None:
+    async def scenario(brokers: list[ScriptedBroker], client: Client) -> None:
         show(brokers, orders=[1, 2])
         assert len((await ensure_topic(client, "orders", partition_count=9)).partitions) == 2
         assert not any(broker.messages(ApiKey.CREATE_TOPICS) for broker in brokers)
 
-    play(story)
+    play(scenario)
 
 
 def test_a_missing_topic_is_created_and_awaited() -> None:
-    async def story(brokers: list[ScriptedBroker], client: Client) -> None:
+    async def scenario(brokers: list[ScriptedBroker], client: Client) -> None:
         def create(_: CreateTopicsRequest) -> CreateTopicsResponse:
             show(brokers, orders=[-1, 2])
             asyncio.get_running_loop().call_later(3, lambda: show(brokers, orders=[3, 2]))
@@ -59,11 +59,11 @@ def test_a_missing_topic_is_created_and_awaited() -> None:
         assert (wanted.num_partitions, wanted.replication_factor) == (2, 3)
         assert [(one.name, one.value) for one in wanted.configs] == [("cleanup.policy", "compact")]
 
-    play(story)
+    play(scenario)
 
 
-def test_somebody_else_may_create_it_first() -> None:
-    async def story(brokers: list[ScriptedBroker], client: Client) -> None:
+def test_another_client_may_create_it_first() -> None:
+    async def scenario(brokers: list[ScriptedBroker], client: Client) -> None:
         def create(_: Any) -> CreateTopicsResponse:
             show(brokers, orders=[1])
             return created(ErrorCode.TOPIC_ALREADY_EXISTS)
@@ -71,11 +71,11 @@ def test_somebody_else_may_create_it_first() -> None:
         brokers[0].on(ApiKey.CREATE_TOPICS, create)
         assert (await ensure_topic(client, "orders")).name == "orders"
 
-    play(story)
+    play(scenario)
 
 
 def test_refusals_and_leaders_that_never_come_are_reported() -> None:
-    async def story(brokers: list[ScriptedBroker], client: Client) -> None:
+    async def scenario(brokers: list[ScriptedBroker], client: Client) -> None:
         brokers[0].on(ApiKey.CREATE_TOPICS, lambda _: created(ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         with pytest.raises(AuthorizationDenied, match="Creating the topic orders"):
             await ensure_topic(client, "orders")
@@ -83,4 +83,4 @@ def test_refusals_and_leaders_that_never_come_are_reported() -> None:
         with pytest.raises(BrokerError, match="Waiting for the leaders of orders: LEADER_NOT_AVAILABLE"):
             await ensure_topic(client, "orders")
 
-    play(story)
+    play(scenario)

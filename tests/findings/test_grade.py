@@ -14,7 +14,7 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.gate import Gate, judge_gate
 from eosctl.findings.grade import POINTS, at_most, grade
-from eosctl.findings.summary import summarise
+from eosctl.findings.summary import summarize
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 from tests.checks.cases import all_cases
@@ -117,9 +117,9 @@ def test_summary_says_the_verdict_first() -> None:
         CheckStatus.FAILED,
         (finding(Severity.CRITICAL, impact="p-0 is stuck."), finding(Severity.CRITICAL, impact="p-0 is stuck.")),
     )
-    lines = summarise([PASSED, SKIPPED, worst, failed(Severity.WARNING)])
+    lines = summarize([PASSED, SKIPPED, worst, failed(Severity.WARNING)])
     assert lines == ("3 findings (2 critical, 1 warning); 3 checks evaluated, 1 skipped.", "p-0 is stuck.")
-    assert summarise([PASSED]) == ("No findings; 1 check evaluated, 0 skipped.",)
+    assert summarize([PASSED]) == ("No findings; 1 check evaluated, 0 skipped.",)
 
 
 def test_findings_come_worst_first() -> None:

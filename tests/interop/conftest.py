@@ -67,7 +67,7 @@ def client(request: pytest.FixtureRequest, drivers: dict[str, Driver]) -> Driver
 
 @pytest.fixture(autouse=True)
 def sockets_that_kafka_python_leaves_open() -> Iterator[None]:
-    """Collect them here, where nobody complains: its selectors leave their wake-up sockets to the garbage collector."""
+    """Collect them here without warnings: its selectors leave their wake-up sockets to the garbage collector."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

@@ -1,4 +1,4 @@
-"""What a client library does in these tests, so that each behaviour is asked of all of them.
+"""The operations of a client library in these tests, so that each behavior is tested with all of them.
 
 A driver translates names and waits; it repeats nothing and forgives nothing.
 """

@@ -111,5 +111,5 @@ class KafkaPython:
 
 
 def kafka_python_knows(codec: str) -> bool:
-    """Tell whether kafka-python finds the library that it needs for a codec; the other clients bring theirs along."""
+    """Return whether kafka-python finds the library of a codec; the other clients bundle theirs."""
     return codec == "none" or bool(getattr(kafka.codec, f"has_{codec}")())

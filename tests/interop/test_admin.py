@@ -58,7 +58,7 @@ def test_settings_have_sources_and_can_be_changed(admin: AdminClient, new_topic:
     assert settings["cleanup.policy"].is_default
 
 
-def test_a_broker_tells_where_it_listens(admin: AdminClient, cluster: SandboxThread) -> None:
+def test_a_broker_reports_its_listeners(admin: AdminClient, cluster: SandboxThread) -> None:
     broker = ConfigResource(ConfigResource.Type.BROKER, "1")
     settings = admin.describe_configs([broker])[broker].result(20)
     assert settings["listeners"].value == f"PLAINTEXT://{cluster.bootstrap.split(',')[0]}"

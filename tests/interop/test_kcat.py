@@ -65,7 +65,7 @@ def test_a_transaction_is_committed_at_the_end_of_the_input(
     assert run([kcat, "-b", cluster.bootstrap, "-Q", "-t", f"{topic}:0:-1"]).split()[-1] == "3", "and a marker"
 
 
-def test_a_group_goes_on_where_it_was(kcat: str, cluster: SandboxThread, new_topic: NewTopicName) -> None:
+def test_a_group_continues_at_its_position(kcat: str, cluster: SandboxThread, new_topic: NewTopicName) -> None:
     topic = new_topic()
     produce = [kcat, "-b", cluster.bootstrap, "-P", "-t", topic]
     group = [kcat, "-q", "-b", cluster.bootstrap, "-G", topic, "-X", "auto.offset.reset=earliest", "-c", "2", topic]

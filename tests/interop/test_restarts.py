@@ -24,7 +24,7 @@ ENOUGH = 20  # records between one event and the next
 
 
 def write_transactions(bootstrap: str, topic: str, stop: threading.Event, committed: list[bytes]) -> None:
-    """Write transactions of five records until told to stop; those whose commit was acknowledged are noted."""
+    """Write transactions of five records until `stop` is set; note those with an acknowledged commit."""
     producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": topic, "linger.ms": 1})
     producer.init_transactions(30)
     number = 0
@@ -45,7 +45,7 @@ def write_transactions(bootstrap: str, topic: str, stop: threading.Event, commit
 
 
 def write_plain(bootstrap: str, topic: str, stop: threading.Event, acknowledged: list[bytes]) -> None:
-    """Write with acks=all and idempotence until told to stop; what was acknowledged is noted."""
+    """Write with acks=all and idempotence until `stop` is set; note the acknowledged records."""
     producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 1})
 
     def delivered(error: KafkaError | None, message: Message) -> None:

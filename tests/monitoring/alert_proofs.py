@@ -1,4 +1,4 @@
-"""The page that tells by which fault each alert is shown; ``python -m tests.monitoring.alert_proofs`` writes it."""
+"""The page with the fault that shows each alert; ``python -m tests.monitoring.alert_proofs`` writes it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Request(NamedTuple):
-    """What was asked."""
+    """A received request."""
 
     path: str
     headers: dict[str, str]

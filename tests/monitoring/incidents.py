@@ -11,7 +11,7 @@ class Incident(NamedTuple):
     """A recording.
 
     Attributes:
-        what: What went wrong while it was made.
+        what: The fault during the recording.
         moments: Minutes from its start, and the alerts that fire then.
     """
 

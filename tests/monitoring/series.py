@@ -35,7 +35,7 @@ class Series:
         """Note one scrape: the value of each series that is there."""
         for name in found.keys() | self.values.keys():
             values = self.values.setdefault(name, ["_"] * self.count)
-            # A series that the last scrape had and this one lacks is stale at once, as Prometheus notes it.
+            # A series that the last scrape had and this one lacks is stale immediately, as in Prometheus.
             values.append(found.get(name) or ("stale" if values and values[-1] not in ("_", "stale") else "_"))
         self.count += 1
 

@@ -1,4 +1,4 @@
-"""What Prometheus would scrape of a simulated cluster and of the exporter beside it."""
+"""The metrics that Prometheus would scrape from a simulated cluster and its exporter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Fault = Callable[[Simulation, Client], Awaitable[asyncio.Task[None] | None]]
 
 
 class Exporter:
-    """`eosctl exporter --transaction-log`, which looks at the moment that it is scraped."""
+    """`eosctl exporter --transaction-log`, which polls when it is scraped."""
 
     def __init__(self) -> None:
         self._earlier: list[TransactionLook] = []
@@ -80,7 +80,7 @@ async def load(client: Client, simulation: Simulation) -> None:
 
 
 async def record(folder: Path, shape: ClusterShape, minutes: float, fault: Fault | None) -> Series:
-    """Play half a minute of healthy load, then the fault, or more load when there is none."""
+    """Play half a minute of healthy load, then the fault, or more load without one."""
     series, exporter = Series(), Exporter()
     async with (
         simulate(shape, folder, seed=11) as simulation,

@@ -82,7 +82,7 @@ CASES: dict[str, tuple[dict[str, str], float, list[dict[str, str]]]] = {
     "EosEndTxnSlow": (
         {END_TXN_TIME: "4000x60", requests("EndTxn"): "0+30x60"},
         12,
-        # A percentile that is left over from a slow hour, while nobody commits.
+        # A percentile that remains from a slow hour, while no producer commits.
         [{END_TXN_TIME: "4000x60", requests("EndTxn"): "30x60"},
          {END_TXN_TIME: "30x60", requests("EndTxn"): "0+30x60"}],
     ),

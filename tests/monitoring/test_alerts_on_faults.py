@@ -44,7 +44,7 @@ SHAPE = ClusterShape(
     },
 )
 
-#: For the long cases: brokers that hear of each other for a quarter of an hour take longer than all other cases.
+#: For the long cases: several brokers over a quarter of an hour would take longer than all other cases.
 ONE_BROKER = SHAPE._replace(broker_count=1, settings={**SHAPE.settings, "transaction.state.log.min.isr": "1"})
 
 
@@ -108,7 +108,7 @@ async def begin_too_early(simulation: Simulation, client: Client) -> asyncio.Tas
 
 
 async def run_into_timeouts(simulation: Simulation, client: Client) -> asyncio.Task[None]:
-    """Begin two transactions a second that nobody ends within their timeout of a second."""
+    """Begin two transactions a second that do not end within their timeout of a second."""
     place = (await ensure_topic(client, "orders")).partitions[0].partition
     producers = [
         TransactionalProducer(client, f"slow-{number}", now_ms=simulation.now_ms, transaction_timeout_ms=1_000)
@@ -126,7 +126,7 @@ async def run_into_timeouts(simulation: Simulation, client: Client) -> asyncio.T
 
 
 async def write_with_new_ids(simulation: Simulation, client: Client) -> asyncio.Task[None]:
-    """Write with a new producer id each time: 10,050 at once, then fifty each quarter of a minute."""
+    """Write with a new producer id each time: 10,050 in a burst, then fifty per quarter of a minute."""
     places = [info.partition for info in (await ensure_topic(client, "ids", partition_count=50)).partitions]
     ids = itertools.count(1_000_000)
 
@@ -154,7 +154,7 @@ async def write_with_new_ids(simulation: Simulation, client: Client) -> asyncio.
 
 
 async def wait_for_a_paused_follower(simulation: Simulation, client: Client) -> asyncio.Task[None]:
-    """Pause a follower that nobody gives up, while a thousand clients write."""
+    """Pause a follower that stays in the ISR, while a thousand clients write."""
     places = (await ensure_topic(client, "orders")).partitions
     simulation.core.pause_node(next(node for node in places[0].replicas if node != places[0].leader_id))
 

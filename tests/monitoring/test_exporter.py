@@ -1,4 +1,4 @@
-"""The exporter tells a hanging transaction, lives through a cluster that is gone, and speaks Prometheus' language."""
+"""The exporter reports a hanging transaction, survives a lost cluster, and follows Prometheus' format."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def look(simulation: Simulation) -> ClusterSnapshot:
 
 
 async def looks(folder: Path) -> tuple[Page, Page, Page]:
-    """Look at a cluster at rest, with a transaction at work, and with one that hangs."""
+    """Poll an idle cluster, one with an open transaction, and one with a hanging transaction."""
     async with (
         simulate(HANG_ALLOWED, folder, seed=3) as simulation,
         connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
@@ -85,7 +85,7 @@ async def looks(folder: Path) -> tuple[Page, Page, Page]:
     return at_rest, at_work, hanging
 
 
-def test_open_and_hanging_transactions_are_told_apart(tmp_path: Path) -> None:
+def test_open_and_hanging_transactions_are_distinguished(tmp_path: Path) -> None:
     at_rest, at_work, hanging = run_virtual(looks(tmp_path))
     gap = "eosctl_last_stable_offset_gap"
     assert all(page["eosctl_up", ()] == 1 for page in (at_rest, at_work, hanging))
@@ -180,9 +180,9 @@ def test_every_gauge_is_explained() -> None:
     assert {gauge.name for gauge in measure_cluster(unhappy_cluster())} == HELP.keys()
 
 
-def test_a_cluster_that_goes_and_comes_back_is_told_once_each() -> None:
+def test_a_lost_and_a_restored_cluster_are_reported_once() -> None:
     answers = [unhappy_cluster(), ClusterUnreachable("gone"), ClusterUnreachable("gone"), unhappy_cluster()]
-    told: list[str] = []
+    remarks: list[str] = []
 
     async def next_look() -> ClusterSnapshot:
         answer = answers.pop(0)
@@ -191,7 +191,7 @@ def test_a_cluster_that_goes_and_comes_back_is_told_once_each() -> None:
         return answer
 
     async def run() -> list[float]:
-        exporter = Exporter(next_look, render_gauges, told.append)
+        exporter = Exporter(next_look, render_gauges, remarks.append)
         seen = [parsed(exporter.page)["eosctl_up", ()]]
         for _ in range(4):
             await exporter.refresh()
@@ -199,7 +199,7 @@ def test_a_cluster_that_goes_and_comes_back_is_told_once_each() -> None:
         return seen
 
     assert asyncio.run(run()) == [0, 1, 0, 0, 1]
-    assert told == ["gone", "the cluster can be asked again"]
+    assert remarks == ["gone", "the cluster can be asked again"]
 
 
 def test_the_page_is_served() -> None:
@@ -251,7 +251,7 @@ def test_other_addresses_are_refused(text: str) -> None:
     assert eosctl("exporter", "-b", "127.0.0.1:1", "--listen", text).code == 2
 
 
-def test_an_address_in_use_is_told() -> None:
+def test_an_address_in_use_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -261,7 +261,7 @@ def test_an_address_in_use_is_told() -> None:
     assert "choose another --listen" in done.err
 
 
-def test_once_tells_of_a_cluster_that_is_gone() -> None:
+def test_once_reports_a_lost_cluster() -> None:
     done = eosctl("exporter", "-b", "127.0.0.1:1", "--once", "--timeout", "5s")
     assert done.code == 1
     assert "Traceback" not in done.err

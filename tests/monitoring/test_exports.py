@@ -27,7 +27,7 @@ EXPRESSIONS = [
 
 
 def exported() -> dict[str, set[str]]:
-    """Return the series of the catalogue and of the exporter: names with the values that their label ``name`` has."""
+    """Return the series of the catalog and of the exporter: names with the values of their label ``name``."""
     found: dict[str, set[str]] = {}
     for metric in load_metrics():
         for text in metric.prometheus:
@@ -53,7 +53,7 @@ def test_every_panel_is_promql(tmp_path: Path) -> None:
 
 
 def matches(pattern: str, bean: str) -> bool:
-    """Tell whether a JMX pattern without free keys matches a bean, whatever the order of its keys."""
+    """Return whether a JMX pattern without free keys matches a bean, in any order of keys."""
     wanted, given = (
         {"": domain} | dict(pair.split("=", 1) for pair in rest.split(","))
         for domain, _, rest in (text.partition(":") for text in (pattern, bean))
@@ -99,7 +99,7 @@ def test_the_dashboard_has_no_panel_upon_another() -> None:
     assert set(re.findall(r"\$\{(\w+)\}", json.dumps(document))) == variables
 
 
-def test_the_collector_scrapes_what_it_is_told(tmp_path: Path) -> None:
+def test_the_collector_scrapes_the_configured_targets(tmp_path: Path) -> None:
     path = tmp_path / "otel.yaml"
     done = eosctl("metrics", "export", "otel", "--target", "b1:9404", "--target", "b2:9404", "--output-file", path)
     assert done.code == 0
@@ -123,7 +123,7 @@ def test_the_collector_scrapes_what_it_is_told(tmp_path: Path) -> None:
         ("zabbix",),
     ],
 )
-def test_mistakes_are_told(arguments: tuple[str, ...]) -> None:
+def test_mistakes_are_reported(arguments: tuple[str, ...]) -> None:
     done = eosctl("metrics", "export", *arguments)
     assert done.code == 2
     assert "Traceback" not in done.err

@@ -1,4 +1,4 @@
-"""The rules on recordings of real brokers and clients: silent over healthy load, right about what went wrong."""
+"""The rules on recordings of real brokers and clients: silent over healthy load, and correct for each fault."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ from tests.monitoring.series import SCRAPE_S, recorded
 from tests.monitoring.simulated import record
 from tests.monitoring.test_alerts_on_faults import FAULTS
 
-#: A recording in which a value alone decides, whatever the pace, and lasts: a slow machine sees it, too.
+#: A recording with a lasting value that decides at any pace, so a slow machine sees it, too.
 QUICK = ("large-records",)
 CLOCK = "eosctl_captured_timestamp_seconds"
-#: Behind its end a recording stands still, so that who looks late sees the same alerts. It is judged for so many
-#: scrapes more and not for longer: what goes on for as long as another recording takes was never recorded (an exporter
-#: that stays blind, errors that go on for ten minutes).
+#: After its end a recording repeats its last values, so that a late poll sees the same alerts. It is judged for this
+#: many more scrapes and no longer, because longer states were never recorded (an exporter that stays blind, errors that
+#: last for ten minutes).
 JUDGED_BEHIND_END = 4 if FASTER == 1 else math.inf
 JOB = re.compile(r'job="[^"]*"')
 

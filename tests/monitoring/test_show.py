@@ -118,7 +118,7 @@ def test_healthy_pages_exit_with_0() -> None:
     assert (done.code, done.out) == (0, "No value is beyond its limit.\n")
 
 
-def test_a_page_that_is_missing_is_told() -> None:
+def test_a_missing_page_is_reported() -> None:
     with served(IDLE % 0.9) as url:
         partial = eosctl("metrics", "show", url, "http://127.0.0.1:1/metrics")
         strict = eosctl("metrics", "show", url, "http://127.0.0.1:1/metrics", "--require-complete")

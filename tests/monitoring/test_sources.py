@@ -54,7 +54,7 @@ def now_ms() -> int:
         ("jmx://[::1]:9999", SourceKind.JMX),
     ],
 )
-def test_the_address_tells_how_to_read(url: str, kind: SourceKind) -> None:
+def test_the_address_decides_how_to_read(url: str, kind: SourceKind) -> None:
     assert resolve_metric_source(url).kind is kind
 
 
@@ -68,7 +68,7 @@ def test_other_addresses_are_refused(url: str) -> None:
 
 
 def jolokia(request: Request) -> Answer:
-    """Answer as Jolokia 2 beside a broker does."""
+    """Answer as a broker's Jolokia 2 does."""
     if request.headers.get("Authorization") != "Basic " + base64.b64encode(f"monitor:{CANARY}".encode()).decode():
         return Answer("401", 401)
     beans = {
@@ -88,7 +88,7 @@ def jolokia(request: Request) -> Answer:
     return Answer(json.dumps(answers))
 
 
-def test_jolokia_is_read_at_once(credentials: Path) -> None:
+def test_jolokia_is_read_with_one_request(credentials: Path) -> None:
     asked: list[str] = []
 
     def answer(request: Request) -> Answer:
@@ -223,7 +223,7 @@ def failed(kind: str, message: str) -> str:
         ("[]", "", "has none of the metrics"),
     ],
 )  # fmt: skip
-def test_jmx_that_does_not_answer_is_told(
+def test_jmx_that_does_not_answer_is_reported(
     output: str, errors: str, said: str, credentials: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_java(tmp_path, monkeypatch, output, errors)
@@ -235,7 +235,7 @@ def test_jmx_that_does_not_answer_is_told(
     assert "Traceback" not in done.err
 
 
-def test_jmx_without_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jmx_without_java_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     done = eosctl("metrics", "show", "jmx://127.0.0.1:9")
@@ -257,7 +257,7 @@ def test_a_redirect_is_not_followed(credentials: Path) -> None:
     assert stolen == []
 
 
-def test_what_cannot_be_read_is_a_gap_beside_what_can() -> None:
+def test_unreadable_values_are_gaps_among_the_others() -> None:
     page = (
         'kafka_server_ReplicaManager_Value{name="ProducerIdCount"} 3\n'
         "kafka_server_transaction_coordinator_metrics_partition_load_time_max NaN\n"

@@ -36,7 +36,7 @@ def derived(looks: Looks) -> dict[str, tuple[float, bool | None]]:
     return {one.metric.name: (one.value, one.is_bad) for one in derive_values(looks)}
 
 
-def test_one_look_has_the_rates_that_kafka_keeps() -> None:
+def test_one_poll_has_the_rates_that_kafka_keeps() -> None:
     text = (
         REQUESTS.format("Count", "EndTxn", 9000)
         + REQUESTS.format("OneMinuteRate", "EndTxn", 12.5)
@@ -54,7 +54,7 @@ def test_one_look_has_the_rates_that_kafka_keeps() -> None:
     assert "lso-lag-time" not in found
 
 
-def test_two_looks_have_the_rates_between_them() -> None:
+def test_two_polls_have_the_rates_between_them() -> None:
     before = REQUESTS.format("Count", "EndTxn", 100) + ERRORS.format("Count", "EndTxn", "NONE", 100)
     after = (
         REQUESTS.format("Count", "EndTxn", 150)
@@ -81,7 +81,7 @@ def test_rates_of_programs_add_up_with_their_own_clocks() -> None:
     assert derived(looks)["transaction-rate"] == (3, None)
 
 
-def test_the_unstable_end_is_told_in_the_partitions_own_traffic() -> None:
+def test_the_unstable_end_is_shown_in_the_partitions_traffic() -> None:
     before = LAG.format("a", 0) + END.format("a", 0) + LAG.format("b", 0) + END.format("b", 0) + END.format("c", 7)
     after = (
         LAG.format("a", 90) + END.format("a", 100) + LAG.format("b", 50) + END.format("b", 5)
@@ -92,7 +92,7 @@ def test_the_unstable_end_is_told_in_the_partitions_own_traffic() -> None:
         for one in derive_values(Looks((page(after, 10),), (page(before),)))
         if one.metric.name == "lso-lag-time"
     ]  # fmt: skip
-    # 90 offsets at 10/s are 9 s, 50 at 0.5/s are 100 s; what nobody writes to has no traffic to wait for.
+    # 90 offsets at 10/s are 9 s, 50 at 0.5/s are 100 s; a partition without writes has no traffic to wait for.
     assert (value.value, dict(value.where)["topic"], value.is_bad) == (100, "b", True)
 
 
@@ -175,7 +175,7 @@ def test_a_course_has_blanks_where_nothing_was_read() -> None:
     assert sparkline([0.0, 0.0]) == "▁▁"
 
 
-def test_programs_that_go_away_are_told_and_watching_goes_on() -> None:
+def test_lost_programs_are_reported_and_watching_continues() -> None:
     counts = iter(range(1000))
 
     def answer(_: object) -> Answer:

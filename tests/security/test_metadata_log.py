@@ -88,7 +88,7 @@ def test_the_decoder_of_segments_masks_them(path: Path, is_renamed: bool, tmp_pa
             assert [secret for secret in secrets() if secret in done.out.encode()] == [], (output, form)
 
 
-def test_settings_that_are_no_secret_are_shown() -> None:
+def test_settings_that_are_not_secret_are_shown() -> None:
     rows = {
         (row["value"]["resourceName"], row["value"]["name"]): row["value"]["value"]
         for line in eosctl("decode", "metadata-log", LOG, "-o", "json").out.splitlines()

@@ -88,7 +88,7 @@ class LogMachine(RuleBasedStateMachine):
         opened = open_log(self.directory, self.config, self.descriptors, clean=clean, log_start_offset=self.start)
         assert opened.truncated_bytes == 0
         self.log = opened.log
-        # After a truncation into the middle of a batch, or to where a gap was, no file tells the end.
+        # After a truncation into the middle of a batch, or to a gap, no file has the end.
         self.end = max([on_disk, *(header.next_offset for header, _ in self.batches)])
         if self.end < self.start:
             self.batches.clear()
@@ -159,7 +159,7 @@ class LogMachine(RuleBasedStateMachine):
         upper_bound = self.start + round((self.end - self.start) * last)
         found = self.log.aborted_txns(fetch_offset, upper_bound)
         wanted = [txn for txn in self.aborted if txn.last_offset >= fetch_offset and txn.first_offset < upper_bound]
-        # Entries past the first that covers the range are not needed: no transaction was open beside it.
+        # Entries past the first that covers the range are not needed: no other transaction was open.
         assert found == wanted[: len(found)]
         assert len(found) == len(wanted) or (found and found[-1].last_stable_offset >= upper_bound)
 
@@ -211,7 +211,7 @@ class TestFiles:
         log.flush(sync=True)
         assert (tmp_path / "t-0" / f"{0:020d}.log").read_bytes() == batch
 
-    def test_many_waiting_bytes_are_written_at_once(self, tmp_path: Path, descriptors: Descriptors) -> None:
+    def test_many_waiting_bytes_are_written_together(self, tmp_path: Path, descriptors: Descriptors) -> None:
         log = SegmentedLog(tmp_path / "t-0", LogConfig(), descriptors)
         for offset in range(9):
             append(log, make_batch(offset, [1], 500_000))
@@ -340,7 +340,7 @@ def test_descriptors_are_reused_and_bounded(tmp_path: Path) -> None:
     assert len(descriptors) == 0
 
 
-def test_batches_larger_than_what_is_read_at_once(tmp_path: Path, descriptors: Descriptors) -> None:
+def test_batches_larger_than_a_single_read(tmp_path: Path, descriptors: Descriptors) -> None:
     log = SegmentedLog(tmp_path / "t-0", LogConfig(tail_bytes=0), descriptors)
     batches = [make_batch(0, [5]), make_batch(1, [9, 8], 900_000), make_batch(3, [20]), make_batch(4, [7], 300_000)]
     for batch in batches:

@@ -60,7 +60,7 @@ def test_replay_gives_the_recorded_transaction_index(partition: Partition) -> No
     assert aborted == recorded
 
 
-def test_replay_goes_on_from_any_snapshot() -> None:
+def test_replay_continues_from_any_snapshot() -> None:
     """A state carried over by its entries is followed like the state itself."""
     for partition in COMPLETE[:20]:
         batches = list(partition.batches())

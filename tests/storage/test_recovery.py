@@ -174,7 +174,7 @@ def test_a_crash_at_every_byte_of_the_last_batches(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tail", [bytes(300), b"\xff" * 300, BATCHES[-1][1][:70], BATCHES[0][1]])
-def test_what_is_no_continuation_is_cut_off(tail: bytes, tmp_path: Path, descriptors: Descriptors) -> None:
+def test_an_invalid_tail_is_truncated(tail: bytes, tmp_path: Path, descriptors: Descriptors) -> None:
     write(BATCHES, tmp_path, clean=False)
     with max(tmp_path.glob("*.log")).open("ab") as file:
         file.write(tail)
@@ -278,7 +278,7 @@ def test_a_damaged_snapshot_is_dropped_for_an_older_one(
     assert newest not in snapshot_offsets(tmp_path)
 
 
-def test_without_snapshots_the_log_tells_everything(tmp_path: Path, descriptors: Descriptors) -> None:
+def test_without_snapshots_the_log_has_everything(tmp_path: Path, descriptors: Descriptors) -> None:
     write(BATCHES, tmp_path, clean=True)
     for snapshot in tmp_path.glob("*.snapshot"):
         snapshot.unlink()
@@ -295,7 +295,7 @@ def test_a_log_start_behind_the_end_begins_anew(tmp_path: Path, descriptors: Des
 
 
 def test_interrupted_work_is_finished(tmp_path: Path, descriptors: Descriptors) -> None:
-    """A `.swap` log replaces the segments that it covers; what was to be deleted goes."""
+    """A `.swap` log replaces the segments that it covers, and pending deletions are completed."""
     write(BATCHES, tmp_path, clean=False)
     logs = sorted(tmp_path.glob("*.log"))
     first, second, third = (int(log.stem) for log in logs[:3])

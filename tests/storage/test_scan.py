@@ -17,7 +17,7 @@ from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
 from tests.storage.cases import FIXTURES, batch_bytes
 
-# The findings that the file alone shows to whoever reads batch after batch.
+# The findings that a reader of batches sees in the file alone.
 FRAMING = {*DamageKind, "crc-mismatch"}
 
 
@@ -60,7 +60,7 @@ def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
     assert facts(tmp_path, b"") == []
 
 
-def test_reading_goes_on_behind_damage(tmp_path: Path) -> None:
+def test_reading_continues_after_damage(tmp_path: Path) -> None:
     whole = batches(5)
     found = facts(tmp_path, whole[0] + b"garbage that is no batch at all" + whole[1] + whole[2][:-30] + whole[3])
     assert kinds(found) == ["batch", "bad-magic", "batch", "bad-length", "batch"]

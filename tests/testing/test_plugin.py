@@ -1,4 +1,4 @@
-"""The pytest plugin as another project meets it: installed, with nothing to import or declare."""
+"""The pytest plugin in another project: installed, with nothing to import or declare."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def test_the_plugin_costs_nothing_where_it_is_not_used(tmp_path: Path) -> None:
 
 
 def test_modules_of_eosctl_are_imported_as_they_are() -> None:
-    """Rewriting their assertions would parse each anew, and two threads that do so at once can fail (gh-106905)."""
+    """Rewriting their assertions would parse each again, and two threads doing so in parallel can fail (gh-106905)."""
     module = importlib.import_module("eosctl.lab.history.summary")
     assert type(module.__loader__).__name__ == "SourceFileLoader"

@@ -19,7 +19,7 @@ def test_codes_names_and_retriability_are_those_of_kafka() -> None:
     assert ours == {(row["code"], row["name"], row["retriable"]) for row in RECORDED}
 
 
-def test_kio_knows_no_other_code() -> None:
+def test_kio_has_the_same_codes() -> None:
     names = {int(code): code.name.upper() for code in KioErrorCode}
     assert {code: names[code] for code in names} == {int(code): code.name for code in ErrorCode if int(code) in names}
 

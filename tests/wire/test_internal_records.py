@@ -78,7 +78,7 @@ def test_both_types_of_committed_offsets_are_one() -> None:
     assert offsets.decode_key(b"\0\0" + wire[2:]) == key
 
 
-def test_what_is_not_known_is_told_apart_from_what_is_broken() -> None:
+def test_unknown_records_are_distinguished_from_broken_ones() -> None:
     with pytest.raises(UnknownRecordError, match="record type 77"):
         offsets.decode_key(b"\0\x4d")
     with pytest.raises(UnknownRecordError, match="no version 9"):
@@ -153,6 +153,6 @@ def test_control_values() -> None:
         control_records.decode_control_value(9, wire)
 
 
-def test_a_room_has_no_other_attributes() -> None:
+def test_a_record_has_no_other_attributes() -> None:
     with pytest.raises(AttributeError):
         getattr(metadata, "NoSuchRecord")  # noqa: B009

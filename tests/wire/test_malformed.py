@@ -1,4 +1,4 @@
-"""Bytes that are no message: an error that names field and offset, quickly and without much memory."""
+"""Bytes that are not a message: an error that names field and offset, quickly and without much memory."""
 
 import random
 import tracemalloc
@@ -75,7 +75,7 @@ def test_huge_lengths_allocate_nothing(name: str) -> None:
         assert peak < 1_000_000, (vector.version, peak)
 
 
-def test_the_error_tells_field_offset_and_what() -> None:
+def test_the_error_names_field_offset_and_problem() -> None:
     request = FetchRequest(topics=[FetchTopic("a"), FetchTopic("bcd")], rack_id="r")
     form = codec(1, 12)
     wire = form.encode_request(request)

@@ -28,7 +28,7 @@ def test_uuids_round_trip(value: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "AAAA", "_____________________x", "not a uuid at all!!!!!", "A" * 24])
-def test_what_is_no_uuid(text: str) -> None:
+def test_invalid_uuids(text: str) -> None:
     with pytest.raises(ValueError, match=r"uuid|base64|padding"):
         parse_uuid(text)
 

@@ -1,4 +1,4 @@
-"""Messages that Kafka's own classes serialised, for the tests of this folder.
+"""Messages that Kafka's own classes serialized, for the tests of this folder.
 
 `kafka-vectors*.jsonl.gz` hold, for each version of each message, one with all fields set and a sparse one, as written
 by the generated classes of Kafka 4.3.1 (3.9.2 for the versions that 4.3 no longer has, 4.4.0 for those that it does not

@@ -68,15 +68,15 @@ def _taken_over(site: Site, name: str, cause: str) -> Planted:
 
 def administrator(site: Site) -> Planted:
     """Fence a producer as Admin.fenceProducers does, with its own timeout and without writing."""
-    return _initialised_only(site, 30_000, "admin-fence")
+    return _initialized_only(site, 30_000, "admin-fence")
 
 
 def silent_successor(site: Site) -> Planted:
     """Initialize with the same timeout and write nothing: a near miss."""
-    return _initialised_only(site, 600_000, "newer-instance")
+    return _initialized_only(site, 600_000, "newer-instance")
 
 
-def _initialised_only(site: Site, timeout_ms: int, cause: str) -> Planted:
+def _initialized_only(site: Site, timeout_ms: int, cause: str) -> Planted:
     name = site.name("t")
 
     async def play(client: Client) -> None:

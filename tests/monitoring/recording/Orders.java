@@ -35,7 +35,7 @@ public class Orders {
         config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
         config.put(StreamsConfig.METRICS_RECORDING_LEVEL_CONFIG, "DEBUG");
         config.put("consumer.auto.offset.reset", "earliest");
-        // A machine that is busy with other things is no fault of the application.
+        // A busy machine must not look like a fault of the application.
         config.put("consumer.session.timeout.ms", 300000);
         config.put("consumer.max.poll.interval.ms", 900000);
         config.put("producer.transaction.timeout.ms", 600000);

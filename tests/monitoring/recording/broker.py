@@ -2,7 +2,7 @@
 
     python -m tests.monitoring.recording.broker AGENT.jar SLOW_DISK.so NAME...
 
-AGENT.jar is jmx_exporter's agent; slow_disk.c tells how SLOW_DISK.so is made. The recordings in
+AGENT.jar is jmx_exporter's agent; slow_disk.c explains how to build SLOW_DISK.so. The recordings in
 ``tests/fixtures/metrics`` were made so, tests replay them.
 """
 
@@ -57,7 +57,7 @@ def scrape(port: int, instance: str) -> dict[str, str]:
 
 
 async def look(bootstrap: str, earlier: list[TransactionLook]) -> dict[str, str]:
-    """Return what the exporter would tell; notes the transactions for its next look."""
+    """Return the exporter's metrics; keeps the transactions for its next poll."""
     config = ClientConfig(parse_endpoints(bootstrap, "the recording"))
     try:
         async with connect(config, allowed_apis=READ_ONLY_APIS) as client:
@@ -79,15 +79,15 @@ async def record(engine: ApacheEngine | SeparateNodes, port: int, slow_disk: Pat
     async with AsyncExitStack() as stack:
         await fault.make(Stand(engine, slow_disk, stack))
         ends_at = time.monotonic() + fault.minutes * 60
-        told = await look(engine.bootstrap, earlier)
+        result = await look(engine.bootstrap, earlier)
         seen = asyncio.create_task(look(engine.bootstrap, earlier))
         while time.monotonic() < ends_at:
             began = time.monotonic()
-            # A look takes longer than a scrape while the cluster is in trouble: Prometheus then reads the last page.
+            # A poll takes longer than a scrape while the cluster has problems: Prometheus then reads the last page.
             if seen.done():
-                told = await seen
+                result = await seen
                 seen = asyncio.create_task(look(engine.bootstrap, earlier))
-            series.add(await asyncio.to_thread(scrape, port, "b1") | told)
+            series.add(await asyncio.to_thread(scrape, port, "b1") | result)
             await asyncio.sleep(max(0.0, SCRAPE_S - (time.monotonic() - began)))
         seen.cancel()
     return series

@@ -116,7 +116,7 @@ async def damage_a_compacted_log(stand: Stand) -> None:
 
 
 async def more_and_more_producers(stand: Stand) -> None:
-    """Write with a new producer id each time: 10,000 at once, then three in a second."""
+    """Write with a new producer id each time: 10,000 in a burst, then three per second."""
     client = await stand.client()
     count = 50
     places = (await ensure_topic(client, "ids", partition_count=count)).partitions
@@ -143,12 +143,12 @@ async def more_and_more_producers(stand: Stand) -> None:
     for number in range(201):
         await write(1_000_000 + number * count)
 
-    async def go_on() -> None:
+    async def continue_writing() -> None:
         for number in range(201, 1_000_000):
             await write(1_000_000 + number * count)
             await asyncio.sleep(15)
 
-    stand.stack.callback(asyncio.create_task(go_on()).cancel)
+    stand.stack.callback(asyncio.create_task(continue_writing()).cancel)
 
 
 async def open_many_transactions(stand: Stand) -> None:
@@ -186,7 +186,7 @@ class BrokerFault(NamedTuple):
 
 BROKER_FAULTS = {
     "slow-syncs": BrokerFault(lambda stand: slow_syncs(stand, 5), 8, {"log.flush.interval.messages": "1"}),
-    # Handlers that wait for the disk fill the queue, and network threads wait for room in it.
+    # Handlers that wait for the disk fill the queue, and network threads wait for free space in it.
     "stuck-threads": BrokerFault(
         lambda stand: slow_syncs(stand, 20),
         7,

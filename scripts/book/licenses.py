@@ -24,13 +24,13 @@ class Dependency(NamedTuple):
     Attributes:
         name: Its name in the package index.
         version: The installed version.
-        licence: An SPDX expression, or the package's own description.
+        license: An SPDX expression, or the package's own description.
         extras: The extras of eosctl that install it; empty for the core.
     """
 
     name: str
     version: str
-    licence: str
+    license: str
     extras: tuple[str, ...]
 
 
@@ -46,7 +46,7 @@ def dependencies() -> list[Dependency]:
         Dependency(
             package.metadata["Name"],
             package.version,
-            licence_of(package),
+            license_of(package),
             () if name in core else tuple(extra for extra, packages in brought.items() if name in packages),
         )
         for name, package in sorted(found.items())
@@ -72,7 +72,7 @@ def _closure(texts: Iterable[str]) -> dict[str, Distribution]:
     return found
 
 
-def licence_of(package: Distribution) -> str:
+def license_of(package: Distribution) -> str:
     """Return a package's license: its SPDX expression, else its classifiers, else a short text."""
     if expressions := package.metadata.get_all("License-Expression"):
         return str(expressions[0])
@@ -85,17 +85,17 @@ def licence_of(package: Distribution) -> str:
     return ", ".join(classifiers) or (text if 0 < len(text) < 60 and text != "UNKNOWN" else "")
 
 
-def licences_page() -> str:
+def licenses_page() -> str:
     """Return the page."""
     return "\n".join(_lines()) + "\n"
 
 
 def _lines() -> Iterator[str]:
-    yield "# Licences of dependencies\n"
+    yield "# Licenses of dependencies\n"
     yield "eosctl itself is published under the Apache License 2.0. What comes with it, as installed when this book was"
     yield "built, with the packages that packages bring themselves; `make dist` writes the same list for machines"
-    yield "(CycloneDX). A test refuses a package that names no licence, or one that would bind users of eosctl.\n"
-    yield "| Package | Version | Licence | With |\n|---|---|---|---|"
-    for name, version, licence, extras in dependencies():
+    yield "(CycloneDX). A test refuses a package that names no license, or one that would bind users of eosctl.\n"
+    yield "| Package | Version | License | With |\n|---|---|---|---|"
+    for name, version, license, extras in dependencies():
         where = ", ".join(f"eosctl[{extra}]" for extra in extras) or "eosctl"
-        yield f"| {cell(name)} | {cell(version)} | {cell(licence or 'names none')} | {code(where)} |"
+        yield f"| {cell(name)} | {cell(version)} | {cell(license or 'names none')} | {code(where)} |"

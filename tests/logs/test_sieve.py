@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.layouts import LAYOUTS, Verdict, compile_header, detect_layouts, header_expressions
 from eosctl.logs.records import kinds, sieve
 from eosctl.logs.records.anchors import meaning_anchors
+from eosctl.logs.records.literals import required_literal
 from eosctl.logs.records.record import Classified, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
 from eosctl.logs.records.sieve import sift_records
@@ -138,3 +140,19 @@ def test_what_a_category_needs_passes_also_when_json_escapes_it() -> None:
 
 def test_every_category_has_an_anchor() -> None:
     assert len(meaning_anchors()) > len(load_catalog().categories)
+
+
+def test_no_anchor_holds_a_text_that_is_an_anchor_by_itself() -> None:
+    texts = [required_literal(anchor) for anchor in meaning_anchors() if re.escape(required_literal(anchor)) == anchor]
+    assert len(texts) > 100
+    assert not [(one, other) for one in texts for other in texts if one != other and one in other]
+
+
+def test_a_pattern_without_an_anchor_of_its_own_is_matched_by_a_shared_one() -> None:
+    whole = re.compile("|".join(f"(?:{anchor})" for anchor in meaning_anchors()))
+    patterns = [pattern for category in load_catalog().categories for pattern in category.patterns]
+    texts = [
+        text for text in map(required_literal, patterns) if len(text) > 12 and not set("[]\"'\\/<>&=\t") & set(text)
+    ]
+    assert len(texts) > 300
+    assert [text for text in texts if whole.search(text) is None] == []

@@ -24,7 +24,13 @@ _SERIOUS: Final = (
 """Levels that make a record an event without a category; librdkafka, klog, pino, and GELF write them as signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
 _NAMED: Final = "(?i:transactional[ ._-]?id)"
-"""A named value that structured records write in many forms."""
+"""A named value that structured records spell in many ways."""
+_STUCK: Final = r"(?:(?i:last[ _-]?stable)|LSO\b)"
+"""What several patterns of the catalogue contain next to counted repeats, each of which is a state of the engine."""
+_FAILED: Final = "(?i:failed to |could not |cannot |unable to |unexpected )"
+"""The start of many patterns. With one expression for all of them, the engine's states stay within its memory: it is
+a hundred times slower once they do not."""
+_COVERING: Final = re.compile("|".join((_SERIOUS[0], _THROWN, _NAMED, _FAILED)))
 _UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
 """Characters that JSON may escape, and those between a logger and its message."""
 _TELLING_CHARS: Final = 6
@@ -35,17 +41,38 @@ _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
 
 @cache
 def meaning_anchors() -> tuple[str, ...]:
-    """Return the expressions; every relevant record has a line that matches at least one of them."""
-    parts = {_anchor(pattern) for category in load_catalog().categories for pattern in category.patterns}
-    return (*sorted(parts), *_SERIOUS, _THROWN, _NAMED)
+    """Return the expressions of which a line of every record with a meaning matches one."""
+    patterns = {pattern for category in load_catalog().categories for pattern in category.patterns}
+    texts = {pattern: _text(pattern) for pattern in patterns if not _is_covered(pattern)}
+    anchors = {pattern: _anchor(pattern, text) for pattern, text in texts.items()}
+    whole = {text for pattern, text in texts.items() if anchors[pattern] == re.escape(text)}
+    longer = _holding_another(whole, set(texts.values()))
+    parts = {anchor for pattern, anchor in anchors.items() if texts[pattern] not in longer}
+    return (*sorted(parts), *_SERIOUS, _THROWN, _NAMED, _STUCK, _FAILED)
 
 
-def _anchor(pattern: str) -> str:
-    literal = max(_UNSAFE.split(required_literal(pattern)), key=len)
-    if len(literal) >= _RARE_CHARS:
-        return re.escape(literal)
+def _text(pattern: str) -> str:
+    """Return the longest text of every match that a raw line holds as it is."""
+    return max(_UNSAFE.split(required_literal(pattern)), key=len)
+
+
+def _is_covered(pattern: str) -> bool:
+    """Whether an expression that is there anyway matches wherever a pattern does."""
+    return _STUCK in pattern or any(map(_COVERING.search, _UNSAFE.split(required_literal(pattern))))
+
+
+def _holding_another(whole: set[str], texts: set[str]) -> set[str]:
+    """Return the texts that hold another one, of those that are anchors as they are."""
+    joined = "\n".join(texts)
+    shared = [text for text in whole if joined.count(text) > 1]
+    return {text for text in texts if any(one in text and one != text for one in shared)}
+
+
+def _anchor(pattern: str, text: str) -> str:
+    if len(text) >= _RARE_CHARS:
+        return re.escape(text)
     if _UNSAFE.search(pattern) is None and "^" not in pattern:
         return f"(?:{_OPEN_END.sub('', pattern)})"
-    if len(literal) >= _TELLING_CHARS:
-        return re.escape(literal)
+    if len(text) >= _TELLING_CHARS:
+        return re.escape(text)
     return f"(?:{_OPEN_END.sub('', pattern)})"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 _CLASSES: Final = frozenset("dDsSwWbBAZ")
 _WHITESPACE: Final = {"t": "\t", "n": "\n", "r": "\r"}
 
 
+@cache
 def required_literal(pattern: str) -> str:
     """Return the longest text that every match of a pattern contains; empty if none is certain.
 

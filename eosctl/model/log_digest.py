@@ -149,8 +149,25 @@ class ClockOffset:
 
 
 @dataclass(frozen=True, slots=True)
+class Histogram:
+    """The number of events over time.
+
+    Attributes:
+        start_ms: The start of the first bin, ms since the epoch.
+        bin_ms: The width of a bin.
+        event_counts: The events of each bin.
+        problem_counts: Those of them that are warnings, errors, or throwables.
+    """
+
+    start_ms: int
+    bin_ms: int
+    event_counts: tuple[int, ...]
+    problem_counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LogDigest:
-    """Templates, bursts, precursors of failures, pauses, and clocks."""
+    """Templates, bursts, precursors of failures, pauses, clocks, and events over time (None for too few)."""
 
     templates: tuple[Template, ...]
     has_baseline: bool
@@ -159,3 +176,4 @@ class LogDigest:
     unexplained: tuple[Unexplained, ...]
     pauses: tuple[PauseOutlook, ...]
     clocks: tuple[ClockOffset, ...]
+    histogram: Histogram | None

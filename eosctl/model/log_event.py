@@ -46,6 +46,11 @@ class LogEvent(NamedTuple):
     message: str
 
 
+def is_problem(event: LogEvent) -> bool:
+    """Return whether an event is a warning, an error, or a throwable."""
+    return event.level in ERROR_LEVELS or event.level == "WARN" or event.exception is not None
+
+
 class SourceSummary(NamedTuple):
     """A summary of a file."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from eosctl.logs.digest.bursts import find_bursts
 from eosctl.logs.digest.clocks import compare_clocks
+from eosctl.logs.digest.histogram import count_over_time
 from eosctl.logs.digest.pauses import weigh_pauses
 from eosctl.logs.digest.precursors import rank_precursors
 from eosctl.logs.digest.templates import find_templates
@@ -29,4 +30,5 @@ def digest_events(events: Sequence[LogEvent], baseline: Sequence[LogEvent] | Non
         ranked.unexplained,
         weigh_pauses(events),
         compare_clocks(events),
+        count_over_time(events),
     )

@@ -15,8 +15,8 @@ from bokeh.plotting import figure
 from bokeh.resources import Resources
 
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
-from eosctl.render.logs.picture import is_loud, lanes_of
+from eosctl.model.log_event import LogEvent, is_problem
+from eosctl.render.logs.picture import lanes_of
 from eosctl.text import time_text
 
 MAX_POINTS: Final = 1_500
@@ -40,7 +40,7 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
     Returns:
         HTML in which every text is escaped; empty when no event carries a time.
     """
-    loud = [event for event in events if event.time_ms is not None and is_loud(event)]
+    loud = [event for event in events if event.time_ms is not None and is_problem(event)]
     lanes = lanes_of(events)
     if not lanes:
         return ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from eosctl.model.log_digest import ClockOffset, PauseOutlook, Precursor, Unexplained
-from eosctl.text import count_text, duration_text
+from eosctl.model.log_digest import ClockOffset, Histogram, PauseOutlook, Precursor, Unexplained
+from eosctl.render.transactions.watch import sparkline
+from eosctl.text import count_text, duration_text, time_text
 
 
 def precursor_text(one: Precursor) -> str:
@@ -33,3 +34,23 @@ def clock_text(one: ClockOffset) -> str:
     pairs = count_text(one.pair_count, "producer id", "producer ids")
     told = f"{one.application} is {duration_text(abs(one.offset_ms))} {way} the coordinators ({pairs} on both sides)"
     return f"{told}: its zone was read wrongly, see --zone" if one.is_like_a_zone else told
+
+
+def histogram_lines(one: Histogram) -> tuple[tuple[str, str], ...]:
+    """Draw events and problems over time: a label and a line for each, with the largest count, then the axis."""
+    # Where all events are problems, they are drawn once.
+    drawn = {counts: label for label, counts in (("events", one.event_counts), ("problems", one.problem_counts))}
+    end_ms = one.start_ms + len(one.event_counts) * one.bin_ms
+    lines = [
+        (label, f"{sparkline([count or None for count in counts], len(counts))}  {_most(one, counts)}")
+        for counts, label in drawn.items()
+        if any(counts)
+    ]
+    axis = f"{time_text(one.start_ms)} to {time_text(end_ms)}, {duration_text(one.bin_ms)} a bar"
+    return (*lines, ("axis", axis))
+
+
+def _most(one: Histogram, counts: tuple[int, ...]) -> str:
+    most = max(counts)
+    moment = time_text(one.start_ms + counts.index(most) * one.bin_ms)
+    return f"{sum(counts):,} in all, at most {most:,} a bar, at {moment}"

@@ -8,7 +8,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text
-from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text
+from eosctl.render.logs.digest import clock_text, histogram_lines, precursor_text, unexplained_text
 from eosctl.render.logs.report import SHOWN_EVIDENCE, skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, record_text, what_text
 from eosctl.text import time_text
@@ -17,6 +17,9 @@ from eosctl.text import time_text
 def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_ms: int, diagnosis: Diagnosis) -> str:
     """Render the incidents of a scan, worst first."""
     lines = [f"# {markdown_text(headline(findings))}", ""]
+    if digest.histogram is not None:
+        drawn = (f"{label:<9} {line}" for label, line in histogram_lines(digest.histogram))
+        lines += ["```text", *drawn, "```", ""]
     ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
     if ordered:
         lines += ["| Severity | Start (UTC) | Kind | Root cause | Confidence |", "|---|---|---|---|---|"]

@@ -8,7 +8,7 @@ from html import escape
 from typing import Final
 
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, is_problem
 from eosctl.model.server_loggers import is_of_server
 from eosctl.text import time_text
 
@@ -32,7 +32,7 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
     times = [event.time_ms or 0 for event in timed]
     start = min([*times, *(one.t_start_ms for one in incidents)])
     end = max([*times, *(one.t_end_ms for one in incidents)]) + 1
-    loud = [event for event in timed if is_loud(event)]
+    loud = [event for event in timed if is_problem(event)]
     lanes = lanes_of(events)
     height = _HEAD + LANE_HEIGHT * (len(lanes) + len(incidents)) + 24
     parts = [
@@ -61,11 +61,6 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
             f"{time_text(moment)[11:23]}</text>"
         )
     return "".join([*parts, "</svg>"])
-
-
-def is_loud(event: LogEvent) -> bool:
-    """Whether a lane shows an event: warnings, errors and throwables."""
-    return event.level in ("WARN", "ERROR", "FATAL") or event.exception is not None
 
 
 def lanes_of(events: Sequence[LogEvent]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Final
 
 import msgspec
@@ -19,7 +20,7 @@ from eosctl.render.findings.views import SuppressedView, suppressed_views
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
 from eosctl.render.logs.category import labelled
-from eosctl.render.logs.digest import clock_text
+from eosctl.render.logs.digest import clock_text, histogram_lines
 from eosctl.render.logs.verdict import (
     UnexplainedView,
     headline,
@@ -154,6 +155,8 @@ def logs_view(
 def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis) -> list[Block]:
     """Tell the incidents, what is new against a baseline, then what was read."""
     blocks: list[Block] = [Line(headline(findings), _tone(findings)), Line("")]
+    if digest.histogram is not None:
+        blocks += [*starmap(Field, histogram_lines(digest.histogram)), Line("")]
     for incident in sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms)):
         blocks += [
             Line(

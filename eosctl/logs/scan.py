@@ -17,8 +17,9 @@ from eosctl.logs.files.inputs import Opened, opened_inputs
 from eosctl.logs.files.sources import SourceFile, Unread, find_files, inspect_file
 from eosctl.logs.layouts import Layout
 from eosctl.logs.records.record import Buffer, Record
-from eosctl.logs.records.scanner import MAX_EVENT_BYTES
+from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
 from eosctl.logs.records.sieve import WINDOW_BYTES, sift_records
+from eosctl.logs.seams import Half, join_cut_records
 from eosctl.logs.timestamps import Instant, TimeReference, parse_timestamp
 from eosctl.model.log_event import LogEvent, SourceSummary
 
@@ -110,7 +111,7 @@ def _scan_files(
     paths: Iterable[Path], zone: tzinfo | None, layouts: tuple[Layout, ...], progress: Callable[[str], None]
 ) -> LogScan:
     classifier = Classifier()
-    events: list[LogEvent] = []
+    events: dict[str, Sequence[LogEvent]] = {}
     sources: list[SourceSummary] = []
     found, unread = plan_scan(paths, zone, layouts, progress)
     for source in found:
@@ -118,9 +119,17 @@ def _scan_files(
         for split in plan_splits(source):
             progress(place_in_words(split))
             scans.append(scan_split(split, classifier))
-        events += number_lines(scans)
+        events[source.name] = tuple(number_lines(scans))
         sources.append(summarize(source, [scan.counts for scan in scans]))
-    return LogScan(tuple(events), tuple(sources), unread)
+    joined = join_cut_records(found, sources, events, lambda source, half: _events_of(source, half, classifier))
+    return LogScan(tuple(chain(*joined.values())), tuple(sources), unread)
+
+
+def _events_of(source: SourceFile, half: Half, classifier: Classifier) -> tuple[LogEvent, ...]:
+    tally = Tally(source, classifier)
+    for record in scan_records(half.text, source.verdict):
+        tally.add(record._replace(line=record.line + half.line), half.offset)
+    return tally.result().events
 
 
 def plan_scan(

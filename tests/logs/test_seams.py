@@ -1,0 +1,58 @@
+"""Records that rotation cut in two are read as a whole, wherever the cut is."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from eosctl.logs.scan import scan_paths
+
+BEFORE = "2026-11-21 11:07:50.000 INFO  [main] a.b.Relay - started\n"
+CUT = """\
+2026-11-21 11:07:58.301 ERROR [main] a.b.Relay - cannot go on
+java.lang.RuntimeException: stopped
+\tat a.b.Relay.run(Relay.java:7)
+Caused by: org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same \
+transactionalId which fences the current one.
+\t... 3 more
+"""
+BEHIND = (
+    "2026-11-21 11:08:00.000 INFO  [main] a.b.Relay - started\n2026-11-21 11:08:01.000 ERROR [main] a.b.Relay - x\n"
+)
+
+
+def parts(folder: Path, first: str, second: str, suffix: str = "") -> list[Path]:
+    older, newer = folder / f"app.log.1{suffix}", folder / "app.log"
+    older.write_bytes(gzip.compress(first.encode()) if suffix else first.encode())
+    newer.write_text(second, "utf-8")
+    return [newer, older]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("cut", [4, 30, 70, 100, CUT.index("\tat"), CUT.index("Caused") + 20, len(CUT) - 4])
+def test_a_cut_record_is_the_event_that_it_was(cut: int, suffix: str, tmp_path: Path) -> None:
+    whole = BEFORE + CUT
+    place = len(BEFORE) + cut
+    scan = scan_paths(parts(tmp_path, whole[:place], whole[place:] + BEHIND, suffix))
+    fenced, last = sorted((event for event in scan.events), key=lambda event: event.time_ms or 0)
+    assert (fenced.category, fenced.line, fenced.offset) == ("PRODUCER_FENCED", 2, len(BEFORE))
+    assert Path(fenced.file).name == f"app.log.1{suffix}"
+    assert fenced.exception is not None
+    assert fenced.exception.root_class.endswith("ProducerFencedException")
+    assert last.message == "x"
+
+
+def test_a_banner_at_the_head_of_a_file_is_no_second_half(tmp_path: Path) -> None:
+    banner = "OpenJDK 64-Bit Server VM warning: Sharing is only supported for boot loader classes\n"
+    scan = scan_paths(parts(tmp_path, BEFORE + CUT, banner + BEHIND))
+    assert [event.line for event in scan.events if event.category == "PRODUCER_FENCED"] == [2]
+    assert [event.line for event in scan.events if event.message == "x"] == [3]
+
+
+def test_files_of_two_programs_are_not_joined(tmp_path: Path) -> None:
+    (tmp_path / "one.log").write_text(BEFORE + CUT[:100], "utf-8")
+    (tmp_path / "two.log").write_text(CUT[100:] + BEHIND, "utf-8")
+    scan = scan_paths([tmp_path])
+    assert "PRODUCER_FENCED" not in {event.category for event in scan.events if event.file.endswith("one.log")}

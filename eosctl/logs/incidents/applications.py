@@ -10,6 +10,7 @@ from typing import Final
 
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.names import PROCESS, application_of_id
+from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
 from eosctl.model.incident import Incident
@@ -134,7 +135,7 @@ def find_failed_streams(timeline: LogTimeline) -> Iterator[Incident]:
             application = names.of(episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
                 yield _broken_store(application, episode)
-            elif any(
+            elif not all(map(category_of_cause, episode)) and any(
                 event.fields.get("answer") or "Failed to process stream task" in event.message for event in episode
             ):
                 yield _uncaught(application, episode)

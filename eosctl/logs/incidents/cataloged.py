@@ -12,6 +12,7 @@ from string import Formatter
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -50,7 +51,8 @@ def find_cataloged(
         records: Records that no other incident explains; those without a time are left out.
         known: The incidents of categories, by category.
     """
-    timed = sorted((one for one in records if one.time_ms is not None and one.category in known), key=time_of)
+    named = (one._replace(category=category_of_cause(one) or one.category) for one in records)
+    timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
     faults = [
         faults
         for events in by_key((_owner(timeline, one), one) for one in timed).values()

@@ -11,6 +11,7 @@ from math import inf
 from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
+from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.model.log_event import LogEvent
 
 Item = TypeVar("Item")
@@ -43,6 +44,8 @@ class EventIndex:
         by_category: dict[str, list[LogEvent]] = defaultdict(list)
         for event in events:
             by_category[event.category].append(event)
+            if cause := category_of_cause(event):
+                by_category[cause].append(event)
         self._of: dict[tuple[Writer, tuple[str, ...]], Sequence[LogEvent]] = {
             (Writer.ANY, (category,)): tuple(found) for category, found in by_category.items()
         }
@@ -73,7 +76,9 @@ class EventIndex:
             return tuple(one for one in self.of(categories) if (one.application in self._servers) is is_server)
         if len(categories) == 1:
             return ()
-        return tuple(sorted((one for category in categories for one in self.of((category,))), key=self._order))
+        # A record of two of the categories is one event.
+        found = {id(one): one for category in categories for one in self.of((category,))}
+        return tuple(sorted(found.values(), key=self._order))
 
 
 def within(events: Sequence[LogEvent], start_ms: float, end_ms: float) -> Sequence[LogEvent]:

@@ -1,0 +1,33 @@
+"""Records of two categories: the death of a thread or task, and the error of Kafka that it died of."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from eosctl.logs.classifier.catalog import acting_categories, load_incidents
+from eosctl.logs.classifier.client_errors import category_of_error
+from eosctl.model.log_event import LogEvent
+
+ENDINGS: Final = frozenset(
+    {
+        *("CONNECTOR_TXN_FAILURE", "CONNECT_SEND_FAILED", "CONNECT_TASK_FAILED", "FRAMEWORK_ROLLBACK"),
+        *("STREAMS_PROCESSING_FAILED", "STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TXN_STATE_ERROR"),
+    }
+)
+"""Categories of records that report an effect together with its exception."""
+
+
+def category_of_cause(event: LogEvent) -> str:
+    """Return the category of the error that an ending names in its exception; empty if it names none that matters."""
+    if event.category not in ENDINGS or event.exception is None:
+        return ""
+    return _category_of_chain(event.exception.chain)
+
+
+@lru_cache(maxsize=1024)
+def _category_of_chain(chain: tuple[str, ...]) -> str:
+    """Return the category of the innermost exception of a chain that has one."""
+    known = (acting_categories() | load_incidents().keys()) - ENDINGS
+    names = (name.rpartition(".")[2] for name in reversed(chain))
+    return next((found for name in names if (found := category_of_error(name)) and found in known), "")

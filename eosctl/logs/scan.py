@@ -11,7 +11,16 @@ from typing import Final, NamedTuple
 from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE
 from eosctl.logs.classifier.classify import Classifier
-from eosctl.logs.files.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
+from eosctl.logs.files.content import (
+    REPLACED,
+    Window,
+    begins_with,
+    count_newlines,
+    inflated_windows,
+    is_streamed,
+    read_content,
+    read_window,
+)
 from eosctl.logs.files.dating import date_sources
 from eosctl.logs.files.inputs import Opened, opened_inputs
 from eosctl.logs.files.sources import SourceFile, Unread, find_files, inspect_file
@@ -25,7 +34,9 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
 PIECE_BYTES: Final = WINDOW_BYTES
-"""Number of bytes of a split that are read at a time."""
+"""How much of a split is read at a time."""
+_BEYOND_BYTES: Final = MAX_EVENT_BYTES + 1
+"""How much is read behind a piece: an event that is longer than the most that is kept of one is cut by either end."""
 
 
 class Split(NamedTuple):
@@ -186,16 +197,32 @@ def place_in_words(split: Split) -> str:
     return f"{split.source.name}, {split.start / 1e6:,.0f} of {split.source.size_bytes / 1e6:,.0f} MB"
 
 
-def read_split(split: Split) -> Window:
-    """Read the bytes that the scan of a split needs.
+def read_pieces(split: Split, piece_bytes: int) -> Iterator[tuple[Split, Window]]:
+    """Read a part of a file, piece by piece; of a compressed file that is not wrapped a piece is in memory at a time.
 
     Raises:
         OSError: The file cannot be opened.
     """
     source, path = split.source, Path(split.source.name)
+    if source.splittable or source.wrapper or not is_streamed(source.head):
+        for piece in cut_split(split, piece_bytes):
+            yield piece, _read_split(piece)
+        return
+    start = 0
+    for window in inflated_windows(path, piece_bytes, _BEYOND_BYTES):
+        # The stream is open by now, so what takes the file's place later does no harm.
+        if not start and not begins_with(path, source.head):
+            yield split, Window(b"", 0, REPLACED)
+            return
+        is_last = window.base + len(window.data) <= start + piece_bytes
+        yield Split(source, start, None if is_last else start + piece_bytes), window
+        start += piece_bytes
+
+
+def _read_split(split: Split) -> Window:
+    source, path = split.source, Path(split.source.name)
     if source.splittable:
-        # An event that exceeds the maximum length is truncated at either end.
-        window = read_window(path, split.start, split.end, MAX_EVENT_BYTES + 1, source.size_bytes)
+        window = read_window(path, split.start, split.end, _BEYOND_BYTES, source.size_bytes)
     else:
         content = read_content(path)
         window = Window(content.data, 0, content.error)
@@ -206,15 +233,13 @@ def read_split(split: Split) -> Window:
 def scan_split(split: Split, classifier: Classifier) -> SplitScan:
     """Scan a part of a file."""
     tally = Tally(split.source, classifier)
-    for piece in cut_split(split, PIECE_BYTES):
-        try:
-            window = read_split(piece)
-        except OSError as failure:
-            tally.fail(failure.strerror or str(failure))
-            break
-        tally.take(piece, window)
-        # Freed before the next read, which reuses the memory: clearing new memory takes longer than reading.
-        del window
+    try:
+        for piece, window in read_pieces(split, PIECE_BYTES):
+            tally.take(piece, window)
+            # Freed before the next one is read, which gets its memory: to clear new memory takes longer than to read.
+            del window
+    except OSError as failure:
+        tally.fail(failure.strerror or str(failure))
     return tally.result()
 
 

@@ -20,7 +20,7 @@ from eosctl.logs.layouts import Verdict
 from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless
 from eosctl.logs.records.sieve import sift_records
-from eosctl.logs.scan import Split, cut_split, read_split
+from eosctl.logs.scan import Split, read_pieces
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
 from eosctl.model.log_findings import ExceptionCount, ExceptionKey
 
@@ -50,24 +50,22 @@ def count_exceptions(split: Split) -> TraceCounts:
     reference = TimeReference(source.zone, source.modified_ms)
     found: dict[ExceptionKey, tuple[int, int]] = {}
     error = ""
-    for piece in cut_split(split, PIECE_BYTES):
-        try:
-            window = read_split(piece)
-        except OSError as failure:
-            error = failure.strerror or str(failure)
-            break
-        error = error or window.error
-        for record in _records(piece, window):
-            chain = parse_chain(record.rest)
-            if chain:
-                instant = parse_timestamp(record.time, reference) if record.time else None
-                minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
-                application = record.application or source.application
-                key = ExceptionKey(minute_ms, chain[0], chain[-1], application, record.host or source.host)
-                count, offset = found.get(key, (0, record.offset + window.base))
-                found[key] = count + 1, offset
-        # Freed before the next read, which reuses the memory: clearing new memory takes longer than reading.
-        del window
+    try:
+        for piece, window in read_pieces(split, PIECE_BYTES):
+            error = error or window.error
+            for record in _records(piece, window):
+                chain = parse_chain(record.rest)
+                if chain:
+                    instant = parse_timestamp(record.time, reference) if record.time else None
+                    minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
+                    application = record.application or source.application
+                    key = ExceptionKey(minute_ms, chain[0], chain[-1], application, record.host or source.host)
+                    count, offset = found.get(key, (0, record.offset + window.base))
+                    found[key] = count + 1, offset
+            # Freed before the next one is read, which gets its memory: to clear new memory takes longer than to read.
+            del window
+    except OSError as failure:
+        error = failure.strerror or str(failure)
     counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
     return TraceCounts(tuple(counts), error)
 

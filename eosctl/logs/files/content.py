@@ -29,6 +29,8 @@ _CODECS: Final = (
     (b"\x04\x22\x4d\x18", "lz4"),
     (b"\xff\x06\x00\x00sNaPpY", "snappy"),
 )
+_STREAMED: Final = ("gzip", "bzip2", "xz")
+"""What Python itself decompresses piece by piece."""
 _BOMS: Final = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -180,7 +182,7 @@ def read_content(path: Path) -> Content:
         codec = codec_of(head)
         if not codec:
             return _plain(file.fileno(), head, path)
-    if codec in ("gzip", "bzip2", "xz"):
+    if codec in _STREAMED:
         return _inflate(path, codec)
     return _inflate_framed(path, codec)
 
@@ -195,15 +197,58 @@ def _plain(number: int, head: bytes, path: Path) -> Content:
 
 def _inflate(path: Path, codec: str) -> Content:
     whole = bytearray()
+    for piece in _pieces(path, codec):
+        whole += piece.data
+        if piece.error:
+            return Content(bytes(whole), piece.error)
+        if len(whole) > MAX_INFLATED_BYTES:
+            return Content(bytes(whole), f"cut after {MAX_INFLATED_BYTES} bytes")
+    return Content(bytes(whole), "")
+
+
+def is_streamed(head: bytes) -> bool:
+    """Whether ``inflated_windows`` reads a file that begins so."""
+    return codec_of(head) in _STREAMED
+
+
+def inflated_windows(path: Path, step: int, beyond: int) -> Iterator[Window]:
+    """Yield the content of a compressed file as windows of consecutive parts, of which one is in memory at a time.
+
+    Args:
+        path: The file.
+        step: How many bytes each part has; the one before it is in its window, too.
+        beyond: How many bytes behind the part are in its window; fewer at the end. The first window with less than
+            ``step`` bytes from its part on is the last one, and has the error of a damaged file.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    codec = codec_of(read_head(path, 16))
+    data, error, base, start = bytearray(), "", 0, 0
+    for piece in _pieces(path, codec):
+        data += piece.data
+        error = piece.error
+        while base + len(data) >= start + step + beyond:
+            yield Window(bytes(data[: start + step + beyond - base]), base, "")
+            start += step
+            del data[: start - 1 - base]
+            base = start - 1
+    while base + len(data) > start + step:
+        yield Window(bytes(data), base, "")
+        start += step
+        del data[: start - 1 - base]
+        base = start - 1
+    yield Window(bytes(data), base, error)
+
+
+def _pieces(path: Path, codec: str) -> Iterator[Content]:
+    """Decompress a file piece by piece; of a damaged one the last piece is its error."""
     try:
         with _open_known(path, codec) as stream:
             while chunk := stream.read1(1 << 18):
-                whole += chunk
-                if len(whole) > MAX_INFLATED_BYTES:
-                    return Content(bytes(whole), f"cut after {MAX_INFLATED_BYTES} bytes")
+                yield Content(chunk, "")
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        return Content(bytes(whole), f"{codec}: {error}")
-    return Content(bytes(whole), "")
+        yield Content(b"", f"{codec}: {error}")
 
 
 def first_inflated(path: Path, size: int) -> bytes:
@@ -227,18 +272,12 @@ def inflated(path: Path) -> Iterator[bytes]:
         OSError: The file cannot be opened.
     """
     codec = codec_of(read_head(path, 16))
-    if codec not in ("gzip", "bzip2", "xz"):
+    if codec not in _STREAMED:
         yield bytes(read_content(path).data)
         return
-    with _open_known(path, codec) as stream:
-        while True:
-            try:
-                chunk = stream.read1(1 << 18)
-            except (EOFError, OSError, zlib.error, lzma.LZMAError):
-                return
-            if not chunk:
-                return
-            yield chunk
+    for piece in _pieces(path, codec):
+        if piece.data:
+            yield bytes(piece.data)
 
 
 def _open_known(path: Path, codec: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:

@@ -1,0 +1,92 @@
+"""Compressed logs are scanned as a stream: the same events, with one window of the content in memory."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eosctl.logs import scan
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.files.content import REPLACED, inflated_windows
+from eosctl.logs.files.sources import SourceFile, inspect_file
+from eosctl.logs.scan import SplitScan, plan_splits, scan_split
+from eosctl.logs.traces import count_exceptions
+
+PLAIN = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log"
+CODECS: tuple[Callable[[bytes], bytes], ...] = (gzip.compress, bz2.compress, lzma.compress)
+
+
+def source_of(path: Path) -> SourceFile:
+    source = inspect_file(path)
+    assert isinstance(source, SourceFile)
+    return source
+
+
+def scanned(path: Path) -> SplitScan:
+    [split] = plan_splits(source_of(path))
+    found = scan_split(split, Classifier())
+    return found._replace(events=tuple(event._replace(file="") for event in found.events))
+
+
+@pytest.mark.parametrize("compress", CODECS)
+@pytest.mark.parametrize("piece_bytes", [97, 5_000])
+def test_pieces_give_the_events_of_the_plain_file(
+    compress: Callable[[bytes], bytes], piece_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = tmp_path / "stream-1.log.packed"
+    packed.write_bytes(compress(PLAIN.read_bytes()))
+    monkeypatch.setattr(scan, "PIECE_BYTES", piece_bytes)
+    there = scanned(packed)
+    assert there.events
+    assert [event._replace(application="") for event in there.events] == [
+        event._replace(application="") for event in scanned(PLAIN).events
+    ]
+    assert there.counts == scanned(PLAIN).counts
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 7, 8, 100, 700_001])
+def test_windows_hold_each_part_and_what_is_beyond_it(size: int, tmp_path: Path) -> None:
+    content = bytes(place % 251 for place in range(size))
+    (tmp_path / "a.gz").write_bytes(gzip.compress(content))
+    step, beyond = (7, 3) if size < 1_000 else (100_000, 3_000)
+    windows = list(inflated_windows(tmp_path / "a.gz", step, beyond))
+    assert [window.base for window in windows] == [max(0, place * step - 1) for place in range(len(windows))]
+    assert len(windows) == max(1, -(-size // step))
+    for window in windows:
+        assert window.data == content[window.base : window.base + len(window.data)]
+        assert len(window.data) <= step + beyond + 1
+    for place, window in enumerate(windows[:-1]):
+        assert window.base + len(window.data) == min(size, (place + 1) * step + beyond)
+    assert windows[-1].base + len(windows[-1].data) == size
+
+
+def test_a_damaged_file_is_read_up_to_its_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = tmp_path / "stream-1.log.gz"
+    packed.write_bytes(gzip.compress(PLAIN.read_bytes())[:-2_000])
+    monkeypatch.setattr(scan, "PIECE_BYTES", 5_000)
+    there = scanned(packed)
+    assert there.counts.error.startswith("gzip: ")
+    here = scanned(PLAIN).events
+    assert 0 < len(there.events) < len(here)
+    assert [event.offset for event in there.events[:-1]] == [event.offset for event in here[: len(there.events) - 1]]
+
+
+def test_another_file_in_its_place_is_not_read(tmp_path: Path) -> None:
+    packed = tmp_path / "stream-1.log.gz"
+    packed.write_bytes(gzip.compress(PLAIN.read_bytes()))
+    [split] = plan_splits(source_of(packed))
+    packed.write_bytes(gzip.compress(PLAIN.read_bytes()[::-1], mtime=7))
+    assert scan_split(split, Classifier()) == SplitScan((), scan.SplitCounts(error=REPLACED))
+
+
+def test_exceptions_of_a_compressed_file_are_counted(tmp_path: Path) -> None:
+    packed = tmp_path / "stream-1.log.gz"
+    packed.write_bytes(gzip.compress(PLAIN.read_bytes()))
+    [there], [here] = plan_splits(source_of(packed)), plan_splits(source_of(PLAIN))
+    counted = [(one.key, one.event_count, one.offset) for one in count_exceptions(here).counts]
+    assert [(one.key, one.event_count, one.offset) for one in count_exceptions(there).counts] == counted != []

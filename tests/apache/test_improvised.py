@@ -15,8 +15,7 @@ from scripts.transcript_runner.scenario import TARGETS, Target
 
 #: ``make prove conversations`` holds many more.
 COUNT = int(os.environ.get("EOSCTL_CONVERSATIONS", "12"))
-#: 4.4 is not among them: it counts the epochs of consumer groups differently, and the sandbox does not model that.
-RELEASES = {"3.9": "3.9.2", "4.3": "4.3.1"}
+RELEASES = {"3.9": "3.9.2", "4.3": "4.3.1", "4.4": "4.4.0"}
 COMPARED = [target for target in TARGETS if target.release in RELEASES]
 
 

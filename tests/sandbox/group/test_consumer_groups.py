@@ -325,3 +325,12 @@ def test_uniform_is_balanced_and_moves_no_more_than_needed(before: set[str], aft
     for member in before & after:
         kept = len(first[member] & second[member])
         assert kept >= min(len(first[member]), share)
+
+
+@pytest.mark.parametrize(("release", "error"), [("4.3", ErrorCode.GROUP_MAX_SIZE_REACHED), ("4.4", ErrorCode.NONE)])
+def test_a_static_member_joins_a_full_group_again(new_broker: Any, release: str, error: ErrorCode) -> None:
+    broker = new_broker(release)
+    broker.config.values["group.consumer.max.size"] = 1
+    join(broker, "a", instance_id="i")
+    beat(broker, "a", -2, instance_id="i")
+    assert join(broker, "b", instance_id="i").error_code == error

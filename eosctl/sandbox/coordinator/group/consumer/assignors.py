@@ -44,10 +44,13 @@ def assign_uniform(
 def assign_range(
     subscriptions: Subscriptions, partitions: Partitions, current: Mapping[str, Assignment]
 ) -> dict[str, Assignment]:
-    """Assign each subscriber of a topic a contiguous range; the first members get one partition more."""
+    """Assign each subscriber of a topic a contiguous range, in the order of `subscriptions`.
+
+    The first members get one partition more.
+    """
     held: dict[str, set[TopicIdPartition]] = defaultdict(set)
     for topic in sorted(partitions):
-        takers = sorted(member for member in subscriptions if topic in subscriptions[member])
+        takers = [member for member in subscriptions if topic in subscriptions[member]]
         if not takers:
             continue
         share, rest = divmod(len(partitions[topic]), len(takers))

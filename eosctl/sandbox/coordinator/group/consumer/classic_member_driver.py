@@ -50,7 +50,7 @@ class ClassicMemberDriver:
             now_ms = self._host.runtime.now_ms()
             joined = join(group, request, new_member_id, self._host.metadata, config, now_ms)
         except RefusedError as refusal:
-            done(JoinResult(refusal.error, request.member_id))
+            done(JoinResult(refusal.error))
             return
         written = partial(self._join_written, shard, joined, request, done)
         if isinstance(joined.group, ClassicGroup):
@@ -104,7 +104,7 @@ class ClassicMemberDriver:
         shown = classify_group_error(error, is_3_9=False)
         if shown is not ErrorCode.NONE:
             restore()
-            done(JoinResult(shown, request.member_id))
+            done(JoinResult(shown))
             return
         group_id, member = joined.group.group_id, joined.member
         if isinstance(joined.group, ConsumerGroup) and not shard.is_closed:

@@ -29,7 +29,9 @@ from eosctl.sandbox.coordinator.group.consumer.migration import (
 )
 from eosctl.sandbox.coordinator.group.consumer.rebalance import (
     ConsumerConfig,
+    check_size,
     drop_unused_regex,
+    next_assignor,
     refresh_epoch,
     refresh_target,
     replace_static,
@@ -65,9 +67,7 @@ def check_join(group: ConsumerGroup, request: JoinRequest, config: ConsumerConfi
     Raises:
         RefusedError: GROUP_MAX_SIZE_REACHED or INCONSISTENT_GROUP_PROTOCOL.
     """
-    if len(group.members) >= config.max_size and request.member_id not in group.members:
-        message = f"The consumer group has reached its maximum capacity of {config.max_size} members."
-        raise RefusedError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
+    check_size(group, request.member_id, request.group_instance_id, config)
     offers = [{name for name, _ in member.classic.protocols} for member in group.members.values() if member.classic]
     known = any(all(protocol.name in offer for offer in offers) for protocol in request.protocols)
     if request.protocol_type != CONSUMER_PROTOCOL_TYPE or not known:
@@ -86,27 +86,29 @@ def join(
     """Add a member that `check_join` accepted; `new_member_id` is for a member without an id.
 
     Raises:
-        RefusedError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, or UNKNOWN_SERVER_ERROR for an unreadable subscription.
+        RefusedError: UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID; INCONSISTENT_GROUP_PROTOCOL for an unreadable
+            subscription (before 4.4, UNKNOWN_SERVER_ERROR).
     """
-    subscription = _read_subscription(request)
+    subscription = _read_subscription(request, config)
     replaced = None if request.group_instance_id is None else group.static_member(request.group_instance_id)
     downgrades = replaced is not None and _leaves_classic_only(group, replaced, config)
     records: list[StoredRecord] = []
+    before = group
     group, known = _find_member(group, request, new_member_id, records)
     former = known if known is not None else ConsumerMember(request.member_id or new_member_id)
     member = _updated(former, request, subscription)
     if known is None or member != former:
         records.append(member_record(group.group_id, member))
-    epoch_before = group.group_epoch
     group = drop_unused_regex(group.with_member(member), former.subscribed_topic_regex, records)
     changed = (
         member.subscribed_topic_names != former.subscribed_topic_names
         or member.subscribed_topic_regex != former.subscribed_topic_regex
     )
     group = refresh_epoch(group, metadata, changed, False, records)
-    bumped = group.group_epoch != epoch_before
+    bumped = group.group_epoch != before.group_epoch
     if not downgrades:
-        group = refresh_target(group, metadata, config, now_ms, records)
+        assignor = next_assignor(before, former, member, config.assignors)
+        group = refresh_target(group, metadata, config, assignor, now_ms, records)
     if not (downgrades and bumped):
         reconciled = reconcile(
             member,
@@ -125,7 +127,7 @@ def join(
     result = JoinResult(ErrorCode.NONE, member.member_id, member.member_epoch, CONSUMER_PROTOCOL_TYPE, protocol_name)
     if not downgrades:
         return ClassicJoin(group, member, tuple(records), result)
-    classic, conversion = downgrade(replace(group, group_epoch=epoch_before), (), metadata, now_ms)
+    classic, conversion = downgrade(replace(group, group_epoch=before.group_epoch), (), metadata, now_ms)
     return ClassicJoin(classic, member, (*records, *conversion), result, bumped)
 
 
@@ -219,12 +221,13 @@ def _find_member(
     return group, known
 
 
-def _read_subscription(request: JoinRequest) -> ConsumerProtocolSubscription:
+def _read_subscription(request: JoinRequest, config: ConsumerConfig) -> ConsumerProtocolSubscription:
     try:
         return decode_subscription(request.protocols[0].metadata)
     except WireError:
         message = "Malformed embedded consumer protocol in subscription deserialization."
-        raise RefusedError(ErrorCode.UNKNOWN_SERVER_ERROR, message) from None
+        error = ErrorCode.UNKNOWN_SERVER_ERROR if config.is_before_4_4 else ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        raise RefusedError(error, message) from None
 
 
 def _updated(

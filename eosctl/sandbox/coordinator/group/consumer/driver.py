@@ -76,6 +76,7 @@ def read_consumer_config(host: GroupHost, group_id: str = "") -> ConsumerConfig:
         tuple(name.strip() for name in config.get_str("group.consumer.assignors").split(",")),
         MigrationPolicy(config.get_str("group.consumer.migration.policy").lower()),
         config.get_int("group.max.size"),
+        host.emulation.is_before_4_4,
     )
 
 
@@ -184,7 +185,7 @@ class ConsumerDriver:
             classic, records = downgrade(group, member_ids, self._host.metadata, now_ms)
             self.become_classic(shard, group, classic, records, True, done)
             return
-        remaining, records = remove(group, member_ids, self._host.metadata)
+        remaining, records = remove(group, member_ids, self._host.metadata, read_consumer_config(self._host))
         shard.groups[group.group_id] = remaining
         self.write(shard, records, partial(done, partial(self.restore, shard, remaining, group)))
 

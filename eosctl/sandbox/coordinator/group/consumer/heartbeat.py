@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat, the request of KIP-848, as 4.3.1 handles it."""
+"""ConsumerGroupHeartbeat, the request of KIP-848, as 4.3.1 and 4.4.0 handle it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from eosctl.sandbox.coordinator.group.consumer.consumer_records import (
     member_record,
     member_tombstones,
     regex_tombstone,
+    target_epoch_record,
 )
 from eosctl.sandbox.coordinator.group.consumer.group import (
     FIRST_GROUP_EPOCH,
@@ -24,7 +25,10 @@ from eosctl.sandbox.coordinator.group.consumer.group import (
 )
 from eosctl.sandbox.coordinator.group.consumer.rebalance import (
     ConsumerConfig,
+    check_size,
     drop_unused_regex,
+    next_assignor,
+    preferred_assignor,
     refresh_epoch,
     refresh_target,
     replace_static,
@@ -67,10 +71,9 @@ def heartbeat(
         if not joins:
             raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found.")
         group = ConsumerGroup(request.group_id, FIRST_GROUP_EPOCH)
-    if len(group.members) >= config.max_size and request.member_id not in group.members:
-        message = f"The consumer group has reached its maximum capacity of {config.max_size} members."
-        raise RefusedError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
+    check_size(group, request.member_id, request.instance_id, config)
     records: list[StoredRecord] = []
+    before = group
     group, known = _find_member(group, request, records)
     if request.subscribed_topic_regex:
         compile_pattern(request.subscribed_topic_regex)
@@ -85,9 +88,12 @@ def heartbeat(
     pattern_changed = member.subscribed_topic_regex != former.subscribed_topic_regex
     if pattern_changed:
         group = drop_unused_regex(group, former.subscribed_topic_regex, records)
-    bump = changed or (pattern_changed and not unresolved)
+    # From 4.4, the preference of another assignor leads to a rebalance of its own.
+    assignor = next_assignor(before, former, member, config.assignors)
+    prefers_other = not config.is_before_4_4 and assignor != preferred_assignor(before, config.assignors)
+    bump = changed or (pattern_changed and not unresolved) or prefers_other
     group = refresh_epoch(group, metadata, bump, known is None and len(group.members) == 1, records)
-    group = refresh_target(group, metadata, config, now_ms, records)
+    group = refresh_target(group, metadata, config, assignor, now_ms, records)
     reconciled = reconcile(
         member,
         group.targets.get(member.member_id, NO_PARTITIONS),
@@ -134,9 +140,12 @@ def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> tuple[Con
 
 
 def remove(
-    group: ConsumerGroup, member_ids: Iterable[str], metadata: MetadataView
+    group: ConsumerGroup, member_ids: Iterable[str], metadata: MetadataView, config: ConsumerConfig
 ) -> tuple[ConsumerGroup, tuple[StoredRecord, ...]]:
-    """Remove members and bump the group epoch."""
+    """Remove members and bump the group epoch.
+
+    From 4.4, an empty group has an empty target of its epoch: the next member is assigned without delay.
+    """
     remaining, records = group, []
     for member_id in member_ids:
         remaining = remaining.without_member(member_id)
@@ -149,7 +158,11 @@ def remove(
         group_epoch=group.group_epoch + 1,
         metadata_hash=metadata_hash(metadata, remaining.subscribed_topics()),
     )
-    return remaining, (*records, epoch_record(remaining))
+    records.append(epoch_record(remaining))
+    if remaining.is_empty and not config.is_before_4_4:
+        remaining = replace(remaining, assignment_epoch=remaining.group_epoch, assignment_timestamp_ms=0)
+        records.append(target_epoch_record(remaining))
+    return remaining, tuple(records)
 
 
 def _find_member(

@@ -24,9 +24,11 @@ from eosctl.sandbox.coordinator.group.consumer.group import (
     ConsumerGroup,
     ConsumerMember,
 )
+from eosctl.sandbox.coordinator.group.consumer.request import RefusedError
 from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash, partitions_of
 from eosctl.sandbox.coordinator.group.records import StoredRecord
 from eosctl.sandbox.ports import MetadataView
+from eosctl.wire.error_codes import ErrorCode
 
 
 class MigrationPolicy(StrEnum):
@@ -49,7 +51,7 @@ class MigrationPolicy(StrEnum):
 
 
 class ConsumerConfig(NamedTuple):
-    """Limits and intervals of consumer groups (`group.consumer.*`)."""
+    """Limits and intervals of consumer groups (`group.consumer.*`), and whether the rules before 4.4 apply."""
 
     session_timeout_ms: int
     heartbeat_interval_ms: int
@@ -58,6 +60,19 @@ class ConsumerConfig(NamedTuple):
     assignors: tuple[str, ...]
     migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     classic_max_size: int = 2**31 - 1
+    is_before_4_4: bool = False
+
+
+def check_size(group: ConsumerGroup, member_id: str, instance_id: str | None, config: ConsumerConfig) -> None:
+    """Check that a joining member still fits; from 4.4, a static member may always replace its predecessor.
+
+    Raises:
+        RefusedError: GROUP_MAX_SIZE_REACHED.
+    """
+    replaces = not config.is_before_4_4 and instance_id is not None and group.static_member(instance_id) is not None
+    if len(group.members) >= config.max_size and member_id not in group.members and not replaces:
+        message = f"The consumer group has reached its maximum capacity of {config.max_size} members."
+        raise RefusedError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
 
 
 def drop_unused_regex(group: ConsumerGroup, pattern: str, records: list[StoredRecord]) -> ConsumerGroup:
@@ -83,7 +98,12 @@ def refresh_epoch(
 
 
 def refresh_target(
-    group: ConsumerGroup, metadata: MetadataView, config: ConsumerConfig, now_ms: int, records: list[StoredRecord]
+    group: ConsumerGroup,
+    metadata: MetadataView,
+    config: ConsumerConfig,
+    assignor: str,
+    now_ms: int,
+    records: list[StoredRecord],
 ) -> ConsumerGroup:
     """Compute a new target if the group has a new epoch, at most once per assignment interval (KIP-1263).
 
@@ -95,9 +115,11 @@ def refresh_target(
     )
     if group.group_epoch <= group.assignment_epoch or waits:
         return group
-    subscriptions = {key: group.subscription_of(member) for key, member in group.members.items()}
+    subscriptions = {
+        member.member_id: group.subscription_of(member) for member in sorted(group.members.values(), key=_range_order)
+    }
     partitions = {topic: partitions_of(metadata, topic) for topic in group.subscribed_topics()}
-    targets = ASSIGNORS[preferred_assignor(group, config.assignors)](subscriptions, partitions, group.targets)
+    targets = ASSIGNORS[assignor](subscriptions, partitions, group.targets)
     records += [
         target_record(group.group_id, member_id, target) for member_id, target in _changed(targets, group.targets)
     ]
@@ -106,14 +128,49 @@ def refresh_target(
     return group
 
 
+def _range_order(member: ConsumerMember) -> tuple[bool, str]:
+    """Order static members by instance id before all others, as the assignor `range` of Kafka does."""
+    is_dynamic = member.instance_id is None
+    return is_dynamic, member.instance_id or member.member_id
+
+
 def _changed(targets: Mapping[str, Assignment], former: Mapping[str, Assignment]) -> Iterable[tuple[str, Assignment]]:
     return ((member_id, target) for member_id, target in targets.items() if former.get(member_id) != target)
 
 
 def preferred_assignor(group: ConsumerGroup, assignors: tuple[str, ...]) -> str:
-    """Return the assignor that most members prefer; the first configured one by default."""
+    """Return the assignor that most members prefer, `uniform` on a tie; the first configured one by default."""
+    return _first_of_most(_preferences(group), assignors)
+
+
+def next_assignor(
+    group: ConsumerGroup, former: ConsumerMember, member: ConsumerMember, assignors: tuple[str, ...]
+) -> str:
+    """Return the preferred assignor once `member` has replaced `former` in the group.
+
+    Kafka takes the member's preference out of a hash map and puts it back in front. On a tie, the assignor that only
+    this member prefers therefore wins, and 4.4.0 bumps the group epoch with each of its heartbeats.
+    """
+    counts = _preferences(group)
+    if former.server_assignor:
+        counts[former.server_assignor] -= 1
+        if not counts[former.server_assignor]:
+            del counts[former.server_assignor]
+    if member.server_assignor in counts:
+        counts[member.server_assignor] += 1
+    elif member.server_assignor:
+        counts = {member.server_assignor: 1, **counts}
+    return _first_of_most(counts, assignors)
+
+
+def _preferences(group: ConsumerGroup) -> dict[str, int]:
+    """Return how many members prefer each assignor, in the order of Kafka's hash map: `uniform` first."""
     preferred = [member.server_assignor for member in group.members.values() if member.server_assignor]
-    return max(preferred, key=lambda assignor: (preferred.count(assignor), assignor)) if preferred else assignors[0]
+    return {assignor: preferred.count(assignor) for assignor in sorted(set(preferred), reverse=True)}
+
+
+def _first_of_most(counts: Mapping[str, int], assignors: tuple[str, ...]) -> str:
+    return max(counts, key=lambda assignor: counts[assignor], default=assignors[0])
 
 
 def replace_static(

@@ -11,19 +11,20 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import fetch_streams
 from tests.apache.test_streams import LONG_S, WORDS, Counts, application, compile_word_count, write_lines
-from tests.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, Rules
-from tests.lab.workloads.streams_stage import LifeFacts, checkpoint_states, lives_of_model
+from tests.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, TRANSACTIONAL_STORES, Rules
+from tests.lab.workloads.streams_stage import LifeFacts, lives_of_model, told_by_checkpoints
 
 LINES = 100
 #: Killed when new, killed after it was restored, closed, killed after a clean start, closed.
 CLEAN_ENDS: Final = (False, False, True, False, True)
 
 
-def lives_of_streams(version: str, folder: Path, *, emulate: str) -> list[LifeFacts]:
+def lives_of_streams(version: str, folder: Path, *, emulate: str, transactional: bool) -> list[LifeFacts]:
     """Run Kafka Streams through the same restarts; every store has two of the words."""
     classes = folder / "classes"
     classes.mkdir()
-    command = compile_word_count(fetch_streams(version), classes)
+    java, *rest = compile_word_count(fetch_streams(version), classes)
+    command = [java, f"-Dtransactional.stores={str(transactional).lower()}", *rest]
     facts: list[LifeFacts] = []
     with SandboxThread(brokers=1, emulate=emulate, fast=False) as sandbox:
         admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
@@ -50,13 +51,20 @@ def lives_of_streams(version: str, folder: Path, *, emulate: str) -> list[LifeFa
 
 
 @pytest.mark.parametrize(
-    ("version", "emulate", "rules"), [("4.3.1", "4.3", STREAMS_4_3), ("3.9.2", "3.9", STREAMS_3_9)]
+    ("version", "emulate", "rules", "after_two_kills"),
+    [
+        ("4.3.1", "4.3", STREAMS_4_3, (400, 400)),
+        ("3.9.2", "3.9", STREAMS_3_9, (200, 200)),
+        ("4.4.0", "4.4", STREAMS_4_3, (400, 400)),
+        ("4.4.0", "4.4", TRANSACTIONAL_STORES, (400, 400)),  # RocksDB has written nothing out yet
+    ],
+    ids=["4.3.1", "3.9.2", "4.4.0", "4.4.0-transactional"],
 )
 def test_the_model_restores_and_checkpoints_as_streams_does(
-    version: str, emulate: str, rules: Rules, tmp_path: Path
+    version: str, emulate: str, rules: Rules, after_two_kills: tuple[int, int], tmp_path: Path
 ) -> None:
     (tmp_path / "model").mkdir()
     model = lives_of_model(tmp_path / "model", rules, CLEAN_ENDS, LINES, emulate=emulate)
-    assert lives_of_streams(version, tmp_path, emulate=emulate) == model
-    unclean_start = model[2].restored
-    assert unclean_start == ((400, 400) if version == "4.3.1" else (200, 200))
+    real = lives_of_streams(version, tmp_path, emulate=emulate, transactional=rules.buffers_writes)
+    assert real == model
+    assert model[2].restored == after_two_kills

@@ -24,6 +24,9 @@ public class WordCount {
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
         // Without a cache every count goes downstream, as the tests of counts want it.
         config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, Integer.getInteger("cache.bytes", 0));
+        if (Boolean.getBoolean("transactional.stores")) {
+            config.put("enable.transactional.statestores", true); // by name, as releases before 4.4 lack the constant
+        }
         config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
         config.put("consumer.session.timeout.ms", 6000);
         config.put("consumer.auto.offset.reset", "earliest");

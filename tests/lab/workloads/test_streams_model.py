@@ -11,7 +11,15 @@ from typing import NamedTuple
 import pytest
 
 from tests.lab.workloads.streams.instance import StreamsPlan
-from tests.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, OffsetsIn, Rules, Start, decide_start
+from tests.lab.workloads.streams.rules import (
+    STREAMS_3_9,
+    STREAMS_4_3,
+    TRANSACTIONAL_STORES,
+    OffsetsIn,
+    Rules,
+    Start,
+    decide_start,
+)
 from tests.lab.workloads.streams.state import TaskDirectory
 from tests.lab.workloads.streams.task import Step
 from tests.lab.workloads.streams_stage import Immortal, Killed, Mortal, Outcome, Stage, lives_of_model, play
@@ -62,6 +70,75 @@ def test_output_and_state_are_as_without_the_crash(tmp_path: Path, emulate: str,
             assert await die_and_recover(stage, death, memtable=memtable) == expected, death
 
     play(tmp_path, scenario, emulate=emulate)
+
+
+def test_transactional_stores_need_no_wipe(tmp_path: Path) -> None:
+    """Whatever RocksDB has written out when the process is killed, the next one reads on where that ends."""
+    memtable = 5  # is written out after every second commit or so
+
+    async def story(stage: Stage) -> None:
+        await stage.feed(LINES)
+        expected = await undisturbed(stage)
+        for death in DEATHS:
+            if death[0] not in (Step.FORGET_OFFSET, Step.WIPE):  # they have neither of these steps
+                found = await die_and_recover(stage, death, memtable=memtable, rules=TRANSACTIONAL_STORES)
+                assert found == expected, death
+
+    play(tmp_path, story, emulate="4.4")
+
+
+@pytest.mark.parametrize(("memtable", "kept"), [(1, True), (1_000, False)])
+def test_a_kill_loses_what_rocksdb_has_not_written(tmp_path: Path, memtable: int, kept: bool) -> None:
+    """As docs/transactional-stores.md measured it: a small store is wiped, and restored as a whole."""
+
+    async def story(stage: Stage) -> None:
+        await stage.feed(LINES)
+        plan = stage.plan(TRANSACTIONAL_STORES, memtable)
+        await stage.topics(plan)
+        with pytest.raises(Killed):
+            await stage.live(plan, Mortal(Step.POLL, 6, 0))
+        changed = {number: len(rows) for number, rows in (await stage.read(plan.changelog_topic)).items()}
+        assert all(changed.values())
+        tasks = await stage.live(plan, Immortal())
+        assert {task.start for task in tasks} == {Start.RESTORE_REST if kept else Start.WIPE}
+        assert [task.restored_count for task in tasks] == ([0, 0] if kept else [*changed.values()])
+
+    play(tmp_path, story, emulate="4.4")
+
+
+def test_transactional_stores_can_be_switched_off_after_a_kill(tmp_path: Path) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.feed(LINES)
+        expected = await undisturbed(stage)
+        plan = stage.plan(TRANSACTIONAL_STORES, memtable=1)
+        await stage.topics(plan)
+        with pytest.raises(Killed):
+            await stage.live(plan, Mortal(Step.COMMIT, 4, 0))
+        switched = replace(plan, rules=STREAMS_4_3)
+        tasks = await stage.live(switched, Immortal())
+        assert {task.start for task in tasks} == {Start.RESTORE_REST}
+        assert await stage.outcome(switched, tasks) == expected
+
+    play(tmp_path, story, emulate="4.4")
+
+
+def test_transactional_stores_refuse_one_that_was_left_open(tmp_path: Path) -> None:
+    """Kafka Streams 4.4.0 was seen to: TaskCorruptedException without end, until the directory is removed."""
+
+    async def story(stage: Stage) -> None:
+        await stage.feed(LINES)
+        plan = stage.plan(STREAMS_4_3, memtable=1)
+        await stage.topics(plan)
+        with pytest.raises(Killed):
+            await stage.live(plan, Mortal(Step.COMMIT, 4, 0))
+        switched = replace(plan, rules=TRANSACTIONAL_STORES)
+        with pytest.raises(AssertionError, match="marked as open"):
+            await stage.live(switched, Immortal())
+        await stage.live(plan, Immortal())  # once more without them, and closed
+        tasks = await stage.live(switched, Immortal())
+        assert {task.start for task in tasks} == {Start.RESTORE_REST}
+
+    play(tmp_path, story, emulate="4.4")
 
 
 @pytest.mark.parametrize("offsets_in", OffsetsIn)

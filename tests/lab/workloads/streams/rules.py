@@ -22,6 +22,7 @@ class Start(Enum):
     RESTORE_ALL = "restore all"
     RESTORE_REST = "restore rest"
     WIPE = "wipe"
+    REFUSE = "refuse"  # 4.4.0 opens it again and again, and neither wipes nor restores it
 
 
 class Rules(NamedTuple):
@@ -36,7 +37,10 @@ class Rules(NamedTuple):
             open there (KAFKA-10167); otherwise only to the last stable offset, before transactions that are decided
             already and whose markers are on their way.
         notes_restoration: An offset is written when restoring is done, and stays while the task runs, as the state
-            updater of 3.9 does. A process that is killed then restarts with a store whose offset is too old for it.
+            updater of 3.9 does. Whoever is killed then finds a store with an offset that is too old for it.
+        buffers_writes: Writes wait in memory, and reach the store with the commit, in one batch with their offset
+            (KIP-892, ``enable.transactional.statestores`` of 4.4). The store holds committed writes only, and its
+            offset is right at any time; a store without one, of which RocksDB has written nothing, is wiped.
     """
 
     offsets_in: OffsetsIn = OffsetsIn.STORE
@@ -45,20 +49,26 @@ class Rules(NamedTuple):
     restores_committed: bool = True
     restores_to_end: bool = True
     notes_restoration: bool = False
+    buffers_writes: bool = False
 
 
 STREAMS_4_3: Final = Rules()
 STREAMS_3_9: Final = Rules(OffsetsIn.CHECKPOINT, notes_restoration=True)
+TRANSACTIONAL_STORES: Final = Rules(forgets_loaded=False, buffers_writes=True)
 
 
-def decide_start(rules: Rules, *, has_files: bool, offset: int | None) -> Start:
+def decide_start(rules: Rules, *, has_files: bool, offset: int | None, is_marked_open: bool = False) -> Start:
     """Return what becomes of a store under exactly-once (``initializeStoreOffsetsFromCheckpoint``).
 
     Args:
         rules: The rules.
         has_files: Whether there is anything of the store on the disk.
         offset: Offset of the last changelog record in it, as far as that is known.
+        is_marked_open: Whether the store is marked as open, which transactional stores never are: it was last written
+            without transactions, and not closed (``AbstractColumnFamilyAccessor``).
     """
+    if rules.buffers_writes and is_marked_open:
+        return Start.REFUSE
     if offset is not None:
         return Start.RESTORE_REST
     return Start.WIPE if has_files and rules.wipes_unknown else Start.RESTORE_ALL

@@ -23,43 +23,72 @@ class Store:
     in the middle of a transaction too: then what may still be aborted is on the disk, and with it that the offset is
     not known.
 
+    With a buffer it is a transactional store: what is set waits there, and reaches the memtable with `commit` only.
+
     Args:
         path: Its file.
         memtable_limit: How many puts the memtable takes before it is written out.
+        has_buffer: Whether it is transactional.
     """
 
-    def __init__(self, path: Path, memtable_limit: int) -> None:
+    def __init__(self, path: Path, memtable_limit: int, *, has_buffer: bool = False) -> None:
         self._path = path
         self._memtable_limit = memtable_limit
         self._memtable_size = 0
+        self._has_buffer = has_buffer
+        self._buffer: dict[str, int] = {}
         self.offset: int | None = None
+        self.is_marked_open = False
         self._content: dict[str, int] = {}
         if path.exists():
             kept = json.loads(path.read_bytes())
-            self.offset, self._content = kept["offset"], kept["content"]
+            self.offset, self._content, self.is_marked_open = kept["offset"], kept["content"], kept["open"]
         else:
             self.flush()
 
     @property
     def content(self) -> dict[str, int]:
         """A copy of everything in it."""
-        return dict(self._content)
+        return self._content | self._buffer
 
     def get(self, key: str) -> int:
-        """Return the number of a key, or 0 if the store lacks it."""
-        return self._content.get(key, 0)
+        """Return the number of a key, 0 when there is none."""
+        return self._buffer.get(key, self._content.get(key, 0))
 
     def put(self, key: str, number: int) -> None:
         """Set the number of a key."""
+        if self._has_buffer:
+            self._buffer[key] = number
+            return
         self._content[key] = number
         self._memtable_size += 1
+        self._flush_if_full()
+
+    def commit(self, offset: int | None) -> None:
+        """Take the buffer over into the store, together with the changelog offset that it ends at."""
+        if not self._has_buffer:
+            return
+        self._content |= self._buffer
+        self._memtable_size += len(self._buffer)
+        self._buffer.clear()
+        self.offset = offset
+        self._flush_if_full()
+
+    def discard(self) -> None:
+        """Forget what was not committed."""
+        self._buffer.clear()
+
+    def _flush_if_full(self) -> None:
         if self._memtable_size >= self._memtable_limit:
             self.flush()
 
     def flush(self) -> None:
         """Write the memtable out."""
-        replace_file(self._path, json.dumps({"offset": self.offset, "content": self._content}).encode())
+        replace_file(self._path, json.dumps(self._kept()).encode())
         self._memtable_size = 0
+
+    def _kept(self) -> dict[str, object]:
+        return {"offset": self.offset, "content": self._content, "open": self.is_marked_open}
 
 
 class TaskDirectory:
@@ -91,14 +120,20 @@ class TaskDirectory:
         offset = read_offset_checkpoint(self.path / CHECKPOINT).get(self._changelog, OFFSET_UNKNOWN)
         return None if offset == OFFSET_UNKNOWN else offset
 
-    def open(self, memtable_limit: int) -> Store:
+    @property
+    def is_marked_open(self) -> bool:
+        """Whether the store on the disk was last written without transactions, and not closed."""
+        return self.has_files and Store(self._file, 1).is_marked_open
+
+    def open(self, memtable_limit: int, *, has_buffer: bool = False) -> Store:
         """Open the store with what is on the disk; from then on there are files of it, as with RocksDB."""
-        return Store(self._file, memtable_limit)
+        return Store(self._file, memtable_limit, has_buffer=has_buffer)
 
     def note(self, store: Store, offset: int | None) -> None:
         """Write the store out, and its offset; None for one that is not known."""
         if self._offsets_in is OffsetsIn.STORE:
             store.offset = offset
+        store.is_marked_open = False
         store.flush()
         if self._offsets_in is OffsetsIn.CHECKPOINT:
             known = OFFSET_UNKNOWN if offset is None else offset
@@ -110,6 +145,7 @@ class TaskDirectory:
         In the latter case a process that is killed earlier has not changed the disk, so the offset is still right.
         """
         store.offset = None
+        store.is_marked_open = True
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
     def wipe(self) -> None:

@@ -42,6 +42,7 @@ class Step(StrEnum):
     ADD_OFFSETS = "add the offsets"
     COMMIT = "commit"
     COMMITTED = "commit answered"
+    STORE_COMMITTED = "take the writes over into the store"
     SUSPEND = "suspend"
     WRITE_CHECKPOINT = "write the checkpoint"
     CLOSE = "close"
@@ -158,11 +159,16 @@ class Task:
         self._become(TaskState.RESTORING)
         self._life.reach(Step.LOAD_OFFSET)
         offset = self._directory.offset
-        self.start = decide_start(self._rules, has_files=self._directory.has_files, offset=offset)
+        directory = self._directory
+        self.start = decide_start(
+            self._rules, has_files=directory.has_files, offset=offset, is_marked_open=directory.is_marked_open
+        )
+        if self.start is Start.REFUSE:
+            raise AssertionError(f"{directory.path.name}: the store is marked as open, and never opened again")
         if self.start is Start.WIPE:
             self._life.reach(Step.WIPE)
-            self._directory.wipe()
-        self._store = self._directory.open(self._sizes.memtable)
+            directory.wipe()
+        self._store = directory.open(self._sizes.memtable, has_buffer=self._rules.buffers_writes)
         if self._rules.forgets_loaded:
             self._life.reach(Step.FORGET_OFFSET)
             self._directory.forget(self._store)
@@ -188,6 +194,7 @@ class Task:
                 self._life.reach(Step.RESTORE)
                 self._store.put((record.key or b"").decode(), int(record.value or b"0"))
                 self._stored_offset = record.offset
+                self._store.commit(record.offset)
                 self.restored_count += 1
             await asyncio.sleep(0 if reader.positions[place] >= end else _RESTORE_WAIT_S)
 
@@ -234,9 +241,14 @@ class Task:
         self._unsent.clear()
 
     def committed(self) -> None:
-        """Take note that everything is committed (``postCommit``); no offset is written to the disk."""
+        """Take note that everything is committed (``postCommit``).
+
+        Only a transactional store takes the writes over now, and their offset with them.
+        """
         if self._logged_offset is not None:
             self._stored_offset = self._logged_offset
+        self._life.reach(Step.STORE_COMMITTED)
+        self._store.commit(self._stored_offset)
 
     def close_clean(self) -> None:
         """Close after a commit: the store is as the changelog, and its offset is written down."""
@@ -248,10 +260,16 @@ class Task:
         self._become(TaskState.CLOSED)
 
     def close_dirty(self) -> None:
-        """Close in the middle of a transaction that will not be committed: the store is worth nothing any more."""
+        """Close in the middle of a transaction that will not be committed.
+
+        The store is worth nothing any more, unless what was not committed is still in its buffer.
+        """
         if self.state in (TaskState.RESTORING, TaskState.RUNNING):
             self._become(TaskState.SUSPENDED)
-        if self._rules.wipes_unknown:
+            self._store.discard()
+            if self._rules.buffers_writes:
+                self._store.flush()  # as RocksDB does when it is closed
+        if self._rules.wipes_unknown and not self._rules.buffers_writes:
             self._directory.wipe()
         self._become(TaskState.CLOSED)
 

@@ -23,7 +23,15 @@ _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")
 def judge(deployment: Deployment, checks: Iterable[Check] = CONFIGURATION_CHECKS) -> tuple[CheckResult, ...]:
     """Return the result of each check."""
     case = Case(_NO_CLUSTER, deployment=deployment)
-    return tuple(_without_doubles(run_check(check, case)) for check in checks)
+    return tuple(_each_once(_without_doubles(run_check(check, case))) for check in checks)
+
+
+def _each_once(result: CheckResult) -> CheckResult:
+    """Return the result with one finding for each line and message: many hosts may have what one template says."""
+    kept = {
+        (dict(one.facts)["file"], dict(one.facts)["line"], str(one.message)): one for one in reversed(result.findings)
+    }
+    return replace(result, findings=tuple(reversed(kept.values()))) if len(kept) < len(result.findings) else result
 
 
 def _without_doubles(result: CheckResult) -> CheckResult:

@@ -13,7 +13,16 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.settings.ansible import (
+    Variant,
+    brings_roles_alone,
+    hosts_around,
+    hosts_of_group,
+    is_variables_file,
+    variants_of,
+)
+from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents
 from eosctl.settings.file_texts import files_of, holds_kafka, is_template, mentions_kafka, read_text
@@ -47,7 +56,7 @@ class FilesRead(NamedTuple):
 class _File(NamedTuple):
     """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become.
 
-    ``has_no_place`` is true for resources that have no place for a setting, such as a Service.
+    ``has_no_place`` is true for what has no place for a setting: a Service, an inventory, a playbook of roles.
     """
 
     sources: list[Source]
@@ -106,7 +115,12 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool) -> _Fi
     A file that was named itself and has a format that nothing here reads is an error, too.
     """
     try:
-        return _read(file, text, role)
+        variants = variants_of(file, text)
+        return (
+            _of_variants([(one, _read(file, one.text, role)) for one in variants])
+            if variants
+            else _read(file, text, role)
+        )
     except ConfigFileError:
         if is_named and format_of(file) is None:
             raise
@@ -116,6 +130,36 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool) -> _Fi
         return _read(file, without_templates(text, chart_values(file)), role) if is_template(text) else _NOTHING
     except ConfigFileError:
         return _NOTHING
+
+
+def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
+    """Return what a template of Ansible configures on all hosts that it is written on."""
+    sources = [
+        replace(source, instances=one.processes, label=" ".join(filter(None, (source.label, one.host))))
+        if source.role is not Role.TOPIC
+        else source
+        for one, read in variants
+        for source in read.sources
+    ]
+    return _File(sources, [], {})
+
+
+def _counted_by_hosts(sources: list[Source], documents: list[Node], file: str) -> list[Source]:
+    """Return the sources of plays and of groups of hosts with the number of the hosts."""
+    plays = [play for document in documents for play in hosts_around(file, document)]
+    group = hosts_of_group(file)
+    if not plays and group is None:
+        return sources
+
+    def count(source: Source) -> Value | None:
+        return next((n for first, last, n in plays if first <= source.place.line <= last), group)
+
+    return [
+        source
+        if source.instances is not None or source.role in (Role.TOPIC, Role.BROKER)
+        else replace(source, instances=count(source))
+        for source in sources
+    ]
 
 
 def read_components(file: str, text: str, role: Role | None = None, releases: Releases = UNKNOWN) -> list[Component]:
@@ -141,8 +185,13 @@ def _read(file: str, text: str, role: Role | None) -> _File:
     sources = [source for document in documents for source in sources_of(document, file, role)]
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
-    has_no_place = bool(documents) and all(map(is_plain_resource, documents))
-    return _File(_over_base(sources), workloads, generated, has_no_place)
+    has_no_place = bool(documents) and all(map(_has_no_place, documents))
+    sources = _counted_by_hosts(_over_base(sources), documents, file)
+    return _File(sources, workloads, generated, has_no_place)
+
+
+def _has_no_place(document: Node) -> bool:
+    return is_plain_resource(document) or brings_roles_alone(document) or inventory_of(document) is not None
 
 
 def _members(document: Node) -> Iterator[Node]:
@@ -164,8 +213,23 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
         for file in given
         for source in file.sources
     ]
+    sources = _without_variables_of_templates(sources)
     workloads = (workload for file in given for workload in file.workloads)
     return [component for source in with_instances(sources, workloads) for component in resolve(source, releases)]
+
+
+def _without_variables_of_templates(sources: list[Source]) -> list[Source]:
+    """Leave out variables of Ansible that a template has put into a file: both stand for one application."""
+    variables = [one for one in sources if is_variables_file(one.place.file)]
+    others = (one for one in sources if "templates" in one.place.file.split("/")) if variables else ()
+    written = {name for one in others for name in _identity(one)}
+    return [one for one in sources if one not in variables or written.isdisjoint(_identity(one))]
+
+
+def _identity(source: Source) -> set[tuple[str, str]]:
+    """Return the settings that name one application, member, or broker."""
+    names = ("transactional.id", "group.instance.id", "application.id", "group.id", "node.id", "broker.id")
+    return {(name, value.word) for name in names if (value := source.values.get(name)) is not None and value.word}
 
 
 def _over_base(sources: list[Source]) -> list[Source]:

@@ -106,13 +106,13 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
 
 
 def _cannot_be(role: Role, values: Mapping[str, Value]) -> bool:
-    """Return whether keys rule a component out: brokers are no clients, and workers have settings of their own.
+    """Return whether keys rule a component out: brokers are no clients, and servers have settings of their own.
 
-    What a worker shares with its clients, the settings of TLS first of all, shows no worker.
+    What a server shares with clients, the settings of TLS first of all, shows no server.
     """
-    if role in (Role.BROKER, Role.TOPIC):
-        return "bootstrap.servers" in values or SECURITY in values
-    return role is Role.CONNECT_WORKER and _of_workers().isdisjoint(values)
+    if role in (Role.BROKER, Role.TOPIC) and ("bootstrap.servers" in values or SECURITY in values):
+        return True
+    return role in (Role.BROKER, Role.CONNECT_WORKER) and _unlike_clients(role).isdisjoint(values)
 
 
 def _others(best: Role, scores: Mapping[Role, int], values: Mapping[str, Value]) -> tuple[Role, ...]:
@@ -182,13 +182,11 @@ def client_key(role: Role, values: Mapping[str, Value]) -> str:
 
 
 @cache
-def _of_workers() -> frozenset[str]:
-    """Return the settings of Connect's workers that neither their clients nor brokers have."""
+def _unlike_clients(server: Role) -> frozenset[str]:
+    """Return the settings of brokers or of Connect's workers that neither clients nor the other server has."""
     tables = kafka_tables()
-    others = (Role.BROKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
-    return frozenset(tables[Role.CONNECT_WORKER.value].parameters).difference(
-        *(tables[role.value].parameters for role in others)
-    )
+    others = {Role.BROKER, Role.CONNECT_WORKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS} - {server}
+    return frozenset(tables[server.value].parameters).difference(*(tables[role.value].parameters for role in others))
 
 
 @cache

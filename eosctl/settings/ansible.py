@@ -1,0 +1,252 @@
+"""Projects of Ansible: the hosts on which a template is written or a container started, with their variables.
+
+Variables override each other in Ansible's own order: defaults of the role, the inventory's groups, ``group_vars``, the
+inventory's hosts, ``host_vars``, variables of the play, and ``vars`` of the role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Place, Value
+from eosctl.settings.ansible_inventory import Inventory, host_facts, inventory_of, parse_inventory
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.file_texts import is_template, read_text
+from eosctl.settings.jinja import fill
+from eosctl.settings.jinja_branches import keep_branches
+from eosctl.settings.process_counts import COUNT
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+_YAML: Final = (".yml", ".yaml")
+_ROOTS: Final = ("roles", "group_vars", "host_vars", "templates")
+_PLACES: Final = ("", "inventory", "inventories", "inventory/*", "inventories/*", "environments/*")
+_MAX_FILES: Final = 200
+_VARIABLES: Final = frozenset({"group_vars", "host_vars"})
+_WITH_SETTINGS: Final = frozenset({"tasks", "pre_tasks", "post_tasks", "handlers", "vars", "environment"})
+_Variables = dict[str, Node]
+
+
+class Play(NamedTuple):
+    """Which roles and templates a play brings to which hosts."""
+
+    hosts: str
+    roles: frozenset[str]
+    templates: frozenset[str]
+    variables: Mapping[str, Node]
+    place: Place
+
+
+class Variant(NamedTuple):
+    """A template as it is written on some hosts.
+
+    Attributes:
+        text: What is written.
+        processes: On how many hosts; None where no inventory shows that.
+        host: The first of them; empty where all of them get the same.
+    """
+
+    text: str
+    processes: Value | None
+    host: str
+
+
+def variants_of(file: str, text: str) -> list[Variant]:
+    """Return what a template becomes, once for each group of hosts on which it becomes the same; nothing for others."""
+    path = Path(file)
+    if not is_template(text) or "templates" not in path.parts[:-1]:
+        return []
+    folder = next(parent for parent in path.parents if parent.name == "templates").parent
+    if (folder / "Chart.yaml").is_file():
+        return []  # of Helm
+    root = folder.parent.parent if folder.parent.name == "roles" else folder
+    defaults, own = _main(folder / "defaults"), _main(folder / "vars")
+    plays = [play for play in _plays(root) if folder.name in play.roles or path.name in play.templates]
+    found: dict[str, Variant] = {}
+    for inventory, place in _inventories(root):
+        for play in plays:
+            hosts: dict[str, list[str]] = {}
+            for host in inventory.hosts_of(play.hosts):
+                variables = {**defaults, **_of_host(inventory, place, root, host), **play.variables, **own}
+                hosts.setdefault(_written(text, {**host_facts(host), **variables}), []).append(host)
+            for written, names in hosts.items():
+                count = Value(COUNT, str(len(names)), f"hosts: {play.hosts}", play.place)
+                before = found.get(written)
+                if before is None or before.processes is None or (before.processes.number or 0) < len(names):
+                    found[written] = Variant(written, count, names[0] if len(hosts) > 1 else "")
+    if found:
+        return list(found.values())
+    filled = _written(text, {**defaults, **own})
+    return [Variant(filled, None, "")] if filled != text else []
+
+
+def _written(text: str, variables: Mapping[str, Node]) -> str:
+    return fill(keep_branches(text, variables), variables)
+
+
+def hosts_around(file: str, document: Node) -> Iterator[tuple[int, int, Value]]:
+    """Yield the lines of each play of a playbook with the number of its hosts, where an inventory shows that."""
+    if not isinstance(document, Row) or not file.lower().endswith(_YAML):
+        return
+    members = [node for node in document.nodes if isinstance(node, Branch) and node.text("hosts")]
+    if not members:
+        return
+    inventories = list(_inventories(_project_of(Path(file))))
+    starts = [node.line for node in document.nodes]
+    for node in members:
+        pattern = node.text("hosts") or ""
+        counts = [len(inventory.hosts_of(pattern)) for inventory, _ in inventories]
+        most = max(counts, default=0)
+        if most:
+            last = next((start - 1 for start in starts if start > node.line), 1 << 30)
+            yield node.line, last, Value(COUNT, str(most), f"hosts: {pattern}", Place(file, node.line))
+
+
+def brings_roles_alone(document: Node) -> bool:
+    """Return whether a document is a playbook without tasks and variables: the settings are in its roles."""
+    plays = document.nodes if isinstance(document, Row) else ()
+    names = [{key for key, _ in play.entries} for play in plays if isinstance(play, Branch) and play.text("hosts")]
+    return 0 < len(plays) == len(names) and all(_WITH_SETTINGS.isdisjoint(keys) for keys in names)
+
+
+def is_variables_file(file: str) -> bool:
+    """Return whether a file holds variables of groups, hosts, or roles, by the folder that it is in."""
+    folders = file.split("/")[:-1]
+    return not _VARIABLES.isdisjoint(folders) or ("roles" in folders and folders[-1] in ("defaults", "vars"))
+
+
+def hosts_of_group(file: str) -> Value | None:
+    """Return how many hosts have the variables of a file in ``group_vars``; None for other files."""
+    path = Path(file)
+    if "group_vars" not in path.parts:
+        return None
+    folder = next(parent for parent in path.parents if parent.name == "group_vars")
+    group = path.stem if path.parent == folder else path.relative_to(folder).parts[0]
+    counts = [len(inventory.hosts_of(group)) for inventory, _ in _inventories(_project_of(path))]
+    most = max(counts, default=0)
+    return Value(COUNT, str(most), f"hosts: {group}", Place(file, 1)) if most else None
+
+
+def _project_of(path: Path) -> Path:
+    """Return the folder of a project, from a file in it."""
+    folder = next((parent.parent for parent in path.parents if parent.name in _ROOTS), path.parent)
+    while folder.name in ("inventory", "inventories", "environments", "playbooks") or folder.parent.name in (
+        "inventory",
+        "inventories",
+        "environments",
+    ):
+        folder = folder.parent
+    return folder
+
+
+def _plays(root: Path) -> Iterator[Play]:
+    for path in sorted((*root.glob("*.y*ml"), *root.glob("playbooks/*.y*ml")))[:_MAX_FILES]:
+        for document in _documents(path):
+            for node in document.nodes if isinstance(document, Row) else ():
+                if isinstance(node, Branch) and (hosts := node.text("hosts")):
+                    variables = node.branch("vars")
+                    yield Play(
+                        hosts,
+                        frozenset(_roles(node)),
+                        frozenset(_sources(node)),
+                        dict(variables.entries) if variables else {},
+                        Place(str(path), node.line),
+                    )
+
+
+def _roles(play: Branch) -> Iterator[str]:
+    for node in play.items("roles"):
+        name = (
+            node.text
+            if isinstance(node, Leaf)
+            else node.text("role") or node.text("name")
+            if isinstance(node, Branch)
+            else None
+        )
+        if name:
+            yield name.rpartition(".")[2]
+    for task in play.items("tasks"):
+        for key, node in task.entries if isinstance(task, Branch) else ():
+            if key.rpartition(".")[2] in ("include_role", "import_role") and isinstance(node, Branch):
+                yield (node.text("name") or "").rpartition(".")[2]
+
+
+def _sources(play: Branch) -> Iterator[str]:
+    for section in ("tasks", "pre_tasks", "post_tasks"):
+        for task in play.items(section):
+            for key, node in task.entries if isinstance(task, Branch) else ():
+                if key.rpartition(".")[2] == "template" and isinstance(node, Branch):
+                    yield (node.text("src") or "").rpartition("/")[2]
+
+
+def _inventories(root: Path) -> Iterator[tuple[Inventory, Path]]:
+    """Yield the inventory of each environment, with its folder."""
+    folders = [folder for place in _PLACES for folder in ([root] if not place else root.glob(place)) if folder.is_dir()]
+    for folder in sorted(set(folders)):
+        for path in sorted(folder.iterdir())[:_MAX_FILES]:
+            if path.is_file() and (found := _inventory(path)) is not None:
+                yield found, folder
+
+
+def _inventory(path: Path) -> Inventory | None:
+    if path.suffix in _YAML:
+        documents = _documents(path)
+        return inventory_of(documents[0]) if len(documents) == 1 else None
+    if path.suffix not in ("", ".ini") or path.name.startswith("."):
+        return None
+    try:
+        text = read_text(path)
+    except ConfigFileError:
+        return None
+    return parse_inventory(text, str(path)) if "[" in text else None
+
+
+def _of_host(inventory: Inventory, place: Path, root: Path, host: str) -> _Variables:
+    groups = inventory.groups_of(host)
+    found: _Variables = {}
+    for group in groups:
+        found |= inventory.group_variables.get(group, {})
+    for folder in dict.fromkeys((place, root)):
+        for group in groups:
+            found |= _variables(folder / "group_vars" / group)
+    found |= inventory.host_variables.get(host, {})
+    for folder in dict.fromkeys((place, root)):
+        found |= _variables(folder / "host_vars" / host)
+    return found
+
+
+def _variables(name: Path) -> _Variables:
+    """Return the variables of a group or a host: of one file, or of all files of a folder."""
+    paths = [name.with_name(name.name + ending) for ending in ("", *_YAML)]
+    files = [path for path in paths if path.is_file()] + (sorted(name.glob("*.y*ml")) if name.is_dir() else [])
+    return _entries(files)
+
+
+def _main(folder: Path) -> _Variables:
+    return _entries([path for ending in _YAML if (path := folder / f"main{ending}").is_file()])
+
+
+def _entries(files: list[Path]) -> _Variables:
+    found: _Variables = {}
+    for path in files:
+        for document in _documents(path):
+            found |= dict(document.entries) if isinstance(document, Branch) else {}
+    return found
+
+
+def _documents(path: Path) -> tuple[Node, ...]:
+    return _parsed(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _parsed(path: Path, changed_ns: int) -> tuple[Node, ...]:
+    """Return the documents of a file, which many templates of a project share."""
+    del changed_ns  # a file that was written again is another one
+    name = str(path) if path.suffix in _YAML else f"{path}.yml"
+    try:
+        return parse_documents(name, read_text(path))
+    except ConfigFileError:
+        return ()  # reported where the file itself is read

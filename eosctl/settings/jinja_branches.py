@@ -1,0 +1,129 @@
+"""Branches of conditions of Jinja: the one that variables decide on stays, and undecided alternatives stay open.
+
+Lines keep their numbers. What several undecided alternatives say is no value that anybody knows yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from eosctl.settings.jinja import evaluate
+from eosctl.settings.tree import Node
+
+_CONTROL: Final = re.compile(r"^\s*\{%[-+]?\s*(if|elif|else|endif|set|for|endfor)\b\s*(.*?)\s*[-+]?%\}\s*$")
+_SETTING: Final = re.compile(r"^(\s*[\w.-]+\s*[=:]\s*)\S.*$")
+_OR: Final = re.compile(r"\s+or\s+")
+_AND: Final = re.compile(r"\s+and\s+")
+_TEST: Final = re.compile(r"^(?P<left>.+?)\s+is\s+(?P<negated>not\s+)?(?P<test>defined|undefined)$")
+_EQUAL: Final = re.compile(r"^(?P<left>.+?)\s*(?P<sign>==|!=)\s*(?P<right>'[^']*'|\"[^\"]*\"|[\w.-]+)$")
+_FALSE: Final = frozenset({"", "false", "no", "off", "0", "none", "null", "~"})
+OPEN: Final = "{{ undecided }}"
+
+
+class _Choice:
+    """An ``if`` with the branches that follow it: what is known of the condition of each."""
+
+    def __init__(self, line: int, holds: bool | None) -> None:
+        self.line = line
+        self.holds = holds
+        self.decided = holds is True
+        self.has_open_before = holds is None
+
+    def next_branch(self, holds: bool | None) -> None:
+        """Enter the next branch, which counts only where none before it was taken."""
+        if self.decided:
+            self.holds = False
+            return
+        self.holds = None if self.has_open_before else holds
+        self.decided = holds is True and not self.has_open_before
+        self.has_open_before = self.has_open_before or holds is None
+
+
+def keep_branches(text: str, variables: Mapping[str, Node]) -> str:
+    """Return a template with the branches that are taken; lines of the others, and of control, are empty.
+
+    >>> keep_branches("{% if a %}\\nx=1\\n{% else %}\\nx=2\\n{% endif %}", {}).split("\\n")
+    ['', 'x={{ undecided }}', '', 'x={{ undecided }}', '']
+    """
+    if "{%" not in text:
+        return text
+    lines = text.split("\n")
+    alternatives = _alternatives(lines)
+    kept: list[str] = []
+    stack: list[_Choice] = []
+    for number, line in enumerate(lines):
+        control = _CONTROL.match(line)
+        if control is None:
+            kept.append(_in_branch(line, stack, alternatives))
+            continue
+        word, condition = control[1], control[2]
+        if word == "if":
+            stack.append(_Choice(number, holds(condition, variables)))
+        elif word == "elif" and stack:
+            stack[-1].next_branch(holds(condition, variables))
+        elif word == "else" and stack:
+            stack[-1].next_branch(True)
+        elif word == "endif" and stack:
+            stack.pop()
+        kept.append("")
+    return "\n".join(kept)
+
+
+def _in_branch(line: str, stack: list[_Choice], alternatives: frozenset[int]) -> str:
+    if any(choice.holds is False for choice in stack):
+        return ""
+    if any(choice.holds is None and choice.line in alternatives for choice in stack):
+        return _SETTING.sub(rf"\1{OPEN}", line)
+    return line
+
+
+def _alternatives(lines: list[str]) -> frozenset[int]:
+    """Return the lines of each ``if`` that has another branch."""
+    found: set[int] = set()
+    opened: list[int] = []
+    for number, line in enumerate(lines):
+        control = _CONTROL.match(line)
+        word = control[1] if control else ""
+        if word == "if":
+            opened.append(number)
+        elif word in ("elif", "else") and opened:
+            found.add(opened[-1])
+        elif word == "endif" and opened:
+            opened.pop()
+    return frozenset(found)
+
+
+def holds(condition: str, variables: Mapping[str, Node]) -> bool | None:
+    """Return whether a condition holds; None where its variables, or its form, are not known.
+
+    >>> from eosctl.settings.tree import Leaf
+    >>> holds("a and not b", {"a": Leaf("yes", 1), "b": Leaf("false", 1)}), holds("c", {})
+    (True, None)
+    """
+    if "(" in condition and _OR.search(condition):
+        return None
+    parts = [_all(part, variables) for part in _OR.split(condition)]
+    return True if True in parts else None if None in parts else False
+
+
+def _all(condition: str, variables: Mapping[str, Node]) -> bool | None:
+    parts = [_one(part.strip(), variables) for part in _AND.split(condition)]
+    return False if False in parts else None if None in parts else True
+
+
+def _one(condition: str, variables: Mapping[str, Node]) -> bool | None:
+    if condition.startswith("not "):
+        inner = _one(condition[4:].strip(), variables)
+        return None if inner is None else not inner
+    if (test := _TEST.match(condition)) is not None:
+        # Variables of hosts may come from elsewhere: only what is there is known.
+        is_there = evaluate(test["left"], variables) is not None
+        wanted = (test["test"] == "defined") != bool(test["negated"])
+        return wanted if is_there else None
+    if (equal := _EQUAL.match(condition)) is not None:
+        left = evaluate(equal["left"], variables)
+        return None if left is None else (left == equal["right"].strip("'\"")) == (equal["sign"] == "==")
+    value = evaluate(condition, variables)
+    return None if value is None or "{{" in value else value.strip().lower() not in _FALSE

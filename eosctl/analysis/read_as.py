@@ -72,6 +72,8 @@ def _read(component: Component, deployment: Deployment) -> ReadAs:
 
 
 def _title(component: Component) -> str:
+    if component.client is Client.REDPANDA:
+        return "Redpanda broker"
     if component.role is Role.BROKER:
         named = component.word("process.roles") if component.has("process.roles") else None
         return _PROCESS_ROLES.get(frozenset(part.strip() for part in (named or "").split(",")), "Kafka broker")

@@ -33,7 +33,7 @@ FRAMEWORKS: Final = (Role.SPRING, Role.FLINK)
 
 
 class Client(StrEnum):
-    """The client library, which determines names and defaults."""
+    """The client library, or another server than Kafka's own, which determines names and defaults."""
 
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"
@@ -46,6 +46,7 @@ class Client(StrEnum):
     RSKAFKA = "rskafka"
     RUBY_KAFKA = "ruby-kafka"
     PHPKAFKA = "phpkafka"
+    REDPANDA = "Redpanda"
     OTHER = "another library's"
 
 
@@ -57,7 +58,7 @@ TABULATED: Final = (Client.JAVA, Client.LIBRDKAFKA, *PYTHON_CLIENTS)
 
 def table_name(role: Role, client: Client) -> str:
     """Return the name of the table that declares the settings of a client or server."""
-    own = client is not Client.JAVA and role in (Role.PRODUCER, Role.CONSUMER)
+    own = client is Client.REDPANDA or (client is not Client.JAVA and role in (Role.PRODUCER, Role.CONSUMER))
     return client.value if own else role.value
 
 

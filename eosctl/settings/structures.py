@@ -17,6 +17,7 @@ from eosctl.settings.environment import CLIENT_ROLES, container_environment, set
 from eosctl.settings.flink_jobs import flink_jobs
 from eosctl.settings.operators import confluent, strimzi
 from eosctl.settings.pipelines import pipelines
+from eosctl.settings.redpanda import redpanda, redpanda_command
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.workloads import service_name
@@ -47,6 +48,7 @@ def _kubernetes(document: Branch, file: str) -> list[Source] | None:
         found = container_environment(
             container.get("env"), container.text("image") or "", container.text("name") or name, file, commands
         )
+        found += redpanda_command(container.text("image") or "", commands, container.text("name") or name, file)
         sources += [replace(source, part_of=workload) for source in found]
     return sources or None  # a resource of some operator's own may hold settings anywhere
 
@@ -72,6 +74,7 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
         if isinstance(service, Branch):
             commands = (service.get("command"), service.get("entrypoint"))
             found = container_environment(service.get("environment"), service.text("image") or "", name, file, commands)
+            found += redpanda_command(service.text("image") or "", commands, name, file)
             sources += [replace(source, part_of=service_name(name, file), described_by=file) for source in found]
     return sources
 
@@ -98,5 +101,5 @@ def _setting_named(variable: str) -> str:
 
 
 READERS: Final[tuple[Reader, ...]] = (
-    *(strimzi, confluent, _kubernetes, _compose, connect_rest, flink_jobs, pipelines, _plain_environment),
+    *(redpanda, strimzi, confluent, _kubernetes, _compose, connect_rest, flink_jobs, pipelines, _plain_environment),
 )

@@ -28,9 +28,10 @@ def kafka_releases() -> tuple[Version, ...]:
 
 
 def is_possible_release(version: Version) -> bool:
-    """Return whether Kafka has a release, or may have it by now: a later patch of a branch, or a newer branch."""
-    branch = _branch(version)
-    return version in branch or version > kafka_releases()[-1] or (bool(branch) and version > branch[-1])
+    """Return whether Kafka has a release, or may have it by now: a later patch, a newer branch, or the next major."""
+    branch, newest = _branch(version), kafka_releases()[-1]
+    is_next = newest < version and version[0] <= newest[0] + 1
+    return version in branch or is_next or (bool(branch) and version > branch[-1])
 
 
 def is_newer_than_known(version: Version) -> bool:

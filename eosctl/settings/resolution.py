@@ -24,8 +24,6 @@ UNKNOWN: Final = Releases()
 _OF_BROKERS: Final = (Role.BROKER, Role.TOPIC)
 _INT_MAX: Final = "2147483647"
 _LONG_MAX: Final = "9223372036854775807"
-EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
-
 # StreamsConfig: PRODUCER_DEFAULT_OVERRIDES, PRODUCER_EOS_OVERRIDES, CONSUMER_DEFAULT_OVERRIDES, CONSUMER_EOS_OVERRIDES.
 _STREAMS_PRODUCER: Final = {"linger.ms": "100"}
 _STREAMS_EOS_PRODUCER: Final = {
@@ -159,8 +157,8 @@ def _cut(values: Mapping[str, Value], *prefixes: str) -> dict[str, Value]:
 def _streams(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
     guarantee = values.get("processing.guarantee")
-    eos = guarantee is not None and guarantee.word in EXACTLY_ONCE
-    # Streams has another default of commit.interval.ms under exactly-once.
+    eos = guarantee is not None and promises_exactly_once(guarantee.word)
+    # Streams reads commit.interval.ms differently under exactly-once when nobody wrote it down.
     framework = {"commit.interval.ms": "100"} if eos else {}
     yield _component(source, Role.STREAMS, values, release, framework=framework)
     tables = load_tables()
@@ -187,6 +185,15 @@ def _streams(source: Source, release: Release) -> Iterator[Component]:
             inside=Role.STREAMS,
             forced=forced,
         )
+
+
+def promises_exactly_once(word: str | None) -> bool:
+    """Return whether a processing guarantee of Streams is meant to be exactly once, also one that is misspelled.
+
+    >>> promises_exactly_once("exactly-once"), promises_exactly_once("at_least_once")
+    (True, False)
+    """
+    return (word or "").lower().replace("-", "_").startswith("exactly_once")
 
 
 def _connect_worker(source: Source, release: Release) -> Iterator[Component]:

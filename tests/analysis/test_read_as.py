@@ -17,12 +17,15 @@ from eosctl.settings.deployment_files import read_components
 from eosctl.settings.sources import Releases
 
 SHIPPED = Path(__file__).parents[1] / "fixtures" / "configs" / "shipped"
-"""Keys and values of Kafka's own ``config`` and ``docker`` folders, 2.8 to 4.3."""
+"""Keys and values of Kafka's own ``config`` and ``docker`` folders, 2.8 to 4.4."""
 TAKEN_FOR = {
     "zookeeper-era/server.properties": ["Kafka broker (broker.id)"],
     "kraft/server.properties": ["Kafka broker and controller (process.roles)"],
     "kraft/broker.properties": ["Kafka broker (process.roles)"],
     "kraft/controller.properties": ["Kafka controller (process.roles)"],
+    "kraft/reconfig-server.properties": ["Kafka broker and controller (process.roles)"],
+    "docker/client-ssl.properties": ["producer or consumer (security.protocol)"],
+    "docker/file-input-server.properties": ["Kafka broker (process.roles)"],
     "docker/server.properties": ["Kafka broker and controller (process.roles)"],
     "docker/docker-compose.yml": ["Kafka controller (KAFKA_NODE_ID)", "Kafka broker (KAFKA_NODE_ID)"],
     "producer.properties": ["producer (the name of the file)"],
@@ -56,6 +59,21 @@ def test_each_file_that_kafka_ships_is_named() -> None:
 def test_what_kafka_ships_is_read_as_what_it_is(name: str) -> None:
     found = sentences(name, (SHIPPED / name).read_text("utf-8"))
     assert found == [f"{taken}, Kafka 4.4 (assumed)" for taken in TAKEN_FOR[name]]
+
+
+@pytest.mark.parametrize("release", [(2, 8), (3, 3), (3, 9), (4, 0), (4, 4)])
+def test_what_kafka_ships_is_read_alike_for_each_release(release: tuple[int, int]) -> None:
+    for name, taken in TAKEN_FOR.items():
+        found = sentences(name, (SHIPPED / name).read_text("utf-8"), Releases(release))
+        assert found == [f"{one}, Kafka {release[0]}.{release[1]}" for one in taken], name
+
+
+def test_the_folder_that_kafka_ships_has_no_critical_finding() -> None:
+    """Its brokers are for development: they have one replica, and all of them stand in one folder."""
+    names = [f"kraft/{name}.properties" for name in ("broker", "controller", "server")]
+    parts = [part for name in names for part in read_components(name, (SHIPPED / name).read_text("utf-8"))]
+    found = {one.check_id for one in findings_of(judge(Deployment(tuple(parts), load_tables())))}
+    assert found == {"EOS-CFG-032", "EOS-CFG-036", "EOS-CFG-133"}
 
 
 @pytest.mark.parametrize(

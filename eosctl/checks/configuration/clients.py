@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.model.deployment import TABULATED, Client, Component, Deployment, Role, Value, ValueSource
+from eosctl.settings.resolution import promises_exactly_once
 
-EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
 ALL_REPLICAS: Final = frozenset({"all", "-1"})
 BROKER_MAX_TIMEOUT_MS: Final = 900_000
 SHARE_SETTINGS: Final = ("share.acknowledgement.mode", "share.acquire.mode")
@@ -89,7 +89,7 @@ def is_idempotent_by_default(producer: Component) -> bool:
 
 def exactly_once_streams(deployment: Deployment) -> tuple[Component, ...]:
     """Return the Streams applications with a processing guarantee of exactly once."""
-    return tuple(s for s in deployment.of(Role.STREAMS) if s.word("processing.guarantee") in EXACTLY_ONCE)
+    return tuple(s for s in deployment.of(Role.STREAMS) if promises_exactly_once(s.word("processing.guarantee")))
 
 
 def never_asks_for_two_phase_commit(producer: Component) -> bool:

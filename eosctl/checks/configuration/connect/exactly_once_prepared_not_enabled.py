@@ -46,5 +46,5 @@ def exactly_once_prepared_not_enabled(case: Case) -> Iterator[Problem]:
             (support[0],),
             "exactly.once.source.support is preparing on every worker.",
             impact="Source tasks write without transactions.",
-            remedy="Set it to enabled in a second rolling restart.",
+            remedy="Set it to enabled on all workers in a second rolling restart.",
         )

@@ -10,7 +10,8 @@ import msgspec
 
 from eosctl.sandbox.network import Frame, Network, Passed
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.runtime import ROUNDING_MS, NodeRuntime
+from eosctl.sandbox.timing_wheel import WheelTimer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import (
@@ -24,7 +25,6 @@ from eosctl.wire.frames import (
 Done = Callable[[Any | None], None]
 INTER_BROKER_LISTENER: Final = "REPLICATION"
 CLUSTER_PRINCIPAL: Final = "User:CLUSTER"
-SWEEP_INTERVAL_MS: Final = 100
 
 
 class PeerService(Protocol):
@@ -67,7 +67,8 @@ class NodeChannel:
         self._locate_controller = locate_controller
         self._pending: dict[int, _Pending] = {}
         self._correlation_id = 0
-        self._sweeping = False
+        self._sweep_timer: WheelTimer | None = None
+        self._next_sweep = 0.0
         self._client_id = f"broker-{node_id}"
 
     def send(
@@ -91,9 +92,8 @@ class NodeChannel:
             )
         if not is_sent:
             self._runtime.ticks.post(partial(self._receive_response, correlation_id, None))
-        elif not self._sweeping:
-            self._sweeping = True
-            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
+        elif self._sweep_timer is None or deadline < self._next_sweep:
+            self._sweep_at(deadline)
 
     def send_to_controller(
         self, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
@@ -186,12 +186,20 @@ class NodeChannel:
             pending.done(response)
 
     def _sweep(self) -> None:
-        now = self._runtime.loop.time()
+        self._sweep_timer = None
+        now = self._runtime.loop.time() + ROUNDING_MS / 1000
         for correlation_id in [key for key, pending in self._pending.items() if pending.deadline <= now]:
             self._receive_response(correlation_id, None)
-        self._sweeping = bool(self._pending)
-        if self._sweeping:
-            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
+        # A response may have sent another request, which has started a timer.
+        if self._pending and self._sweep_timer is None:
+            self._sweep_at(min(pending.deadline for pending in self._pending.values()))
+
+    def _sweep_at(self, deadline: float) -> None:
+        """Check for timeouts at the first deadline; the timer outlives answered requests, which are most of them."""
+        if self._sweep_timer is not None:
+            self._sweep_timer.cancel()
+        self._next_sweep = deadline
+        self._sweep_timer = self._runtime.call_later((deadline - self._runtime.loop.time()) * 1000, self._sweep)
 
 
 def _unless_refused(done: Done, response: Any | None) -> None:

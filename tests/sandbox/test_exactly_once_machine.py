@@ -42,6 +42,7 @@ FEW_PARTITIONS = {
     "offsets.topic.num.partitions": "1",
     "broker.heartbeat.interval.ms": "1000",
     "broker.session.timeout.ms": "1500",
+    "metadata.max.idle.interval.ms": "0",
 }
 REMEMBERED_BATCHES = 5  # batches that a broker recognizes as duplicates, and that a producer may have in flight
 FENCED = {ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED}

@@ -17,6 +17,7 @@ from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.frames import decode_request, decode_response, encode_request, encode_response
+from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.sandbox.eos_client import EosClient
 from tests.sandbox.harness import Harness
 
@@ -135,4 +136,22 @@ def test_a_fault_switches_later_messages_to_frames(tmp_path: Path, watched: Watc
     harness.core.network.remove_fault(fault)
     harness.advance(1000)
     assert len(watched.passed) > passed_count
+    harness.close()
+
+
+def test_unanswered_requests_time_out_at_their_deadlines(tmp_path: Path) -> None:
+    """A request with a nearer deadline than those before it does not wait for theirs."""
+    harness = Harness(tmp_path, ClusterShape(2))
+    harness.core.network.pause(2)
+    request = FindCoordinatorRequest("app", 1)
+    sent_at = harness.loop.time()
+    ended: list[tuple[int, float, object]] = []
+    for timeout_ms in (5_000, 730, 730, 2_000):
+
+        def done(response: object, timeout_ms: int = timeout_ms) -> None:
+            ended.append((timeout_ms, round(harness.loop.time() - sent_at, 3), response))
+
+        harness.core.broker(1).channel.send(2, ApiKey.FIND_COORDINATOR, 3, request, done, timeout_ms=timeout_ms)
+    harness.advance(6_000)
+    assert ended == [(730, 0.73, None), (730, 0.73, None), (2_000, 2.0, None), (5_000, 5.0, None)]
     harness.close()

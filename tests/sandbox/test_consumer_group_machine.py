@@ -231,4 +231,4 @@ class ConsumerGroups(RuleBasedStateMachine):
 
 
 def test_partitions_of_consumer_groups_have_one_owner_each() -> None:
-    run_state_machine_as_test(ConsumerGroups, settings=settings(SETTINGS, max_examples=60))
+    run_state_machine_as_test(ConsumerGroups, settings=settings(SETTINGS, max_examples=30))

@@ -10,6 +10,7 @@ import os
 import random
 import tracemalloc
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -18,11 +19,12 @@ from eosctl.lab.history.anomaly import MEANING, Anomaly, Kind
 from eosctl.lab.history.check import check_history
 from eosctl.lab.history.encoding import decode_history, encode_history
 from eosctl.lab.history.events import History
+from tests.lab.history import synthetic
 from tests.lab.history.mutations import MUTATIONS, NoPlace, mutate
-from tests.lab.history.synthetic import clean_history
 
-HISTORIES = int(os.environ.get("EOSCTL_HISTORIES", "300"))
+HISTORIES = int(os.environ.get("EOSCTL_HISTORIES", "100"))
 POOL = 100  # making a history costs more than breaking it: each clean one is broken in several places
+clean_history = cache(synthetic.clean_history)
 
 
 def broken_histories(kind: Kind, count: int) -> Iterator[History]:

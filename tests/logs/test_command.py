@@ -137,8 +137,8 @@ def test_the_page_is_one_file_and_escapes_what_logs_say(
     assert ("script-src" in page) is not bool(options)
 
 
-def test_messages_that_the_baseline_lacks_are_marked_as_new(capsys: pytest.CaptureFixture[str]) -> None:
-    healthy = str(FIXTURES / "rolling-restart-392")
+def test_what_the_baseline_does_not_have_is_told_as_new(capsys: pytest.CaptureFixture[str]) -> None:
+    healthy = str(FIXTURES.parent / "logs-other-releases" / "healthy-400")
     for form in ("table", "markdown", "html", "json"):
         assert main(["logs", "report", ZOMBIE, "--baseline", healthy, "-o", form, "--static"]) == 0
         out = capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ def got(time: str, transactional_id: str, producer_id: int, epoch: int) -> str:
     return COORDINATOR.format(time, f"{text} on partition __transaction_state-31")
 
 
+@cache
 def verdicts(*paths: Path) -> dict[tuple[str, str, str], Incident]:
     scan = scan_paths(paths)
     found = judge_incidents(scan.events, scan.sources)
@@ -55,9 +57,10 @@ def test_an_unrelated_log_changes_no_verdict(scenario: Path, tmp_path: Path) -> 
 def test_more_logs_of_a_fault_never_weaken_a_correct_verdict(scenario: Path) -> None:
     """A correct verdict from one file has at least the same confidence with all files."""
     truths = json.loads((scenario / "truth.json").read_text("utf-8"))["truth"]
+    sources = scan_paths([scenario]).sources
     for truth in truths:
         whole = [one.confidence for one in verdicts(scenario).values() if agrees(one, truth, scenario)]
-        for source in scan_paths([scenario]).sources:
+        for source in sources:
             for one in verdicts(Path(source.file)).values():
                 if agrees(one, truth, scenario):
                     assert whole, (source.file, one)

@@ -28,8 +28,15 @@ if TYPE_CHECKING:
 HERE: Final = "here"
 OTHER: Final = "other"
 SEED: Final = 20_251_121
-# Instead of Kafka's 50 each; fewer are sufficient and faster to inspect.
-FEW_PARTITIONS: Final = {"transaction.state.log.num.partitions": "9", "offsets.topic.num.partitions": "9"}
+# Fewer partitions than Kafka's 50 are sufficient and faster to inspect. Runbooks wait for minutes, in which the
+# sandbox's own frequent heartbeats and NoOpRecords would be most of the work: heartbeats and sessions are Kafka's.
+SETTINGS: Final = {
+    "transaction.state.log.num.partitions": "9",
+    "offsets.topic.num.partitions": "9",
+    "broker.heartbeat.interval.ms": "2000",
+    "broker.session.timeout.ms": "9000",
+    "metadata.max.idle.interval.ms": "5000",
+}
 
 
 @dataclass(slots=True)
@@ -148,7 +155,7 @@ async def _open(shape: Shape, directory: Path) -> AsyncIterator[Place]:
         broker_count=shape.brokers,
         emulation=Emulation(shape.release),
         transaction_version=shape.transaction_version,
-        settings=FEW_PARTITIONS | shape.settings,
+        settings=SETTINGS | shape.settings,
         log_dir_count=shape.log_dirs,
     )
     async with (

@@ -29,7 +29,7 @@ class Gate(NamedTuple):
 def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
     """Return the exit code of a run whose suppressed findings are already removed.
 
-    A run without a grade, as its checks were skipped, is incomplete whatever the gate demands: it is no all-clear.
+    A run without a grade because its checks were skipped is incomplete, even if the gate does not demand completeness.
     """
     if gate.exit_zero:
         return ExitCode.DONE

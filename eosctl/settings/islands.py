@@ -237,7 +237,7 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         tree = parse_properties_tree(file, leaf.text, leaf.line)
     except ConfigFileError:
         return  # a block of some other text
-    if any(key not in ANYBODYS and is_setting(key) for key, _ in tree.entries) or any(
+    if any(key not in COMMON_WORDS and is_setting(key) for key, _ in tree.entries) or any(
         SPRING.match(key) for key, _ in tree.entries
     ):
         yield Source(Place(file, leaf.line), values_of(flatten(tree), file), label, hints=hints)

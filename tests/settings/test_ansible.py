@@ -69,7 +69,7 @@ def test_hosts_are_members_of_groups_and_of_their_children(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["services:\n  a: {image: b}\n", "spring:\n  kafka: {}\n", "- hosts: all\n"])
-def test_other_files_are_no_inventories(text: str) -> None:
+def test_other_files_are_not_inventories(text: str) -> None:
     assert inventory_of(parse_documents("a.yml", text)[0]) is None
 
 
@@ -133,7 +133,7 @@ def test_inventories_and_playbooks_of_roles_hold_no_settings(tmp_path: Path) -> 
     assert read(tmp_path, files).not_understood == ()
 
 
-def test_alternatives_that_nothing_decides_are_no_values(tmp_path: Path) -> None:
+def test_undecided_alternatives_have_no_value(tmp_path: Path) -> None:
     text = (
         "application.id=a\n{% if eos %}\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=90000\n{% else %}\n"
         "processing.guarantee=at_least_once\n{% endif %}\n"

@@ -33,8 +33,8 @@ RECORDED = Path(__file__).parents[2] / "fixtures/protocol/group-migration-4.3.js
 def test_responses_and_records_match_a_real_broker() -> None:
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
     with SandboxThread(fast=False, config=SETTINGS, emulate="4.3") as sandbox:
-        told = play_all(sandbox.bootstrap)
-    assert told.keys() == recorded.keys()
+        played = play_all(sandbox.bootstrap)
+    assert played.keys() == recorded.keys()
     for name, lines in recorded.items():
         assert played[name] == lines
 

@@ -37,7 +37,7 @@ MODULES: Final = (
     "run_checklist",
     "checklist_answers",
     "answer_checklist",
-    "metric_catalogue",
+    "metric_catalog",
     "read_metrics",
     "export_monitoring",
     "export_cluster",

@@ -8,7 +8,7 @@ from msgspec.structs import astuple
 
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import manual_of
-from eosctl.render.diagnosis.catalogue import releases_of
+from eosctl.render.diagnosis.catalog import releases_of
 
 
 def render_check_page(check: Check) -> str:

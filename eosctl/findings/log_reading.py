@@ -54,8 +54,8 @@ def reading_text(findings: LogFindings) -> str:
     return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
 
 
-def catalogued_text(findings: LogFindings) -> str:
-    """Return how much was read, and how much of it the catalogue knows."""
+def cataloged_text(findings: LogFindings) -> str:
+    """Return the amount of input, and the number of records in the catalog."""
     unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
     others = f", and {count_text(unknown, 'other error')}" if unknown else ""
-    return f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}"
+    return f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalog{others}"

@@ -94,7 +94,7 @@ def _first_half(source: SourceFile) -> Half | None:
 
 
 def _is_cut(half: bytes, rest: bytes) -> bool:
-    """Whether a text goes on in another: in the same line, or as a stack trace does."""
+    """Return whether a text continues in another one: in the same line, or as a stack trace."""
     return bool(rest.strip()) and (not half.endswith(b"\n") or _CONTINUED.match(rest) is not None)
 
 

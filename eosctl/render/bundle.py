@@ -1,4 +1,4 @@
-"""Evidence bundles and what changed between two, for people and programs."""
+"""Render evidence bundles, and the changes between two of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eosctl.text import count_text, time_text
 
 
 class ChangeItem(msgspec.Struct, frozen=True):
-    """One thing that differs between two snapshots; empty where it was not there."""
+    """A difference between two snapshots; a value is empty if it did not exist."""
 
     kind: str
     subject: str
@@ -27,7 +27,7 @@ class ChangeItem(msgspec.Struct, frozen=True):
 
 
 class BundleItem(msgspec.Struct, frozen=True):
-    """A bundle: what is in it, what is not, and what its snapshot counts."""
+    """A bundle: its parts, its missing parts, and the counts of its snapshot."""
 
     file: str
     captured_at: str

@@ -1,4 +1,4 @@
-"""The formats that results are rendered in."""
+"""Define the output formats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class OutputFormat(StrEnum):
-    """What ``-o`` accepts for every command."""
+    """The values of ``-o`` for every command."""
 
     TABLE = "table"
     WIDE = "wide"
@@ -17,7 +17,7 @@ class OutputFormat(StrEnum):
 
 
 class FindingFormat(StrEnum):
-    """What ``-o`` accepts where findings are the result."""
+    """The values of ``-o`` for commands that return findings."""
 
     TABLE = "table"
     WIDE = "wide"
@@ -34,4 +34,4 @@ class FindingFormat(StrEnum):
 
 
 FOR_PEOPLE: Final = frozenset({"table", "wide"})
-"""Formats that may carry colour and wrap to the terminal; all others are byte for byte the same everywhere."""
+"""Formats that may have colors and wrap to the terminal; all others are the same on every terminal."""

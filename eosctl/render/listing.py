@@ -1,4 +1,4 @@
-"""Lists of like things as a table for people or in the machine formats."""
+"""Render lists of items as a table or in a machine format."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def render_listing(
 
     Args:
         listing: The items in their envelope.
-        columns: What the table shows.
+        columns: The columns of the table.
         output: The format.
-        style: Width and colour of the table.
-        empty: What people read when there are no items; machine formats show an empty list.
+        style: Width and color of the table.
+        empty: The text for an empty list; machine formats show an empty list.
     """
     match output:
         case OutputFormat.JSON:
@@ -55,11 +55,11 @@ def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> li
     if listing.items:
         blocks.append(Grid(tuple(_rows(listing, columns)), tuple(column.header for column in columns)))
     elif listing.evidence is not None and listing.evidence.gaps:
-        blocks.append(Line("Nothing was found, but not everything could be asked."))
+        blocks.append(Line("Nothing was found, but not everything could be read."))
     else:
         blocks.append(Line(empty))
     if listing.evidence is not None and listing.evidence.gaps:
-        blocks += [Line(""), Line("INCOMPLETE: this could not be had", "yellow")]
+        blocks += [Line(""), Line("INCOMPLETE: this could not be read", "yellow")]
         blocks += [
             Field(
                 "missing",

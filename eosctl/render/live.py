@@ -1,4 +1,4 @@
-"""A page that is drawn again and again in place, on a terminal; elsewhere pages one after the other."""
+"""Redraw a page in place on a terminal; elsewhere, print pages one after the other."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ LEAST_ROWS: Final = 3
 
 
 def show_live(draw: Callable[[Style, int | None], str], style: Callable[[], Style], interval_s: float) -> None:
-    """Draw until Ctrl-C, which ends it in order, or until ``draw`` raises.
+    """Draw until Ctrl-C, which ends it cleanly, or until ``draw`` raises.
 
     Args:
-        draw: Renders the page for a style and a height in lines (None where lines do not run out).
-        style: Asked before every page: a terminal may change its size.
+        draw: Renders the page for a style and a height in lines (None without a limit).
+        style: Called before every page, because a terminal may change its size.
         interval_s: The time between two pages.
     """
     try:
@@ -50,10 +50,10 @@ def _on_terminal(draw: Callable[[Style, int | None], str], style: Callable[[], S
 
 @contextmanager
 def frames(output: StrEnum, write: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
-    """Show frames: on a terminal each over the one before, of which the last stays; else one below the other.
+    """Show frames: on a terminal, each replaces the previous one; elsewhere, one below the other.
 
     Args:
-        output: The format; JSON has a line a frame.
+        output: The format; JSON has one line per frame.
         write: Writes text to standard output.
     """
     if output.value == "json" or not sys.stdout.isatty():
@@ -72,7 +72,7 @@ def frames(output: StrEnum, write: Callable[[str], None]) -> Iterator[Callable[[
 
 
 def row_count(head_lines: int, without_terminal: int) -> int:
-    """Return how many rows a frame may have below its head; on no terminal as many as are told here."""
+    """Return the number of rows that fit below the head of a frame; without a terminal, the given number."""
     if not sys.stdout.isatty():
         return without_terminal
     return max(LEAST_ROWS, shutil.get_terminal_size().lines - head_lines)
@@ -80,7 +80,7 @@ def row_count(head_lines: int, without_terminal: int) -> int:
 
 @contextmanager
 def _live_screen() -> Iterator[Callable[[str], None]]:
-    """Show frames in place on the terminal, each over the one before; the screen is as before afterwards."""
+    """Show frames in place on the terminal, and restore the screen afterwards."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""Text for people: headings, labelled fields, tables. It wraps and colours on a terminal, and is plain elsewhere."""
+"""Render text with headings, labeled fields, and tables; it is wrapped and colored only on a terminal."""
 
 from __future__ import annotations
 

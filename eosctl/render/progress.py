@@ -10,7 +10,7 @@ from typing import TextIO
 
 @contextmanager
 def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is going on; the line disappears at the end, and with an empty text."""
+    """Yield a function that shows the current step; the line disappears at the end, or with an empty text."""
     stream = sys.stderr if stream is None else stream
     if not stream.isatty():
         yield lambda text: None

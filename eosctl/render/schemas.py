@@ -37,7 +37,7 @@ from eosctl.render.fsck import FsckView
 from eosctl.render.logs.exceptions import ExceptionItem
 from eosctl.render.logs.kafka_data import KafkaDataView
 from eosctl.render.logs.report import LogsView
-from eosctl.render.metrics.catalogue import MetricItem
+from eosctl.render.metrics.catalog import MetricItem
 from eosctl.render.metrics.readings import ReadingItem
 from eosctl.render.profiles import ProfileItem
 from eosctl.render.runbooks.lint import FlawItem
@@ -129,7 +129,7 @@ def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of one result.
 
     Raises:
-        KeyError: There is none of this name.
+        KeyError: No schema has this name.
     """
     shape, _ = SHAPES[name]
     return titled(name, msgspec.json.schema(shape))

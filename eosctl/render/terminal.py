@@ -22,10 +22,10 @@ class ColorChoice(StrEnum):
 def style_for(
     stream: TextIO, choice: ColorChoice = ColorChoice.AUTO, environment: Mapping[str, str] = os.environ
 ) -> Style:
-    """Choose a style: wrapped and coloured on a terminal, plain elsewhere.
+    """Choose a style: wrapped and colored on a terminal, plain elsewhere.
 
-    NO_COLOR and TERM=dumb switch colour off as long as ``--color always`` does not ask for it; variables that force
-    colour on in pipelines are not looked at, since they would put escape codes into captured output.
+    NO_COLOR and TERM=dumb disable color unless ``--color always`` enables it. Variables that force color in pipelines
+    are ignored, because they would put escape codes into captured output.
     """
     interactive = stream.isatty()
     dumb = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"

@@ -107,7 +107,7 @@ def _word_end(text: str, at: int) -> int:
 
 
 def _command_end(text: str, begin: int) -> int:
-    """Return where a command ends: at the end of the text or of its sentence, or where plain words go on."""
+    """Return the end of a command: the end of the text or of its sentence, or the start of plain words."""
     if text.startswith("$ ", begin):
         return len(text)
     end = begin

@@ -57,7 +57,7 @@ class BlameRequest(msgspec.Struct, frozen=True):
 
 
 class Blamed(NamedTuple):
-    """What is known of the id, and the evidence that is missing: of the transaction log, and of all else."""
+    """The history of the id, and the missing evidence: of the transaction log, and of all other sources."""
 
     blame: Blame
     history_gaps: tuple[EvidenceGap, ...]

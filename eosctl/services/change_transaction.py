@@ -44,14 +44,14 @@ R = TypeVar("R", bound=_Outcome)
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """How to carry a change out.
+    """The terms of a change.
 
     Attributes:
         connection: The cluster.
-        yes: Whether the change is ordered; without it, the dialog decides.
-        confirm: The target, given again; this is an order too, and protected profiles want it. None if not given.
+        yes: Whether to make the change without a confirmation; otherwise, the dialog decides.
+        confirm: The target, given again, which also confirms the change; protected profiles require it. None if absent.
         second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
-        accept_data_loss: The transactional id, where its application would not repeat what is lost; else None.
+        accept_data_loss: The transactional id, if its application would not repeat the lost records; else None.
     """
 
     connection: Connection = Connection()
@@ -62,11 +62,11 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 class Dialog(NamedTuple, Generic[P]):
-    """What happens between the plan and the change.
+    """The interaction between the plan and the change.
 
     Attributes:
-        confirm: Called with the plan, the official command (empty if none), and the target; returns whether to go on.
-        keep_official: Called with the official command of the first plan, if it is to be kept; else None.
+        confirm: Called with the plan, the official command (empty if none), and the target; returns the decision.
+        keep_official: Called with the official command of the first plan to save it; None to skip this.
     """
 
     confirm: Callable[[P, str, str], bool]
@@ -74,7 +74,7 @@ class Dialog(NamedTuple, Generic[P]):
 
 
 class Changed(NamedTuple, Generic[P, R]):
-    """The plan, the command of Kafka's own tools for it, and the outcome; None when nothing was changed."""
+    """The plan, the command of Kafka's own tools for it, and the outcome; None if nothing was changed."""
 
     plan: P
     official: str
@@ -88,7 +88,7 @@ def abort_transaction(
     """Abort one hanging transaction.
 
     Raises:
-        UsageError: The confirmation names something else, or a protected profile wants one.
+        UsageError: The confirmation names another target, or a protected profile requires one.
         PlanRefused: The transaction does not hang, or changed in the meantime.
         EosctlError: The cluster cannot be read, or the change failed.
     """

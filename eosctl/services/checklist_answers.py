@@ -1,4 +1,4 @@
-"""Answers to the items of a checklist that a person gives: as text, or one question after the other."""
+"""Collect the user's answers to the items of a checklist, from text or in a dialog."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _STATES: Final = {"yes": ItemState.DONE, "no": ItemState.FAILED, "n/a": ItemStat
 
 
 class Dialog(NamedTuple):
-    """A person at a terminal.
+    """A user at a terminal.
 
     Attributes:
         say: Shows a text.
-        read: Shows a prompt and returns the line that was typed; None at the end of the input.
-        keep: Keeps the record; called after each answer, before the next question.
+        read: Shows a prompt and returns the typed line; None at the end of the input.
+        keep: Saves the record; called after each answer, before the next question.
     """
 
     say: Callable[[str], None]
@@ -30,7 +30,7 @@ class Dialog(NamedTuple):
 
 
 class _Enough(Exception):  # noqa: N818 - nothing is wrong
-    """The person wants to stop, or the input has ended."""
+    """The user stops, or the input has ended."""
 
 
 def parse_answer(checklist: Checklist, text: str, who: str, at: str) -> Answer:
@@ -50,8 +50,8 @@ def parse_answer(checklist: Checklist, text: str, who: str, at: str) -> Answer:
     state = _STATES.get(word.strip().lower())
     if state is None or not remark.strip():
         raise UsageError(
-            f"--answer {text!r} is no answer.",
-            "It is yes, no or n/a, and a note: what was seen, or why it does not apply.",
+            f"--answer {text!r} is not an answer.",
+            "An answer is yes, no, or n/a, and a note: the observation, or why it does not apply.",
             f"E.g. --answer '{item.id}=yes: tried on staging'",
         )
     return Answer(item.id, state, remark.strip(), who, at)
@@ -65,7 +65,7 @@ def parse_measure(checklist: Checklist, text: str, who: str, at: str) -> Answer:
     """
     item, value = _item(checklist, "--measure", text, ItemKind.MEASURED)
     if not value.strip().isdecimal():
-        raise UsageError(f"--measure {text!r} is no whole number.", "", f"E.g. --measure {item.id}=42")
+        raise UsageError(f"--measure {text!r} is not a whole number.", "", f"E.g. --measure {item.id}=42")
     return Answer(item.id, *judge_measure(item, int(value)), who, at)
 
 
@@ -84,16 +84,16 @@ def _item(checklist: Checklist, option: str, text: str, kind: ItemKind) -> tuple
 def ask_for_answers(
     checklist: Checklist, record: ChecklistRecord, who: str, now_text: Callable[[], str], dialog: Dialog
 ) -> ChecklistRecord:
-    """Ask for every open item that a person can answer.
+    """Ask for every open item that a user can answer.
 
     Args:
         checklist: The list.
-        record: What is known.
-        who: Who answers.
-        now_text: The moment, as records have it.
-        dialog: The person.
+        record: The answers so far.
+        who: The user.
+        now_text: The current time, RFC 3339.
+        dialog: The user's terminal.
     """
-    items = list(_for_people(checklist, record))
+    items = list(_for_users(checklist, record))
     try:
         for number, item in enumerate(items, 1):
             dialog.say(f"\n{number} of {len(items)}  {item.title}\n  why     {item.why}\n  if not  {item.fix}")
@@ -104,11 +104,11 @@ def ask_for_answers(
             record = replace(record, answers=with_answers(record, checklist, [answer]))
             dialog.keep(record)
     except _Enough:
-        dialog.say("What was answered is kept; run the same again to go on.")
+        dialog.say("Your answers are saved. Run the same command again to continue.")
     return record
 
 
-def _for_people(checklist: Checklist, record: ChecklistRecord) -> Iterator[ChecklistItem]:
+def _for_users(checklist: Checklist, record: ChecklistRecord) -> Iterator[ChecklistItem]:
     for item in checklist.items:
         answer = record.answer(item.id)
         if item.kind is not ItemKind.AUTOMATIC and (answer is None or answer.state is ItemState.OPEN):
@@ -120,12 +120,12 @@ def _manual(dialog: Dialog) -> tuple[ItemState, str] | None:
         word, _, remark = text.replace(":", " ", 1).partition(" ")
         state = _STATES.get(word.lower())
         if state is None:
-            dialog.say(f"  {text!r} begins with none of yes, no and n/a.")
+            dialog.say(f"  {text!r} does not begin with yes, no, or n/a.")
             continue
-        remark = remark.strip() or _read(dialog, "note, what was seen or why it does not apply: ")
+        remark = remark.strip() or _read(dialog, "note (the observation, or why it does not apply): ")
         if remark:
             return state, remark
-        dialog.say("  An answer without a note is none.")
+        dialog.say("  An answer needs a note.")
     return None
 
 
@@ -133,7 +133,7 @@ def _measured(item: ChecklistItem, dialog: Dialog) -> tuple[ItemState, str] | No
     while text := _read(dialog, f"{item.limit} (Enter leaves it open, {LEAVE} stops): "):
         if text.isdecimal():
             return judge_measure(item, int(text))
-        dialog.say(f"  {text!r} is no whole number.")
+        dialog.say(f"  {text!r} is not a whole number.")
     return None
 
 

@@ -24,14 +24,14 @@ from eosctl.text import release_text
 
 
 class Side(NamedTuple):
-    """A file, and the release of whatever it configures: Kafka's, or librdkafka's; None for the newest."""
+    """A file, and the release of Kafka or librdkafka that it configures; None for the newest."""
 
     path: Path
     version: str | None = None
 
 
 def compare_files(left: Side, right: Side, callbacks: Callbacks = SILENT) -> tuple[Difference, ...]:
-    """Return the settings that mean something else in the other file, with defaults resolved.
+    """Return the settings with different effective values in the two files, with defaults resolved.
 
     Args:
         left: One file.
@@ -39,7 +39,7 @@ def compare_files(left: Side, right: Side, callbacks: Callbacks = SILENT) -> tup
         callbacks: Called when no table reaches a release.
 
     Raises:
-        UsageError: A release is not one.
+        UsageError: A release is invalid.
         ConfigFileError: A file cannot be read.
     """
     return differences(_read(*left, callbacks), _read(*right, callbacks))
@@ -99,7 +99,7 @@ def find_vetted(name: str) -> VettedProfile:
     """Return the vetted configuration with this name.
 
     Raises:
-        UsageError: There is none.
+        UsageError: No configuration has this name.
     """
     profiles = load_vetted_profiles()
     chosen = next((one for one in profiles if one.name == name), None)
@@ -112,7 +112,7 @@ def render_vetted(name: str, security: str | None = None) -> str:
     """Return the text of a vetted configuration, with the settings of a kind of security where one is named.
 
     Raises:
-        UsageError: There is no such profile, or no such kind.
+        UsageError: No profile, or no kind of security, has this name.
     """
     profile = find_vetted(name)
     if security is None:

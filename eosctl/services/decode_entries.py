@@ -20,7 +20,7 @@ from eosctl.wire.errors import WireError
 
 
 class EntryFiles(NamedTuple):
-    """Files of one kind: which of a directory's files they are, and how the entries of one are read."""
+    """Files of one kind: how to find them in a directory, and how to read their entries."""
 
     matches: Callable[[Path], bool]
     read: Callable[[Source, DamageLog], Iterable[Any]]
@@ -39,7 +39,7 @@ def time_indexes(base_offset: int | None = None) -> EntryFiles:
 
 
 def read_entries(kind: EntryFiles, files: Iterable[Source], damage: DamageLog) -> Iterator[tuple[str, Iterable[Any]]]:
-    """Yield the name of each file and its entries; read those before going on."""
+    """Yield the name of each file and its entries; consume the entries before the next file."""
     for source in files:
         yield source.name, kind.read(source, damage)
         damage.stop_if_strict()
@@ -65,7 +65,7 @@ def _index(
     if content.stray_bytes:
         position = len(content.entries) + content.zero_bytes
         what = f"an entry of {entry_bytes} bytes was expected, {content.stray_bytes} are left"
-        damage.tell(source.name, position, what)
+        damage.add(source.name, position, what)
 
 
 def _txn_index(source: Source, damage: DamageLog) -> Iterator[Any]:
@@ -75,27 +75,27 @@ def _txn_index(source: Source, damage: DamageLog) -> Iterator[Any]:
         try:
             yield from txn_index.decode_aborted_txns(data[start : start + size])
         except WireError as error:
-            damage.tell(source.name, start, f"version 0 was expected: {error.what}")
+            damage.add(source.name, start, f"version 0 was expected: {error.what}")
             damage.stop_if_strict()
     if whole != len(data):
-        damage.tell(source.name, whole, f"an entry of {size} bytes was expected, {len(data) - whole} are left")
+        damage.add(source.name, whole, f"an entry of {size} bytes was expected, {len(data) - whole} are left")
 
 
 def _snapshot(source: Source, damage: DamageLog) -> Iterator[Any]:
     try:
         yield from read_snapshot(source.path)
     except DamagedFile as error:
-        damage.tell(source.name, error.offset, error.what)
+        damage.add(source.name, error.offset, error.what)
 
 
 def _checkpoint(source: Source, damage: DamageLog) -> Iterator[Any]:
     if is_metadata_snapshot(source.path.name):
-        damage.tell(source.name, 0, "a snapshot of the metadata log; decode it with: eosctl decode metadata-log")
+        damage.add(source.name, 0, "a snapshot of the metadata log; decode it with: eosctl decode metadata-log")
         return
     try:
         yield from read_any_checkpoint(source.path)
     except DamagedFile as error:
-        damage.tell(source.name, error.offset, f"line {error.offset}: {error.what}")
+        damage.add(source.name, error.offset, f"line {error.offset}: {error.what}")
 
 
 def _is_checkpoint(path: Path) -> bool:

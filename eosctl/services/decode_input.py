@@ -1,4 +1,4 @@
-"""The files that the decoders read, and what cannot be read of them."""
+"""Find the files for the decoders, and report the parts that cannot be read."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _TEXT: Final = frozenset(range(32, 127)) | {9, 10, 13}
 
 
 class Source(NamedTuple):
-    """A file, and the name under which people know it."""
+    """A file, and the name that users know."""
 
     path: Path
     name: str
 
 
-class StoppedAtDamage(Exception):  # noqa: N818 - a wish of the user, no error
+class StoppedAtDamage(Exception):  # noqa: N818 - requested by the user, not an error
     """Ends the decoding at the first damage."""
 
 
@@ -30,18 +30,18 @@ class DamageLog:
     """Reports what cannot be read, and counts it."""
 
     def __init__(self, report: Callable[[str], None], *, strict: bool) -> None:
-        """Choose where damage is reported, and whether the first damage is the last."""
+        """Set the function that reports damage, and whether to stop at the first damage."""
         self.count = 0
         self._report = report
         self._strict = strict
 
-    def tell(self, file: str, position: int, what: str) -> None:
-        """Report one place; with `strict` nothing is read behind it."""
+    def add(self, file: str, position: int, what: str) -> None:
+        """Report the damage at one position; with `strict`, nothing after it is read."""
         self.count += 1
         self._report(f"damaged: {file}: byte {position}: {what}")
 
     def stop_if_strict(self) -> None:
-        """End the decoding if one damage is enough."""
+        """Stop the decoding at the first damage if `strict` is set."""
         if self._strict and self.count:
             raise StoppedAtDamage
 
@@ -65,17 +65,17 @@ def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterat
         found = [Source(path, str(path)) for path in find_files(arguments, matches)]
     except FileNotFoundError as error:
         raise UsageError(
-            f"There is no file {error}.", "", "Name files, directories or patterns, or - for stdin."
+            f"{error} does not exist.", "", "Name files, directories, or patterns, or - for stdin."
         ) from None
     for source in found:
         _refuse_text(source)
     if not found:
-        raise UsageError("There is nothing to decode.", "The directories hold no files of this kind.", "Name a file.")
+        raise UsageError("No files to decode were found.", "The directories have none of this kind.", "Name a file.")
     yield found
 
 
 def _refuse_text(source: Source) -> None:
-    """Refuse what a tool printed: a segment and its indexes begin with numbers; checkpoints are text.
+    """Refuse the output of a tool: a segment and its indexes begin with numbers; checkpoints are text.
 
     Raises:
         UsageError: The file is text.

@@ -1,6 +1,6 @@
-"""How the decoders work through logs: every batch as it comes, damage reported where it is, memory bounded.
+"""Decode logs batch by batch, with bounded memory, and report damage with its position.
 
-The text is made by writers (`eosctl.analysis.decode.writers`), so that decoding knows no format.
+Writers (`eosctl.analysis.decode.writers`) create the text, so that the decoder does not depend on a format.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def stream_logs(
 
     Args:
         files: The logs.
-        selection: Which batches and records are wanted.
+        selection: The selected batches and records.
         writer: Writes them.
-        damage: Called for each thing that cannot be read.
-        deep: Whether records are written too.
-        with_outcomes: Whether each batch says what became of its transaction, which takes a look ahead.
+        damage: Called for each part that cannot be read.
+        deep: Whether to write records, too.
+        with_outcomes: Whether each batch shows the outcome of its transaction, which requires reading ahead.
     """
     yield writer.head()
     outcomes, partition = Outcomes(()), None
@@ -80,7 +80,7 @@ def stream_logs(
                 yield writer.run(fact)
                 continue
             if isinstance(fact, LogDamage):
-                damage.tell(source.name, fact.position, f"{fact.kind}: {fact.what}{resume_text(fact)}")
+                damage.add(source.name, fact.position, f"{fact.kind}: {fact.what}{resume_text(fact)}")
                 yield writer.damage(source.name, fact.position, fact.kind, fact.what, fact.resumes_at)
                 damage.stop_if_strict()
                 continue
@@ -89,7 +89,9 @@ def stream_logs(
             state = outcomes.of(fact.header).value if with_outcomes and not fact.header.is_control else state_of(fact)
             yield writer.batch(fact, state)
             if not fact.crc_valid:
-                yield _tell(writer, damage, source, fact.position, "crc-mismatch", "the stored checksum is wrong")
+                yield _report_damage(
+                    writer, damage, source, fact.position, "crc-mismatch", "the stored checksum is wrong"
+                )
             if deep:
                 lines = None if by_record or is_metadata_log(source.path) else writer.record_lines(fact)
                 yield _records_text(source, fact, selection, writer, damage) if lines is None else lines
@@ -107,11 +109,11 @@ def stream_rows(
 
     Args:
         found: The logs.
-        selection: Which records are wanted.
-        row: Decodes a record; None for one that is not wanted.
+        selection: The selected records.
+        row: Decodes a record; None for a record that is not selected.
         writer: Writes the rows.
-        damage: Called for each thing that cannot be read.
-        lines: Writes records whose like was seen before, if every record is wanted and the format is its own.
+        damage: Called for each part that cannot be read.
+        lines: Writes records of a known form, if all records are selected and the format is eosctl's own.
     """
     text = _row_text(row, writer.row, lines)
     nothing_known = Outcomes(())
@@ -137,7 +139,7 @@ def stream_rows(
                     outcome = outcomes.of(header)
                 records = fact.records()
             except WireError as error:
-                damage.tell(source.name, error.offset, error.what)
+                damage.add(source.name, error.offset, error.what)
                 yield writer.damage(source.name, error.offset, error.what)
                 damage.stop_if_strict()
                 continue
@@ -148,7 +150,7 @@ def stream_rows(
                     yield text(source.name, record, header, outcome)
                 except WireError as error:
                     what = f"record at offset {record.offset}: {error.what} (field {error.field})"
-                    damage.tell(source.name, fact.position, what)
+                    damage.add(source.name, fact.position, what)
                     yield writer.damage(source.name, fact.position, what)
                     damage.stop_if_strict()
 
@@ -158,7 +160,7 @@ def _row_text(
     write: Callable[[str, Row], str],
     lines: StateLines | None,
 ) -> Callable[[str, Record, BatchHeader, Outcome], str]:
-    """Return what turns a record of a file into its line, which is empty where the record is not wanted."""
+    """Return the function that turns a record of a file into a line, which is empty if the record is not selected."""
 
     def text(file: str, record: Record, header: BatchHeader, outcome: Outcome) -> str:
         if lines is not None and (line := lines.of(record, header, outcome)) is not None:
@@ -180,7 +182,7 @@ def _records_text(
         records = batch.records()
     except WireError as error:
         what = f"{error.what} (field {error.field})"
-        return _tell(writer, damage, source, error.offset, "records-malformed", what)
+        return _report_damage(writer, damage, source, error.offset, "records-malformed", what)
     if selection.looks_at_records:
         records = [record for record in records if selection.keeps_record(record)]
     if not batch.header.is_control:
@@ -190,16 +192,16 @@ def _records_text(
     return writer.records(batch, records)
 
 
-def _tell(writer: RecordWriter, damage: DamageLog, source: Source, position: int, kind: str, what: str) -> str:
-    damage.tell(source.name, position, f"{kind}: {what}")
+def _report_damage(writer: RecordWriter, damage: DamageLog, source: Source, position: int, kind: str, what: str) -> str:
+    damage.add(source.name, position, f"{kind}: {what}")
     text = writer.damage(source.name, position, kind, what, None)
     damage.stop_if_strict()
     return text
 
 
 def resume_text(fact: LogDamage) -> str:
-    """Say where reading goes on behind a damage."""
-    return "; nothing readable follows" if fact.resumes_at is None else f"; goes on at byte {fact.resumes_at}"
+    """Describe where reading continues after a damage."""
+    return "; nothing readable follows" if fact.resumes_at is None else f"; continues at byte {fact.resumes_at}"
 
 
 def completed_from(source: Source) -> Iterator[CompletedTxn]:
@@ -230,11 +232,11 @@ def summarize(files: Iterable[Source], selection: Selection, damage: DamageLog) 
             outcomes = Outcomes(completed_from(source) if selection.needs_outcomes else ())
         for fact in scan_log(source.path):
             if isinstance(fact, LogDamage):
-                damage.tell(source.name, fact.position, f"{fact.kind}: {fact.what}{resume_text(fact)}")
+                damage.add(source.name, fact.position, f"{fact.kind}: {fact.what}{resume_text(fact)}")
                 summary.damaged += 1
                 continue
             if not fact.crc_valid:
-                damage.tell(source.name, fact.position, "crc-mismatch: the stored checksum is wrong")
+                damage.add(source.name, fact.position, "crc-mismatch: the stored checksum is wrong")
                 summary.damaged += 1
             if not selection.keeps_batch(fact.header, outcomes.of):
                 continue
@@ -247,7 +249,7 @@ def summarize(files: Iterable[Source], selection: Selection, damage: DamageLog) 
                 try:
                     replay.apply(fact.header, fact.buffer, fact.buffer_position)
                 except WireError as error:
-                    damage.tell(source.name, error.offset, f"records-malformed: {error.what}")
+                    damage.add(source.name, error.offset, f"records-malformed: {error.what}")
                     summary.damaged += 1
     summary.transactions_open += len(replay.open_transactions)
     return summary
@@ -266,10 +268,10 @@ def dump_logs(
 
     Args:
         files: The logs.
-        damage: Where what cannot be read is reported.
-        writer_of: Makes the writer of one log, by its topic.
-        remark: Called with what the tool writes to standard error for one log.
-        deep: Whether records are written too.
+        damage: Receives the parts that cannot be read.
+        writer_of: Creates the writer of a log, by its topic.
+        remark: Called with the tool's output to standard error for a log.
+        deep: Whether to write records, too.
         topic: The topic, if the directories do not name it.
     """
     for source in files:
@@ -279,11 +281,11 @@ def dump_logs(
         for fact in scan_log(source.path):
             if isinstance(fact, LogDamage):  # Kafka's tool reads no further
                 invalid_bytes = source.path.stat().st_size - fact.position
-                damage.tell(source.name, fact.position, f"{fact.kind}: {fact.what}")
+                damage.add(source.name, fact.position, f"{fact.kind}: {fact.what}")
                 break
             yield writer.batch(fact, "")
             if not fact.crc_valid:
-                damage.tell(source.name, fact.position, "crc-mismatch: the stored checksum is wrong")
+                damage.add(source.name, fact.position, "crc-mismatch: the stored checksum is wrong")
                 damage.stop_if_strict()
             if deep:
                 yield _records_text(source, fact, EVERY_RECORD, writer, damage)

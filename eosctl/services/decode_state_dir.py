@@ -25,7 +25,7 @@ def state_rows(directories: Sequence[Path], damage: DamageLog) -> Iterator[list[
 
     Args:
         directories: ``state.dir``, or directories of applications and tasks in it.
-        damage: Where files that cannot be read are reported.
+        damage: Receives the files that cannot be read.
 
     Raises:
         UsageError: A directory does not exist, or holds no state.
@@ -33,12 +33,12 @@ def state_rows(directories: Sequence[Path], damage: DamageLog) -> Iterator[list[
     """
     for directory in directories:
         if not directory.is_dir():
-            raise UsageError(f"{directory} is no directory.", "", "Name the state.dir of a Streams application.")
+            raise UsageError(f"{directory} is not a directory.", "", "Name the state.dir of a Streams application.")
         applications = find_applications(directory)
         if not applications:
             raise UsageError(
-                f"{directory} holds no state of Kafka Streams.",
-                "There is neither a task's directory, such as 0_1, nor kafka-streams-process-metadata.",
+                f"{directory} contains no state of Kafka Streams.",
+                "It has neither a task's directory, such as 0_1, nor kafka-streams-process-metadata.",
                 "Name the state.dir of an application, or its directory in it.",
             )
         for application in applications:
@@ -52,7 +52,7 @@ def _application_row(application: Application, damage: DamageLog) -> EntryRow:
     try:
         process_id = read_process_id(path)
     except DamagedFile as error:
-        _tell(damage, path / PROCESS_METADATA, error.offset, error.what)
+        _report_damage(damage, path / PROCESS_METADATA, error.offset, error.what)
     fields = {
         "application_id": path.resolve().name,
         "process_id": process_id,
@@ -69,13 +69,13 @@ def _store_rows(application: Application, damage: DamageLog) -> Iterator[EntryRo
         try:
             checkpoint = read_checkpoint(task)
         except DamagedFile as error:
-            _tell(damage, task / CHECKPOINT, error.offset, f"line {error.offset}: {error.what}")
+            _report_damage(damage, task / CHECKPOINT, error.offset, f"line {error.offset}: {error.what}")
             checkpoint = {}
         for store in list_stores(task, path.resolve().name, checkpoint):
             yield EntryRow(str(path), number, {"task": str(task.relative_to(path)), **store._asdict()})
             number += 1
 
 
-def _tell(damage: DamageLog, path: Path, place: int, what: str) -> None:
-    damage.tell(str(path), place, what)
+def _report_damage(damage: DamageLog, path: Path, place: int, what: str) -> None:
+    damage.add(str(path), place, what)
     damage.stop_if_strict()

@@ -1,4 +1,4 @@
-"""Tell the whole story of eosctl on a cluster of its own."""
+"""Run the demonstration of eosctl on a cluster of its own."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from eosctl.services.stopwatch import SYSTEM, Stopwatch
 
 
 def demonstrate(
-    folder: Path, tell: Callable[[str], None], heading: Callable[[str], str], stopwatch: Stopwatch = SYSTEM
+    folder: Path, report: Callable[[str], None], heading: Callable[[str], str], stopwatch: Stopwatch = SYSTEM
 ) -> None:
     """Start a cluster, break it, diagnose it, fix it, and read its logs; must run on the main thread.
 
     Args:
-        folder: Where programs, logs, and the report go; replaced.
-        tell: Called with text as it comes.
+        folder: The folder for programs, logs, and the report; it is replaced.
+        report: Called with text as it is produced.
         heading: Marks a line as a heading.
-        stopwatch: Measures how long it takes.
+        stopwatch: Measures the duration.
 
     Raises:
-        EosctlError: The folder is not one of a demonstration, or a step does not end as it should.
+        EosctlError: The folder does not belong to a demonstration, or a step fails.
         KeyboardInterrupt: The user stopped it; the cluster is gone.
     """
     begun = stopwatch.now_s()
     prepare_folder(folder)
     with Interrupts() as interrupts:
-        play_incident(Steps(folder, tell, interrupts.held), f"demo-{os.getpid()}", heading)
-    tell(f"\nDone in {stopwatch.now_s() - begun:.0f} s.\n")
+        play_incident(Steps(folder, report, interrupts.held), f"demo-{os.getpid()}", heading)
+    report(f"\nDone in {stopwatch.now_s() - begun:.0f} s.\n")

@@ -1,4 +1,4 @@
-"""Measure for Prometheus what no bean of Kafka has: open and hanging transactions, what they pin, unstable offsets."""
+"""Measure for Prometheus what no MBean of Kafka has: open and hanging transactions, and unstable offsets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.settings.client_resolution import ResolvedClient
 
-# Records are not read: a look stays cheap however often it is taken.
+# Records are not read, so that frequent readings stay cheap.
 LOOKED_AT: Final = frozenset(
     {
         EvidenceKind.TRANSACTIONS,
@@ -56,7 +56,7 @@ class ExportRequest(NamedTuple):
 
 
 class _Measurer:
-    """Looks at a cluster, and measures each look by the one before."""
+    """Reads a cluster, and compares each reading with the previous one."""
 
     def __init__(self, resolved: ResolvedClient, request: ExportRequest, now_ms: Callable[[], int]) -> None:
         self._resolved = resolved
@@ -65,7 +65,7 @@ class _Measurer:
         self._ends = EndCounter() if request.follows_transaction_log else None
         self._earlier: list[TransactionLook] = []
 
-    async def look(self) -> ClusterSnapshot:
+    async def read(self) -> ClusterSnapshot:
         observer = Observer(self._now_ms, second_look_after_ms=self._request.second_look_after_ms)
         async with connect(self._resolved.config, allowed_apis=READ_ONLY_APIS) as client:
             snapshot = await collect_snapshot(client, observer, LOOKED_AT)
@@ -79,19 +79,19 @@ class _Measurer:
 
 
 def measure_once(request: ExportRequest, callbacks: Callbacks = SILENT) -> tuple[Gauge, ...]:
-    """Look at a cluster once, and return its gauges.
+    """Read a cluster once, and return its gauges.
 
     Raises:
         EosctlError: No broker answered.
     """
     measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks.now_ms)
-    return measurer.measure(event_loop.run(measurer.look))
+    return measurer.measure(event_loop.run(measurer.read))
 
 
 def serve_gauges(
     request: ExportRequest, render: Callable[[tuple[Gauge, ...]], str], callbacks: Callbacks = SILENT
 ) -> None:
-    """Look at a cluster repeatedly, and answer Prometheus with the last look; without an end.
+    """Read a cluster repeatedly, and serve the last reading to Prometheus, without an end.
 
     Args:
         request: The cluster.
@@ -105,7 +105,7 @@ def serve_gauges(
     host, port = request.listen
 
     async def serve() -> None:
-        running = Exporter(measurer.look, render, callbacks.remark, measurer.measure)
+        running = Exporter(measurer.read, render, callbacks.remark, measurer.measure)
         async with await running.listen(host, port):
             callbacks.remark(f"serving http://{f'[{host}]' if ':' in host else host}:{port}/metrics")
             await running.refresh()

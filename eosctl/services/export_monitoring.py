@@ -1,4 +1,4 @@
-"""Configurations of monitoring programs, ready to be used."""
+"""Export configurations of monitoring programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eosctl.monitoring.exports import jmx_exporter_document, otel_document, stri
 
 
 class Target(StrEnum):
-    """Whose configuration is written."""
+    """The program to configure."""
 
     RULES = "rules"
     JMX_EXPORTER = "jmx-exporter"
@@ -28,17 +28,17 @@ def export_monitoring(
     """Return the documents of a configuration.
 
     Args:
-        target: Whose configuration.
-        to_yaml: Writes a document as YAML: Strimzi embeds one.
-        targets: For the collector: the exporters to scrape, ``HOST:PORT``.
-        faster: For rules: what holds and windows are divided by.
+        target: The program to configure.
+        to_yaml: Writes a document as YAML, because Strimzi embeds one.
+        targets: For the collector: the exporters to scrape, as ``HOST:PORT``.
+        faster: For rules: the divisor of holds and windows.
 
     Raises:
         UsageError: An argument does not fit the target.
     """
     if targets and target is not Target.OTEL:
         raise UsageError(
-            f"--target does not go with {target.value}.", "Only the collector is told what to scrape.", "Leave it out."
+            f"--target does not go with {target.value}.", "Only the collector needs targets to scrape.", "Leave it out."
         )
     if faster != 1 and target is not Target.RULES:
         raise UsageError(
@@ -72,4 +72,4 @@ def _check(targets: Sequence[str]) -> None:
             )
         host, _, port = one.rpartition(":")
         if not host or "/" in host or not port.isdigit() or not 0 < int(port) < 65536:
-            raise UsageError(f"{one!r} is no HOST:PORT.", "", "Write e.g. broker-1:9404; Prometheus adds /metrics.")
+            raise UsageError(f"{one!r} is not HOST:PORT.", "", "Write e.g. broker-1:9404; Prometheus adds /metrics.")

@@ -1,4 +1,4 @@
-"""Check data directories: whether they hold what Kafka would have written, from the files alone."""
+"""Check from the files alone whether data directories contain what Kafka would have written."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from eosctl.text import count_text
 
 
 class InspectRequest(msgspec.Struct, frozen=True):
-    """What to check.
+    """The directories to check.
 
     Attributes:
         directories: Data directories (``log.dirs``) of the brokers of one cluster, or copies of them.
-        max_rate: The most that is read in a second, e.g. ``20MiB``; None for 50 MiB where a broker runs, else no limit.
+        max_rate: Maximum bytes read per second, e.g. ``20MiB``; None for 50 MiB if a broker runs, else unlimited.
         second_look_after_ms: The pause before the second pass, if a broker is writing, in milliseconds.
-        gate: What decides the exit code; findings fail the run from a warning on, unless it says something else.
+        gate: The demands on the exit code; by default, warnings and worse fail the run.
     """
 
     directories: tuple[Path, ...]
@@ -52,10 +52,10 @@ class InspectedFiles(NamedTuple):
 def inspect_files(
     request: InspectRequest, callbacks: Callbacks = SILENT, stopwatch: Stopwatch = SYSTEM
 ) -> InspectedFiles:
-    """Check data directories. They are only read; where a broker writes, findings must show in two passes.
+    """Check data directories, without changes. If a broker is writing, only findings of two passes count.
 
     Raises:
-        UsageError: The rate is not a size, or a directory does not exist, holds no partition, or is of another
+        UsageError: The rate is not a size, or a directory does not exist, contains no partition, or belongs to another
             cluster than the others.
         ConfigFileError: The rules or the baseline cannot be read.
         EosctlError: A file cannot be read.
@@ -75,9 +75,9 @@ def inspect_files(
             "Run it as the user that the broker runs as.",
         ) from error
     if not found.partition_count:
-        raise UsageError("There is no partition directory.", "", "Name data directories, as in log.dirs.")
+        raise UsageError("No partition directory was found.", "", "Name data directories, as in log.dirs.")
     if found.is_live:
-        callbacks.remark("a broker runs on these files: warnings and errors are those that two readings found")
+        callbacks.remark("a broker runs on these files: only warnings and errors that both readings found are reported")
     partitions = [path.name for facts in surveyed for path in facts.partitions]
     cluster_id = next((facts.cluster_id for facts in surveyed if facts.cluster_id), "")
     now_ms = callbacks.now_ms()
@@ -90,22 +90,22 @@ def inspect_files(
 
 
 def _reader(bytes_per_s: int | None, surveyed: Sequence[DataDirFacts], stopwatch: Stopwatch) -> Read:
-    """Return what reads logs: gently where a rate is given or a broker runs."""
+    """Return the function that reads logs, with a limited rate if one is given or a broker runs."""
     if bytes_per_s is None and not is_in_use(surveyed):
         return os.pread
     return ThrottledReader(bytes_per_s or LIVE_BYTES_PER_S, *stopwatch).read
 
 
 def _distinct(directories: Sequence[Path]) -> list[Path]:
-    """Drop directories that are named twice: a log is no replica of itself."""
+    """Remove directories that are named twice, because a log is not a replica of itself."""
     for directory in directories:
         if not directory.is_dir():
-            raise UsageError(f"{directory} is no directory.", "", "Name data directories, as in log.dirs.")
+            raise UsageError(f"{directory} is not a directory.", "", "Name data directories, as in log.dirs.")
     return list({directory.resolve(): directory for directory in reversed(directories)}.values())[::-1]
 
 
 def _refuse_two_clusters(surveyed: Sequence[DataDirFacts]) -> None:
-    """Refuse directories of several clusters: whatever they have in common by name is not the same thing."""
+    """Refuse directories of several clusters, because equal names do not mean the same partitions."""
     named = {facts.cluster_id: facts.path for facts in reversed(surveyed) if facts.cluster_id}
     if len(named) > 1:
         (one, here), (other, there), *_ = reversed(named.items())
@@ -120,7 +120,7 @@ def _rate(text: str) -> int:
     try:
         bytes_per_s = int(parse_bytes(text))
     except QuantityError as error:
-        raise UsageError(f"--max-rate {text} is no size.", str(error), "Write 20MiB, or 500kB.") from error
+        raise UsageError(f"--max-rate {text} is not a size.", str(error), "Write 20MiB, or 500kB.") from error
     if bytes_per_s <= 0:
-        raise UsageError(f"--max-rate {text} is no rate.", "", "Write 20MiB, or 500kB.")
+        raise UsageError(f"--max-rate {text} is not a rate.", "", "Write 20MiB, or 500kB.")
     return bytes_per_s

@@ -119,7 +119,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
 
 
 def _exit_code(linted: Linted, demands: GateOptions, verdict: Verdict) -> ExitCode:
-    """Return the exit code: files that were not read or not understood are no all-clear."""
+    """Return the exit code; files that were not read or not understood never give an all-clear."""
     code = verdict.exit_code
     if linted.unreadable:
         return ExitCode.BAD_INPUT

@@ -1,4 +1,4 @@
-"""Find what is wrong with runbooks before anybody runs them."""
+"""Find errors in runbooks before a user runs them."""
 
 from __future__ import annotations
 

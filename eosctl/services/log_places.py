@@ -1,4 +1,4 @@
-"""The places that logs are read from: files, and topics of a cluster with the settings by which others reach one."""
+"""Find the sources of logs: files, and topics of a cluster with its connection settings."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ def existing(paths: Sequence[Path]) -> Sequence[Path]:
     """Return the paths of files and directories.
 
     Raises:
-        UsageError: One of them does not exist, or is none.
+        UsageError: One of them does not exist, or is not a file.
     """
     from eosctl.logs.topics.address import is_topic_url, spelt
 
     if topics := [path for path in paths if is_topic_url(path)]:
         raise UsageError(
-            f"{spelt(topics[0])} is no file.",
+            f"{spelt(topics[0])} is not a file.",
             "This command reads files.",
-            "Topics are read by logs scan, report, watch and submit.",
+            "Read topics with logs scan, report, watch, or submit.",
         )
     found = [path if path.exists() or str(path) == "-" else on_this_machine(path) for path in paths]
     missing = [path for path in found if not path.exists() and str(path) != "-"]
     if missing:
-        raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
+        raise UsageError(f"{missing[0]} does not exist.", "", "Name log files, or directories with log files.")
     return found
 
 
 def on_this_machine(address: str | Path) -> Path:
-    """Return the path of logs that were named as a path or as a `file:` URL.
+    """Return the path of logs from a path or a `file:` URL.
 
     Raises:
-        UsageError: They are in another file system.
+        UsageError: The logs are in another file system.
     """
     from eosctl.logs.files.urls import local_path, scheme_of
 
@@ -63,19 +63,19 @@ def on_this_machine(address: str | Path) -> Path:
 def connection_of(
     paths: Sequence[str | Path], command_config: Path | None, overrides: Sequence[str] | None, profile: str | None
 ) -> Connection:
-    """Return how topics among the paths are reached.
+    """Return the connection to the topics among the paths.
 
     Raises:
-        UsageError: There are none to reach.
+        UsageError: Connection settings are given without topics.
     """
     from eosctl.logs.topics.address import is_topic_url
 
     connection = Connection(None, command_config, tuple(overrides or ()), profile)
     if connection.is_given and not any(is_topic_url(path) for path in paths):
         raise UsageError(
-            "There is no cluster to connect to.",
+            "Connection settings were given without topics.",
             "Only files are read.",
-            "Name topics too (kafka://HOST:PORT/TOPIC), or leave the settings of the connection out.",
+            "Name topics, too (kafka://HOST:PORT/TOPIC), or omit the settings.",
         )
     return connection
 
@@ -83,16 +83,16 @@ def connection_of(
 def files_and_topics(
     paths: Sequence[Path], connection: Connection, remark: Callable[[str], None]
 ) -> tuple[list[Path], list[Topics]]:
-    """Part what is to be read into files and topics.
+    """Split inputs into files and topics.
 
     Args:
-        paths: As they were named.
-        connection: How topics are reached; what stands in an address itself goes before.
+        paths: The inputs as they were named.
+        connection: The connection to topics; settings in an address take precedence.
         remark: Called with the cluster's address, and with warnings.
 
     Raises:
-        UsageError: A file does not exist, or topics are not named as they should be.
-        ConfigFileError: The settings do not make a configuration.
+        UsageError: A file does not exist, or the address of topics is invalid.
+        ConfigFileError: The settings are not a valid configuration.
     """
     from eosctl.logs.topics.address import is_topic_url
 
@@ -101,11 +101,11 @@ def files_and_topics(
 
 
 def reached(url: str | Path, connection: Connection, remark: Callable[[str], None]) -> Topics:
-    """Return topics with all that is needed to reach them; keys and certificates are texts, so no files are.
+    """Return topics with all connection settings; keys and certificates are included as text, not as files.
 
     Raises:
-        UsageError: They are not named as they should be.
-        ConfigFileError: The settings do not make a configuration.
+        UsageError: The address is invalid.
+        ConfigFileError: The settings are not a valid configuration.
     """
     from eosctl.client.access import librdkafka_settings, program_access
     from eosctl.logs.topics.address import TopicError, parse_topics
@@ -126,29 +126,29 @@ def reached(url: str | Path, connection: Connection, remark: Callable[[str], Non
 def handed_over(
     paths: Sequence[str], connection: Connection, remark: Callable[[str], None], *, is_far: bool, is_shown_only: bool
 ) -> Iterator[list[str]]:
-    """Spell what another program is to read, with the settings of topics in files for this user's eyes alone.
+    """Yield the inputs for another program, with the settings of topics in files that only this user can read.
 
-    Its arguments are there for all to see, on this machine and in Spark's user interface. The files are there while
+    Other users can see a program's arguments, on this machine and in Spark's user interface. The files exist while
     the ``with`` block runs.
 
     Args:
-        paths: As they were named.
-        connection: How topics are reached.
+        paths: The inputs as they were named.
+        connection: The connection to topics.
         remark: Called with the cluster's address, and with warnings.
-        is_far: Whether the program runs on another machine, which has files of its own.
-        is_shown_only: Whether nothing is to be written.
+        is_far: Whether the program runs on another machine with its own files.
+        is_shown_only: Whether the command is only shown, so that nothing is written.
 
     Raises:
-        UsageError: Topics are not named as they should be, or what is here cannot reach a program that is far.
-        ConfigFileError: The settings do not make a configuration.
+        UsageError: The address of topics is invalid, or settings of this machine cannot reach the other machine.
+        ConfigFileError: The settings are not a valid configuration.
     """
     from eosctl.logs.topics.address import is_topic_url, with_settings_in
 
     if is_far and connection.is_given:
         raise UsageError(
-            "--command-config, -X and --profile do not go with --deploy-mode cluster.",
-            "The driver reads the settings, and it runs where the files of this machine are not.",
-            "Name a file of librdkafka's settings that is there: kafka://HOST:PORT/TOPIC?config=FILE.",
+            "--command-config, -X and --profile cannot be combined with --deploy-mode cluster.",
+            "The driver reads the settings, but it runs without access to the files of this machine.",
+            "Name a file of librdkafka's settings on that machine: kafka://HOST:PORT/TOPIC?config=FILE.",
         )
     with tempfile.TemporaryDirectory(prefix="eosctl-topics-") as folder:
         told = [path if is_topic_url(path) else str(on_this_machine(path)) for path in paths]
@@ -167,10 +167,10 @@ def handed_over(
 
 @contextmanager
 def reading_topics() -> Iterator[None]:
-    """Turn an error of topics into one that says what to do next.
+    """Turn an error of topics into one with a next step.
 
     Raises:
-        EosctlError: They cannot.
+        EosctlError: The topics cannot be read.
     """
     from eosctl.logs.topics.address import TopicError
 
@@ -180,5 +180,5 @@ def reading_topics() -> Iterator[None]:
         raise EosctlError(
             "The topics cannot be read.",
             str(error),
-            "Look at the brokers' address, and at the settings: --command-config FILE, or config=FILE in the address.",
+            "Check the brokers' address and the settings: --command-config FILE, or config=FILE in the address.",
         ) from error

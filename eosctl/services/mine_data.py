@@ -1,4 +1,4 @@
-"""Read Kafka's data files: what they say of transactions, over all partitions together."""
+"""Summarize transactions from Kafka's data files over all partitions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DataRequest(msgspec.Struct, frozen=True):
         paths: Data directories (``log.dirs``) of one cluster's brokers, or copies of some.
         topics: The topics to read in addition to internal ones; ``()`` for all.
         business_key: The part of records that must not repeat: ``key``, ``header:NAME``, or ``value:FIELD``.
-        engine: What reads the files; the result is the same.
+        engine: The engine that reads the files; the result does not depend on it.
     """
 
     paths: tuple[Path, ...]
@@ -34,12 +34,12 @@ class DataRequest(msgspec.Struct, frozen=True):
 
 
 class MinedData(NamedTuple):
-    """What data files hold.
+    """The summary of data files.
 
     Attributes:
         summary: Transactions, markers, sequence gaps, repeated keys, and damage.
         directory_count: The number of partition directories that were read.
-        other_replica_count: The number of replicas that were left out, because another one reaches further.
+        other_replica_count: The number of replicas that were not read, because another one is more advanced.
     """
 
     summary: DataSummary
@@ -51,8 +51,8 @@ def mine_data(request: DataRequest, callbacks: Callbacks = SILENT) -> MinedData:
     """Read data files; nothing is changed, and no cluster is needed.
 
     Raises:
-        UsageError: The directories hold no partitions, are of several clusters, or an option cannot be used.
-        EosctlError: Spark was chosen and cannot be used.
+        UsageError: The directories contain no partitions or belong to several clusters, or an option cannot be used.
+        EosctlError: Spark was chosen but cannot be used.
     """
     plan = _plan(request)
     is_on_spark = takes_spark(request.engine, request.paths, callbacks.remark)
@@ -61,10 +61,10 @@ def mine_data(request: DataRequest, callbacks: Callbacks = SILENT) -> MinedData:
 
 
 def check_business_key(expression: str | None) -> None:
-    """Refuse an expression that names no part of a record.
+    """Refuse an expression that does not name a part of a record.
 
     Raises:
-        UsageError: It does not.
+        UsageError: The expression is invalid.
     """
     from spark_log_analytics.kafka_data.business_key import FORMS, BusinessKeyError, parse_business_key
 
@@ -87,8 +87,8 @@ def _plan(request: DataRequest) -> Plan:
         raise UsageError("There is no partition directory with segments.", "", "Name data directories, as in log.dirs.")
     if len(plan.cluster_ids) > 1:
         raise UsageError(
-            f"These directories are of {len(plan.cluster_ids)} clusters: {', '.join(sorted(plan.cluster_ids))}.",
-            "Partitions of the same name in two clusters are no replicas of each other.",
+            f"The directories belong to {len(plan.cluster_ids)} clusters: {', '.join(sorted(plan.cluster_ids))}.",
+            "Partitions with the same name in two clusters are not replicas of each other.",
             "Read one cluster's directories at a time.",
         )
     return plan

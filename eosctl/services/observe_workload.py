@@ -1,4 +1,4 @@
-"""Write the workload that a cluster runs, seen through its logs, its metrics, or saved snapshots."""
+"""Derive a cluster's workload file from its logs, its metrics, or saved snapshots."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> 
     """Return the text of a workload file. Nothing is changed.
 
     Raises:
-        UsageError: Several sources are given, or something is missing that they do not have.
-        EosctlError: The cluster cannot be asked, or nothing was observed that can be planned.
+        UsageError: Several sources are given, or a value is missing that the source does not have.
+        EosctlError: The cluster cannot be read, or the observation is not enough for a plan.
     """
     _refuse_two_sources(request)
     if request.metrics:
@@ -71,7 +71,7 @@ def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> 
         parse_workload(text, request.name)
     except ConfigFileError as refused:
         raise EosctlError(
-            "Nothing was observed that can be planned.",
+            "The observation is not enough for a plan.",
             f"No transactions ended, or their records could not be read ({refused.why.splitlines()[0]}).",
             "Watch for longer with --interval; check that __transaction_state can be read.",
         ) from refused
@@ -81,9 +81,9 @@ def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> 
 def _refuse_two_sources(request: ObserveRequest) -> None:
     bootstrap = request.connection.bootstrap
     if request.metrics and (request.snapshots or bootstrap):
-        raise UsageError("--metrics goes with neither --snapshot nor -b.", "One source is enough.", "Choose one.")
+        raise UsageError("--metrics cannot be combined with --snapshot or -b.", "One source is enough.", "Choose one.")
     if request.snapshots and bootstrap:
-        raise UsageError("--snapshot goes not with -b.", "One source is enough.", "Choose one.")
+        raise UsageError("--snapshot cannot be combined with -b.", "One source is enough.", "Choose one.")
 
 
 def _watched(request: ObserveRequest, callbacks: Callbacks) -> str:
@@ -102,7 +102,7 @@ async def _observed(resolved: ResolvedClient, interval_ms: int, now_ms: Callable
 def _measured(request: ObserveRequest, callbacks: Callbacks) -> str:
     if request.producers is None:
         raise UsageError(
-            "--producers is missing.", "Metrics do not tell how many transactional producers there are.", "Give it."
+            "--producers is missing.", "Metrics do not show the number of transactional producers.", "Add it."
         )
     before, after = run(lambda: _read_twice(request.metrics, request.interval_ms, callbacks.now_ms))
     return write_measured(request.name, before, after, Known(request.producers, request.reads))
@@ -119,7 +119,7 @@ async def _read_twice(
 def _saved(request: ObserveRequest, callbacks: Callbacks) -> str:
     paths = request.snapshots
     if request.value is None:
-        raise UsageError("--value is missing.", "Snapshots know offsets, not the size of records.", "Give it.")
+        raise UsageError("--value is missing.", "Snapshots have offsets, but not the size of records.", "Add it.")
     if len(paths) > 2:
         raise UsageError(f"{len(paths)} snapshots were given.", "Rates are between two moments.", "Give two.")
     try:
@@ -128,5 +128,5 @@ def _saved(request: ObserveRequest, callbacks: Callbacks) -> str:
         raise UsageError(f"--value: {error}.", "", "Correct the value.") from None
     *earlier, later = (load_snapshot(path) for path in paths)
     if not earlier:
-        callbacks.remark("one snapshot has no rates of records: they are lower bounds, told in the file")
+        callbacks.remark("one snapshot has no rates of records: the file has lower bounds, with a comment")
     return write_observed(request.name, observe_snapshots(earlier[0] if earlier else None, later, size))

@@ -34,13 +34,13 @@ KINDS: Final = frozenset({EvidenceKind.ACCESS_RULES})
 
 
 class AccessRequest(msgspec.Struct, frozen=True):
-    """An application. A name that ends in ``*`` stands for all that begin so; None is not given.
+    """An application. A name that ends in ``*`` matches all names with this prefix; None means not given.
 
     Attributes:
         kind: What the application does.
-        principal: As whom it connects, e.g. ``User:orders``; empty for ``User:eosctl`` with ``doctor`` and ``repair``.
+        principal: Its principal, e.g. ``User:orders``; empty for ``User:eosctl`` with ``doctor`` and ``repair``.
         transactional_id: Its transactional id.
-        group: Its group; of a source connector, ``group.id`` of the workers.
+        group: Its group; for a source connector, ``group.id`` of the workers.
         reads: The topics that it reads.
         writes: The topics that it writes.
         application_id: ``application.id`` of Kafka Streams.
@@ -73,11 +73,11 @@ class AccessPlan(NamedTuple):
     """The result of planning.
 
     Attributes:
-        rules: Each rule, with its state in the cluster; None where no cluster was compared.
-        principal: As whom the application connects.
-        address: The cluster's address and client configuration, as words of a shell.
+        rules: Each rule, with its state in the cluster; None if no cluster was compared.
+        principal: The principal that the application connects as.
+        address: The cluster's address and client configuration, as shell words.
         snapshot: The evidence of the cluster; None without one.
-        exit_code: 3 when a rule is missing or denied, 4 when the cluster's rules could not be read, else 0.
+        exit_code: 3 if a rule is missing or denied, 4 if the cluster's rules could not be read, else 0.
     """
 
     rules: tuple[tuple[NeededRule, RuleState | None], ...]
@@ -91,7 +91,7 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
     """Return the smallest set of access rules with which an application runs.
 
     Raises:
-        UsageError: The application is not described as its kind needs it.
+        UsageError: The options do not describe an application of this kind.
         EosctlError: The cluster cannot be read.
     """
     principal = request.principal or (OWN_PRINCIPAL if request.kind.is_own else "")
@@ -116,7 +116,7 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
     elif any(state in (RuleState.MISSING, RuleState.DENIED) for state in states):
         code = ExitCode.FINDINGS
     if known is not None and not known.enabled:
-        callbacks.remark("The cluster has no authorizer: everybody may do everything, and these rules have no effect.")
+        callbacks.remark("The cluster has no authorizer: all operations are allowed, and these rules have no effect.")
     return AccessPlan(tuple(zip(needed, states, strict=True)), principal, address, snapshot, code)
 
 
@@ -165,7 +165,7 @@ def _needed(request: AccessRequest, callbacks: Callbacks) -> tuple[NeededRule, .
 def _name(option: str, text: str) -> Name:
     name = Name(text[:-1], prefixed=True) if text.endswith("*") and text != "*" else Name(text)
     if not name.text or any(char.isspace() for char in name.text):
-        raise UsageError(f"{option} {text!r} is no name.", "Names are not empty and have no blanks.", "Correct it.")
+        raise UsageError(f"{option} {text!r} is not a name.", "Names are not empty and have no blanks.", "Correct it.")
     return name
 
 
@@ -174,14 +174,14 @@ def _whole(option: str, text: str) -> str:
     if name.prefixed:
         raise UsageError(
             f"{option} {text!r} is not one name.",
-            "What an application owns is named after it, or there is one of it.",
-            "Write the name in full, without a star.",
+            "The application has exactly one of it.",
+            "Write the full name, without a star.",
         )
     return name.text
 
 
 def _refuse_half(kind: ApplicationKind, given: Mapping[str, str | Sequence[str] | None]) -> None:
-    """Refuse an application of which something is not known, or that has what its kind has not."""
+    """Refuse an application that lacks an option of its kind, or has an option of another kind."""
     streams = kind is ApplicationKind.STREAMS
     connect = kind is ApplicationKind.CONNECT_SOURCE
     wanted = {
@@ -194,7 +194,7 @@ def _refuse_half(kind: ApplicationKind, given: Mapping[str, str | Sequence[str] 
     for option, value in given.items():
         needed = wanted.get(option, connect)
         if bool(value) != needed:
-            said = "is needed for" if needed else "makes no sense for"
+            said = "is required for" if needed else "does not apply to"
             raise UsageError(
                 f"{option} {said} {kind.value}.", "Rules are planned from it.", "See eosctl check acl --help"
             )

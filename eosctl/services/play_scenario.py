@@ -1,4 +1,4 @@
-"""List and play scenarios: what goes wrong, why it matters, and what must be found."""
+"""List and play scenarios: a fault, its consequences, and the expected findings."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ScenarioRequest(NamedTuple):
 
     Attributes:
         scenario: Its name, or its file.
-        sandbox: A live sandbox to play on; None for a cluster of its own.
-        engine: What such a cluster is: a sandbox on virtual time, or real Kafka.
-        seed: Repeats the same random choices.
+        sandbox: A running sandbox to play on; None for a new cluster.
+        engine: The kind of new cluster: a sandbox on virtual time, or real Kafka.
+        seed: The seed of random choices.
     """
 
     scenario: str
@@ -58,13 +58,13 @@ def describe_scenario(name: str) -> ScenarioItem:
 
 
 def play_scenario(
-    request: ScenarioRequest, tell: Callable[[str], None] = lambda _: None, callbacks: Callbacks = SILENT
+    request: ScenarioRequest, report: Callable[[str], None] = lambda _: None, callbacks: Callbacks = SILENT
 ) -> VerdictItem:
-    """Play a scenario, and compare what was expected with what was seen.
+    """Play a scenario, and compare the expectations with the observations.
 
     Args:
-        request: The scenario, and where it is played.
-        tell: Called with each step that is done, in words.
+        request: The scenario, and the cluster to play it on.
+        report: Called with a description of each completed step.
         callbacks: Only the clock is called.
 
     Raises:
@@ -73,16 +73,16 @@ def play_scenario(
     """
     script, engine = find_script(request.scenario), request.engine
     if request.sandbox is not None and engine is EngineChoice.APACHE:
-        raise UsageError("--name and --engine apache were both given.", "A sandbox is no real Kafka.", "Leave one out.")
+        raise UsageError("--name and --engine apache were both given.", "A sandbox is not real Kafka.", "Omit one.")
     if request.sandbox is not None:
-        return _verdict_item(_play_live(script, request.sandbox, request.seed, tell, callbacks))
+        return _verdict_item(_play_live(script, request.sandbox, request.seed, report, callbacks))
     if engine is EngineChoice.APACHE and script.inner:
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
-    return _verdict_item(_play_own(script, engine, request.seed, tell, callbacks))
+    return _verdict_item(_play_own(script, engine, request.seed, report, callbacks))
 
 
 def _play_own(
-    script: Script, engine: EngineChoice, seed: int, tell: Callable[[str], None], callbacks: Callbacks
+    script: Script, engine: EngineChoice, seed: int, report: Callable[[str], None], callbacks: Callbacks
 ) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="eosctl-scenario-") as directory:
 
@@ -93,18 +93,18 @@ def _play_own(
                 else real_kafka(script.cluster, Path(directory), random.Random(callbacks.now_ms()), callbacks.now_ms)
             )
             async with own as place:
-                return await play_script(script, place, seed=seed, on_step=lambda step: tell(str(step)))
+                return await play_script(script, place, seed=seed, on_step=lambda step: report(str(step)))
 
         return run_virtual(run(), seed) if engine is EngineChoice.SANDBOX else asyncio.run(run())
 
 
-def _play_live(script: Script, name: str, seed: int, tell: Callable[[str], None], callbacks: Callbacks) -> Verdict:
+def _play_live(script: Script, name: str, seed: int, report: Callable[[str], None], callbacks: Callbacks) -> Verdict:
     sandbox = manage.require(name)
     if sandbox.spec.kafka and script.inner:
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
     require_fit(script, sandbox.spec)
     place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
-    return asyncio.run(play_script(script, place, seed=seed, on_step=lambda step: tell(str(step)), is_fresh=False))
+    return asyncio.run(play_script(script, place, seed=seed, on_step=lambda step: report(str(step)), is_fresh=False))
 
 
 def _scenario_item(script: Script) -> ScenarioItem:

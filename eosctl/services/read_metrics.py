@@ -14,7 +14,7 @@ from eosctl.monitoring.evidence import MetricEvidence, collect_metric_evidence
 from eosctl.monitoring.readings import read_metrics
 from eosctl.monitoring.watching import observe_metrics
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.services.metric_catalogue import known_name, parse_limits, why_absent
+from eosctl.services.metric_catalog import known_name, parse_limits, why_absent
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.settings.endpoint_credentials import EndpointCredentials, read_endpoint_credentials
 
@@ -27,11 +27,11 @@ class MetricsRequest(NamedTuple):
 
     Attributes:
         urls: Their addresses.
-        limits: Limits in place of the catalogue's: ``NAME=NUMBER``.
+        limits: Limits that replace the catalog's: ``NAME=NUMBER``.
         credentials: A properties file with ``username=`` and ``password=``, or ``token=``.
         timeout_ms: The maximum time for one program, in milliseconds.
         only: The metrics to show; all if empty.
-        over_ms: The time between two readings, for rates of now; None for one reading.
+        over_ms: The time between two readings, for current rates; None for one reading.
     """
 
     urls: tuple[str, ...]
@@ -43,19 +43,19 @@ class MetricsRequest(NamedTuple):
 
 
 class MetricValue(NamedTuple):
-    """A value with the program that has it; ``all`` for a value that is derived from all of them."""
+    """A value with its program; ``all`` for a value that is derived from all programs."""
 
     source: str
     value: Reading | DerivedValue
 
 
 class MetricsRead(NamedTuple):
-    """The result of a look.
+    """The result of a reading.
 
     Attributes:
         values: The values, bad ones first.
         gaps: The programs that could not be read.
-        absent: The metrics that were asked for and that no program has.
+        absent: The requested metrics that no program has.
     """
 
     values: tuple[MetricValue, ...]
@@ -81,7 +81,7 @@ class _Reader:
         return collect_metric_evidence(request.urls, self._callbacks.now_ms, request.timeout_ms, self._credentials)
 
     def read_first(self) -> MetricEvidence:
-        """Read, and refuse programs none of which can be read: that is a mistake, not a gap."""
+        """Read; if no program can be read, raise an error, because this is a mistake and not a gap."""
         evidence = self.read()
         if not evidence.pages and evidence.gaps:
             gap = evidence.gaps[0]
@@ -97,10 +97,10 @@ def read_metrics_once(
     Args:
         request: The programs.
         callbacks: Called with warnings.
-        stopwatch: Makes the pause between two readings.
+        stopwatch: Waits between two readings.
 
     Raises:
-        UsageError: An address, a metric, or a limit is not known.
+        UsageError: An address, a metric, or a limit is invalid.
         EosctlError: No program can be read.
     """
     limits, names = parse_limits(request.limits), tuple(map(known_name, request.only))
@@ -137,15 +137,15 @@ def watch_metrics(
     Args:
         request: The programs.
         interval_ms: The pause between two readings, in milliseconds.
-        count: The number of looks; None for no end.
-        kept: How many earlier looks are shown with the newest one.
-        show: Called after each look with the looks, the newest one last.
+        count: The number of readings; None for no end.
+        kept: The number of earlier readings that are shown with the newest one.
+        show: Called after each reading with the kept readings, the newest one last.
         callbacks: Only the clock is called.
-        stopwatch: Makes the pauses.
+        stopwatch: Waits between readings.
 
     Raises:
-        UsageError: An address or a limit is not known.
-        EosctlError: No program could be read at the first reading; later, that is a gap.
+        UsageError: An address or a limit is invalid.
+        EosctlError: No program could be read at the first reading; later, this is a gap.
     """
     limits = parse_limits(request.limits)
     reader = _Reader(request, callbacks)

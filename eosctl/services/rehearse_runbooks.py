@@ -1,4 +1,4 @@
-"""Rehearse runbooks: faults that are really made, on sandboxes of their own, on virtual time."""
+"""Rehearse runbooks with real faults, on separate sandboxes in virtual time."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class RehearsalRequest(NamedTuple):
     """Runbooks to rehearse.
 
     Attributes:
-        names: Ids or files; all that have stories if empty.
-        story: Only stories whose name contains this; None for all.
-        interrupted: Whether each run is killed after each line of its journal, and continued.
+        names: Ids or files; all runbooks with scenarios if empty.
+        scenario: Only scenarios with this text in their name; None for all.
+        interrupted: Whether each run is killed after each line of its journal and then continued.
     """
 
     names: tuple[str, ...] = ()
-    story: str | None = None
+    scenario: str | None = None
     interrupted: bool = False
 
     @property
     def is_whole(self) -> bool:
-        """Whether all stories run, so that ways out of steps that none of them took count."""
-        return self.story is None and not self.interrupted
+        """Whether all scenarios run, so that branches that none of them took count."""
+        return self.scenario is None and not self.interrupted
 
 
 class Rehearsals(NamedTuple):
@@ -40,18 +40,18 @@ class Rehearsals(NamedTuple):
 
 
 def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) -> Rehearsals:
-    """Run runbooks from faults that are really made.
+    """Run runbooks against real faults.
 
     Raises:
-        UsageError: No runbook or no story has the name.
-        ConfigFileError: A file is not a runbook, or has no stories.
+        UsageError: No runbook or no scenario has the name.
+        ConfigFileError: A file is not a runbook, or has no scenarios.
     """
     chosen = [(load_sound_runbook(name), rehearsal_of(name)) for name in request.names or rehearsals()]
     done = []
     for book, rehearsal in chosen:
         performances = []
         for told in rehearsal.stories:
-            if request.story is None or request.story.lower() in told.name.lower():
+            if request.scenario is None or request.scenario.lower() in told.name.lower():
                 callbacks.progress(f"{book.id}: {told.name}")
                 performances.append(rehearse(book, told, interrupted=request.interrupted))
         if performances:
@@ -61,6 +61,6 @@ def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) 
             stories = (StoryItem(p.scenario, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
             done.append(RehearsalItem(book.id, tuple(stories), len(ways), untaken))
     if not done:
-        raise UsageError(f"No story has {request.story!r} in its name.", "Nothing was tested.", "Leave --story out.")
+        raise UsageError(f"No scenario has {request.scenario!r} in its name.", "", "Omit --story to run all scenarios.")
     is_bad = any(one.failed or (request.is_whole and one.untaken) for one in done)
     return Rehearsals(tuple(done), ExitCode.FINDINGS if is_bad else ExitCode.DONE)

@@ -1,4 +1,4 @@
-"""Go through a checklist: checks answer what they can, people the rest; the record is kept and signed."""
+"""Run a checklist: checks and users answer its items; the record is saved and signed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RunChecklistRequest(msgspec.Struct, frozen=True):
         record_file: A record to continue, if the file exists.
         answers: Answers to manual items: ``ITEM=yes: NOTE``.
         measures: Values of measured items: ``ITEM=NUMBER``.
-        who: Who answers; None for the user of the system.
+        who: The person who answers; None for the operating system's user.
         gate: The demands on the result; an open item fails the run unless ``require_complete`` is off.
     """
 
@@ -61,7 +61,7 @@ class RunChecklistRequest(msgspec.Struct, frozen=True):
 
 
 class ChecklistRun(NamedTuple):
-    """A checklist with its answers, and what was found; an item that failed is a finding."""
+    """A checklist with its answers and findings; a failed item is a finding."""
 
     checklist: Checklist
     record: ChecklistRecord
@@ -79,8 +79,8 @@ def run_checklist(
     Args:
         request: The checklist and the evidence.
         callbacks: Called while evidence is collected.
-        keep: Keeps the record.
-        dialog: A person who is asked for open items; None asks nobody.
+        keep: Saves the record.
+        dialog: The user's terminal for open items; None without a dialog.
 
     Raises:
         UsageError: An answer names no item, or the record is signed, or of another list or cluster.
@@ -147,7 +147,7 @@ def sign_checklist(
         raise UsageError(
             f"{record_file} cannot be signed: {', '.join(left)}.",
             "These items have failed or are open.",
-            f"Go on: eosctl checklist run {record.checklist} --record {record_file}",
+            f"Continue: eosctl checklist run {record.checklist} --record {record_file}",
         )
     now_ms = callbacks.now_ms()
     signature = Signature(_name_of(who), time_text(now_ms), remark, digest_of(record))
@@ -181,7 +181,7 @@ def _with_known_references(checklist: Checklist) -> Checklist:
     unknown = unknown_references(checklist, frozenset(check.id for check in CATALOGUE))
     if unknown:
         raise UsageError(
-            f"The checklist {checklist.id} names what there is not: {', '.join(unknown)}.",
+            f"The checklist {checklist.id} has unknown references: {', '.join(unknown)}.",
             "Automatic items name checks, measured ones may name a probe.",
             "See eosctl check list",
         )

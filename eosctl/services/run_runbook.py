@@ -41,8 +41,8 @@ class RunbookRequest(NamedTuple):
         name: The id of a runbook of the library, or a file.
         connection: The cluster.
         inputs: Its inputs: ``NAME=VALUE``.
-        yes: Whether to carry it out; else it only reads and plans.
-        confirms: Answers to questions that nobody is asked.
+        yes: Whether to run it; otherwise, it only reads and plans.
+        confirms: Answers to questions, given in advance.
         resume: A run to continue; None for a new one.
         second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
     """
@@ -95,11 +95,11 @@ class LiveScene:
         await asyncio.sleep(ms / 1000)
 
     async def confirm(self, question: str, expected: str) -> bool:
-        """Take the answer from the request, or from the person."""
+        """Return the answer from the request, or from the user."""
         return expected in self.request.confirms or self.dialog.confirm(question, expected)
 
     def show(self, report: StepReport) -> None:
-        """Keep a report, and show it."""
+        """Store a report, and show it."""
         self.reports.append(report)
         self.dialog.show(report)
 
@@ -131,7 +131,7 @@ def run_runbook(request: RunbookRequest, dialog: RunbookDialog, callbacks: Callb
     """
     book = load_sound_runbook(request.name)
     if request.resume is not None and not request.yes:
-        raise UsageError("--resume needs --yes.", "A dry run has no journal, so only real runs go on.", "Add --yes.")
+        raise UsageError("--resume needs --yes.", "A dry run has no journal to continue.", "Add --yes.")
     inputs = _inputs(book, request.inputs)
     resolved = resolve_connection(request.connection, callbacks.remark)
     consent = Consent(request.yes, request.name in request.confirms)
@@ -149,7 +149,7 @@ async def _run(
     source = find_runbook(request.name)
     book = source.book
     run_id = _run_id(request, inputs, source, callbacks)
-    # A dry run cannot change the cluster whatever a runbook says: its client sends nothing but reads.
+    # A dry run cannot change the cluster, even if the runbook tries to: its client sends only reads.
     async with connect(resolved.config, allowed_apis=None if request.yes else READ_ONLY_APIS) as client:
         scene = LiveScene(client, request, dialog, callbacks, run_id)
         cluster_id = (await scene.collect(frozenset())).cluster_id
@@ -201,8 +201,8 @@ def _begin(
         position = position_of(book, entries)
         if entries[0].data["cluster_id"] != cluster_id:
             raise UsageError(
-                f"The run {run_id} is of cluster {entries[0].data['cluster_id']}, this is {cluster_id}.",
-                "A run goes on where it began.",
+                f"The run {run_id} began on cluster {entries[0].data['cluster_id']}, this is {cluster_id}.",
+                "A run continues on the cluster on which it began.",
                 "Check --bootstrap-server.",
             )
         journal = Journal(journal_path(run_id), callbacks.now_ms, entries)
@@ -227,8 +227,8 @@ def _check_resumable(entries: tuple[Entry, ...], run: str, source: Source) -> No
     started, book_id = entries[0].data, source.book.id
     if started["runbook"] != book_id:
         raise UsageError(
-            f"The run {run} is of runbook {started['runbook']}, not {book_id}.",
-            "A run goes on with its own runbook.",
+            f"The run {run} belongs to runbook {started['runbook']}, not {book_id}.",
+            "A run continues with its own runbook.",
             f"Write: eosctl runbook run {started['runbook']} --resume {run} --yes",
         )
     if started["digest"] != source.digest:
@@ -246,12 +246,12 @@ def _inputs(book: Runbook, given: Iterable[str]) -> dict[str, Value]:
         spec = book.inputs.get(name)
         if spec is None or not equals:
             known = ", ".join(book.inputs) or "none"
-            raise UsageError(f"--input {text}: there is no such input.", f"Its inputs: {known}.", "Write NAME=VALUE.")
+            raise UsageError(f"--input {text}: unknown input.", f"Its inputs: {known}.", "Write NAME=VALUE.")
         if spec.type == "int":
             try:
                 found[name] = int(value)
             except ValueError:
-                raise UsageError(f"--input {text}: it is no number.", spec.about, "Write a whole number.") from None
+                raise UsageError(f"--input {text}: not a number.", spec.about, "Write a whole number.") from None
         else:
             found[name] = value
     return found

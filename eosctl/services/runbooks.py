@@ -62,7 +62,7 @@ def read_run(run: str) -> tuple[Entry, ...]:
 
 
 def new_runbook(file: Path) -> tuple[NewFile, NewFile]:
-    """Return a small runbook that runs, and stories that test it.
+    """Return a small, complete runbook, and scenarios that test it.
 
     Args:
         file: Where the runbook is to be written.
@@ -71,7 +71,7 @@ def new_runbook(file: Path) -> tuple[NewFile, NewFile]:
         UsageError: The name is not one of a runbook, or a file exists.
     """
     if file.suffix not in (".yaml", ".yml"):
-        raise UsageError(f"{file} is no name for a runbook.", "Its name ends in .yaml.", "Choose another name.")
+        raise UsageError(f"{file} cannot be the name of a runbook.", "Its name ends in .yaml.", "Choose another name.")
     for path in (file, rehearsal_path(file)):
         if path.exists():
             raise UsageError(f"{path} exists: nothing was written.", "", "Choose another name.")

@@ -47,7 +47,7 @@ def read_sandbox_logs(request: SandboxLogsRequest, stopwatch: Stopwatch = SYSTEM
     if not nodes:
         raise EosctlError(
             f"The sandbox {name!r} has no logs.",
-            f"There is nothing below {paths.logs_dir(data_dir)}.",
+            f"{paths.logs_dir(data_dir)} is empty.",
             "Start it with: eosctl sandbox up; if that fails, see: eosctl sandbox logs --process",
         )
     chosen = nodes if node is None else [one for one in nodes if one.rpartition("-")[2] == str(node)]

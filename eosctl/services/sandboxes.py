@@ -1,4 +1,4 @@
-"""Local clusters of this user: start, stop, and look at them."""
+"""Start, stop, and inspect local clusters of this user."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class OwnFeatures(NamedTuple):
         bugs: Known bugs to switch on or off: ``NAME`` or ``NAME=off``.
         sasl: SASL mechanisms.
         tls: Whether the listener is encrypted.
-        users: Users besides the admin.
+        users: Users in addition to the admin.
         authorizer: Whether access control lists decide.
     """
 

@@ -129,9 +129,9 @@ def _included(request: CaptureRequest) -> frozenset[Include]:
         places, option = given[part]
         if not places:
             raise UsageError(
-                f"--include {part.value} does not say where they are.", "No cluster tells it.", f"Add {option}."
+                f"--include {part.value} needs their location.", "A cluster does not report it.", f"Add {option}."
             )
         for place in places:
             if isinstance(place, Path) and not place.exists():
-                raise UsageError(f"There is nothing at {place}.", "", f"Check {option}.")
+                raise UsageError(f"{place} does not exist.", "", f"Check {option}.")
     return frozenset(parts)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.errors import UsageError
-from eosctl.findings.log_reading import catalogued_text
+from eosctl.findings.log_reading import cataloged_text
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.log_format import find_zone
@@ -78,7 +78,7 @@ def read_sources(snapshot: ClusterSnapshot, sources: Sources, callbacks: Callbac
         from eosctl.services.log_findings import collect_log_findings
 
         findings = collect_log_findings(existing(sources.logs), find_zone(sources.zone), progress=callbacks.progress)
-        log_reading = catalogued_text(findings)
+        log_reading = cataloged_text(findings)
         snapshot = with_logs(snapshot, findings)
     if sources.metrics:
         from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics

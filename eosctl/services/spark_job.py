@@ -40,8 +40,8 @@ class Job(NamedTuple):
     Attributes:
         submission: What is submitted; its archives are built for it.
         shipped: The code that goes along.
-        result: The file of the result that tells that the job has come to its end.
-        instead: What does the same without Spark, for when it fails.
+        result: The result file that shows that the job is complete.
+        instead: The same work without Spark, if Spark fails.
         connect: The URL of the Spark Connect server that runs it; empty for a submission to a master.
     """
 
@@ -63,7 +63,7 @@ def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None
             raise UsageError(f"--conf {setting!r} sets nothing.", "", "Write it as name=value.")
     if not re.match(r"local(\[|$)|spark://|yarn$|k8s://", master):
         raise UsageError(
-            f"{master!r} is no master of Spark.", "", "Write local[2], spark://host:7077, yarn or k8s://https://host."
+            f"{master!r} is not a Spark master.", "", "Write local[2], spark://host:7077, yarn or k8s://https://host."
         )
     if deploy_mode is DeployMode.CLUSTER and master.startswith(("spark://", "local")):
         raise UsageError(
@@ -80,13 +80,13 @@ def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequ
     """Refuse what does not go with a Spark Connect server.
 
     Raises:
-        UsageError: It is no URL of one, or something else is asked for that the server has decided already.
+        UsageError: It is not the URL of a server, or an option is set that the server has already decided.
     """
     if not re.match(r"sc://[^/;\s]+", url):
-        raise UsageError(f"{_shown_url(url)!r} is no Spark Connect server.", "", "Write it like sc://host:15002.")
+        raise UsageError(f"{_shown_url(url)!r} is not a Spark Connect server.", "", "Write it like sc://host:15002.")
     if master != DEFAULT_MASTER or deploy_mode is not DeployMode.CLIENT:
         raise UsageError(
-            "--connect goes with neither --master nor --deploy-mode.", "The server has a master already.", "Name one."
+            "--connect cannot be combined with --master or --deploy-mode.", "The server has a master.", "Name one."
         )
     if settings:
         raise UsageError(
@@ -177,9 +177,9 @@ def _run_with_resolver(packages: Sequence[str], command: list[str], environment:
     if process.returncode and unresolved:
         raise EosctlError(
             f"Spark could not fetch {', '.join(packages)}.",
-            "Its resolver asks Maven Central by itself; Maven's settings, mirrors and proxies are not its own.",
-            "Copy the jars with Maven (mvn dependency:copy-dependencies) and name them with --jars, or tell Spark of a "
-            "mirror with --conf spark.jars.repositories=URL.",
+            "Its resolver uses Maven Central, and ignores Maven's settings, mirrors, and proxies.",
+            "Copy the jars with Maven (mvn dependency:copy-dependencies) and name them with --jars, or set a mirror "
+            "with --conf spark.jars.repositories=URL.",
         )
     return process.returncode
 
@@ -248,10 +248,10 @@ def _written_ns(file: Path | None) -> int:
 
 
 def _environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the job's environment: a driver of this Python, and on this machine workers of it, too."""
+    """Return the job's environment: this Python for the driver and, on this machine, for the workers, too."""
     defaults = {"PYSPARK_DRIVER_PYTHON": sys.executable}
     if master.startswith("local"):
-        # Workers would otherwise run whatever python3 is first on the path.
+        # Workers would otherwise run the first python3 on the path.
         defaults |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     return {**defaults, **environment}
 

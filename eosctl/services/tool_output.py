@@ -47,7 +47,7 @@ def sort_paths(paths: Sequence[Path], now_ms: int) -> SortedPaths:
 
 
 def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolOutput, ...]]:
-    """Return what checks find in a text that somebody pasted, and which outputs of Kafka's tools it holds."""
+    """Return the findings in a pasted text, and the outputs of Kafka's tools in it."""
     printed = read_printed({"the text": text}, now_ms)
     if printed.snapshot is None:
         return (), printed.outputs

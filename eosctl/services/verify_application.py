@@ -92,9 +92,9 @@ def verify_application(
 
     Args:
         request: The test.
-        confirm: Returns whether to write the inputs, which stay.
-        callbacks: Called while the test goes on.
-        stopwatch: Dates what is seen.
+        confirm: Returns whether to write the inputs, which remain in the topic.
+        callbacks: Called while the test runs.
+        stopwatch: Gives the times of observations.
 
     Returns:
         The test; None if it was not confirmed, and nothing was written.
@@ -155,7 +155,7 @@ async def _exercise(
 def _check(plan: AppPlan) -> None:
     _check_template("--template", plan.template)
     if plan.input_topic == plan.output_topic:
-        raise UsageError("Input and output are the same topic.", "Nobody could tell them apart.", "Name two topics.")
+        raise UsageError("Input and output are the same topic.", "Their records would be mixed up.", "Name two topics.")
     if plan.dead_letter_topic is None:
         return
     _check_template("--poison", plan.poison_template)
@@ -167,7 +167,7 @@ def _check_template(option: str, template: str) -> None:
     if "{tag}" not in template:
         raise UsageError(
             f"{option} has no {{tag}}.",
-            "Outputs are recognised by the mark that stands there.",
+            "Outputs are recognized by this mark.",
             f'For example: {option} \'{{"id": "{{tag}}"}}\'',
         )
 

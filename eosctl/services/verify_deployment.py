@@ -79,7 +79,7 @@ def verify(request: VerifyRequest, callbacks: Callbacks = SILENT, stopwatch: Sto
 
     Args:
         request: The run.
-        callbacks: Called while it goes on.
+        callbacks: Called while it runs.
         stopwatch: Dates the events of the history.
 
     Raises:
@@ -115,7 +115,7 @@ def replay(
         connection: Another cluster; without one, that of the run.
         owned_id: As in `VerifyRequest`.
         gate: The demands on the result.
-        callbacks: Called while the run goes on.
+        callbacks: Called while the run continues.
         arguments: The command line, for the record.
         stopwatch: Dates the events of the history.
 

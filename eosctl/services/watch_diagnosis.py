@@ -1,4 +1,4 @@
-"""Diagnose a cluster repeatedly, and compare each diagnosis with the one before."""
+"""Diagnose a cluster repeatedly, and compare each diagnosis with the previous one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.settings.client_resolution import ResolvedClient
 
 SHARE: Final = 4
-"""A look may take a fifth of the time: when it takes long, the pause after it grows to four times as much."""
+"""A reading may take a fifth of the time: after a long reading, the pause grows to four times its duration."""
 
 
 class WatchRequest(msgspec.Struct, frozen=True):
@@ -53,8 +53,8 @@ class DiagnosisWatch(NamedTuple):
     """A watch that is ready to begin.
 
     Attributes:
-        looks: The looks; each is made when it is asked for, after the pause.
-        gate: What decides the exit code.
+        looks: The readings; each is taken on request, after the pause.
+        gate: The demands on the exit code.
     """
 
     looks: Iterator[Look]
@@ -70,8 +70,8 @@ def watch_diagnosis(
 ) -> DiagnosisWatch:
     """Prepare to diagnose a cluster repeatedly.
 
-    A look that fails holds the error and the findings before it, and the next one is made; if the first reading fails,
-    the iterator raises `EosctlError`.
+    A failed reading contains the error and the previous findings, and the next reading follows. If the first reading
+    fails, the iterator raises `EosctlError`.
 
     Args:
         request: What to watch.

@@ -39,7 +39,7 @@ class TransactionWatchRequest(msgspec.Struct, frozen=True):
 def watch_transactions(
     request: TransactionWatchRequest, show: Callable[[Sequence[Moment]], None], callbacks: Callbacks = SILENT
 ) -> None:
-    """Look at the open transactions of a cluster repeatedly.
+    """List the open transactions of a cluster repeatedly.
 
     Args:
         request: What to watch.

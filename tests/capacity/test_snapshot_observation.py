@@ -122,7 +122,7 @@ def test_the_command_reads_snapshot_files(snapshots: tuple[ClusterSnapshot, Clus
     for wrong, complaint in (
         (both, "--value is missing"),
         ((*both, "--value", "300"), "has no unit"),
-        ((*both, "--value", "1 B", "-b", "127.0.0.1:1"), "goes not with -b"),
+        ((*both, "--value", "1 B", "-b", "127.0.0.1:1"), "cannot be combined with -b"),
         ((*both, *both, "--value", "1 B"), "4 snapshots"),
         (("--snapshot", tmp_path / "w.yaml", "--value", "1 B"), "not an eosctl snapshot"),
     ):

@@ -23,7 +23,7 @@ from eosctl.testing import SandboxThread
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
 from tests.lab.scenarios.stage.zombie import run_zombie
-from tests.render.story import unhappy_cluster
+from tests.render.unhappy_cluster import unhappy_cluster
 
 
 class Done(NamedTuple):

@@ -38,13 +38,16 @@ def test_json_follows_its_schema() -> None:
     ("arguments", "told"),
     [
         (("producer", "--principal", "a", "--transactional-id", "t", "--write", "x"), "User:a"),
-        (("producer", "--principal", "User:a", "--write", "x"), "--transactional-id is needed"),
-        (("producer", "--principal", "User:a", "--transactional-id", "t"), "--write is needed"),
-        (("producer", "--principal", "User:a", "--transactional-id", "t", "--write", "x", "--group", "g"), "no sense"),
-        (("consumer", "--principal", "User:a", "--read", "x"), "--group is needed"),
-        (("consumer", "--principal", "User:a", "--read", "x y", "--group", "g"), "is no name"),
+        (("producer", "--principal", "User:a", "--write", "x"), "--transactional-id is required"),
+        (("producer", "--principal", "User:a", "--transactional-id", "t"), "--write is required"),
+        (
+            ("producer", "--principal", "User:a", "--transactional-id", "t", "--write", "x", "--group", "g"),
+            "does not apply",
+        ),
+        (("consumer", "--principal", "User:a", "--read", "x"), "--group is required"),
+        (("consumer", "--principal", "User:a", "--read", "x y", "--group", "g"), "is not a name"),
         (("stream", "--principal", "User:a"), "stream"),
-        (("streams", "--principal", "User:a", "--read", "x", "--write", "y"), "--application-id is needed"),
+        (("streams", "--principal", "User:a", "--read", "x", "--write", "y"), "--application-id is required"),
         (
             (
                 "streams",
@@ -59,17 +62,20 @@ def test_json_follows_its_schema() -> None:
                 "--group",
                 "a",
             ),
-            "no sense",
+            "does not apply to",
         ),
         (
             ("streams", "--principal", "User:a", "--application-id", "a*", "--read", "x", "--write", "y"),
             "not one name",
         ),
-        (("producer", "--principal", "User:a", "--application-id", "a"), "--transactional-id is needed"),
-        (("connect-source", "--principal", "User:a", "--group", "g", "--write", "x"), "--connector is needed"),
-        ((*CONNECT[2:], "--read", "x"), "no sense"),
+        (("producer", "--principal", "User:a", "--application-id", "a"), "--transactional-id is required"),
+        (("connect-source", "--principal", "User:a", "--group", "g", "--write", "x"), "--connector is required"),
+        ((*CONNECT[2:], "--read", "x"), "does not apply"),
         ((*CONNECT[2:-1], "s*"), "not one name"),
-        (("producer", "--principal", "User:a", "--transactional-id", "t", "--write", "x", *CONNECT[-6:]), "no sense"),
+        (
+            ("producer", "--principal", "User:a", "--transactional-id", "t", "--write", "x", *CONNECT[-6:]),
+            "does not apply",
+        ),
     ],
 )
 def test_half_an_application_is_refused(arguments: tuple[str, ...], told: str) -> None:

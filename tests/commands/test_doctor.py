@@ -18,7 +18,7 @@ from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot
 from eosctl.render.formats import FindingFormat
 from tests.checks.cases import build
 from tests.commands.conftest import eosctl
-from tests.render.story import unhappy_cluster
+from tests.render.unhappy_cluster import unhappy_cluster
 
 ROOT = Path(__file__).parent.parent.parent
 

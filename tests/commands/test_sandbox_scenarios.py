@@ -93,7 +93,7 @@ def test_what_cannot_be_run_says_what_can(own_home: Path, tmp_path: Path) -> Non
         (["run", "nonsense"], "List them: eosctl sandbox scenario list"),
         (["run", str(tmp_path / "none.yaml")], "Cannot read"),
         (["run", "kafka-17754", "--engine", "apache"], "cannot be played on real Kafka"),
-        (["run", "zombie", "--engine", "apache", "--name", "x"], "Leave one out"),
+        (["run", "zombie", "--engine", "apache", "--name", "x"], "Omit one"),
         (["run", "zombie", "--name", "nobody"], "eosctl sandbox up"),
     ):
         done = eosctl("sandbox", "scenario", *arguments)

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from tests.commands.conftest import eosctl
-from tests.render.story import HOSTILE_ID
+from tests.render.unhappy_cluster import HOSTILE_ID
 
 ROOT = Path(__file__).parent.parent.parent
 

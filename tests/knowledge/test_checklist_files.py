@@ -27,7 +27,7 @@ from eosctl.model.deployment import Component, Deployment, Place, Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 from tests.checks.cases import build
-from tests.render.story import unhappy_cluster
+from tests.render.unhappy_cluster import unhappy_cluster
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "eosctl" / "knowledge" / "checklists"

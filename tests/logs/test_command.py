@@ -78,7 +78,7 @@ UNREADABLE = (
     "[2026-11-22 18:42:42,118] ERROR [GroupMetadataManager brokerId=1] Error loading offsets from __consumer_offsets-0 "
     "(kafka.coordinator.group.GroupMetadataManager)\njava.nio.BufferUnderflowException\n"
     "\tat java.base/java.nio.Buffer.nextGetIndex(Buffer.java:707)\n"
-    "[2026-11-22 18:42:43,000] ERROR Something that no catalogue knows (kafka.server.BrokerServer)\n"
+    "[2026-11-22 18:42:43,000] ERROR Something that no catalog knows (kafka.server.BrokerServer)\n"
 )
 
 
@@ -90,11 +90,11 @@ def test_critical_records_are_incidents_and_errors_are_named(
     assert main(["logs", "report", str(tmp_path), "-o", output]) == 0
     out = capsys.readouterr().out.replace("\\", "")
     assert "A coordinator could not load __consumer_offsets-0 (90% sure)." in out
-    assert "1 error record is not in the catalogue" in out
+    assert "1 error record is not in the catalog" in out
     assert f"{tmp_path}/server.log:1" in out
     assert "Stop the applications of its groups" in out
     if output == "table":
-        assert "2 records, 1 of them in the catalogue, and 1 other error." in out
+        assert "2 records, 1 of them in the catalog, and 1 other error." in out
 
 
 def test_an_incident_covers_its_critical_records(capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,7 +137,7 @@ def test_the_page_is_one_file_and_escapes_what_logs_say(
     assert ("script-src" in page) is not bool(options)
 
 
-def test_what_the_baseline_does_not_have_is_told_as_new(capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_that_the_baseline_lacks_are_marked_as_new(capsys: pytest.CaptureFixture[str]) -> None:
     healthy = str(FIXTURES.parent / "logs-other-releases" / "healthy-400")
     for form in ("table", "markdown", "html", "json"):
         assert main(["logs", "report", ZOMBIE, "--baseline", healthy, "-o", form, "--static"]) == 0
@@ -218,7 +218,7 @@ def test_a_data_directory_is_one_line_and_does_not_fail(tmp_path: Path, capsys: 
     assert [line for line in lines if "Kafka's data" in line] == [
         line for line in lines if line.strip().startswith("skipped") and "41 files" in line
     ]
-    assert "Read 1 file, 0.0 MB, 1 record, 0 of them in the catalogue." in lines
+    assert "Read 1 file, 0.0 MB, 1 record, 0 of them in the catalog." in lines
 
 
 def test_unreadable_files_are_named_and_the_rest_is_reported(

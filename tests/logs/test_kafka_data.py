@@ -256,7 +256,7 @@ def test_damage_is_reported_with_its_position(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["/nowhere-at-all"], "There is no file"),
+        (["/nowhere-at-all"], "does not exist"),
         ([str(STORAGE.parent / "configs")], "no partition directory"),
         ([str(TRANSACTIONS), "--business-key", "kex"], "does not name a part of a record"),
         ([str(TRANSACTIONS), "--topic", "absent"], "no partition of topic 'absent'"),

@@ -44,7 +44,7 @@ def test_a_cut_record_is_the_event_that_it_was(cut: int, suffix: str, tmp_path: 
     assert last.message == "x"
 
 
-def test_a_banner_at_the_head_of_a_file_is_no_second_half(tmp_path: Path) -> None:
+def test_a_banner_at_the_start_of_a_file_is_not_a_second_half(tmp_path: Path) -> None:
     banner = "OpenJDK 64-Bit Server VM warning: Sharing is only supported for boot loader classes\n"
     scan = scan_paths(parts(tmp_path, BEFORE + CUT, banner + BEHIND))
     assert [event.line for event in scan.events if event.category == "PRODUCER_FENCED"] == [2]

@@ -44,13 +44,13 @@ def test_a_terminal_is_shown_how_far_the_tasks_are(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--master", "nonsense"], "no master of Spark"),
+        (["--master", "nonsense"], "not a Spark master"),
         (["--master", "spark://host:7077", "--deploy-mode", "cluster"], "client mode only"),
         (["--conf", "spark.executor.memory"], "sets nothing"),
         (["--zone", "Nowhere/Else"], "no time zone"),
         (["--pattern", "%n"], "cannot be used"),
-        (["--connect", "host:15002"], "no Spark Connect server"),
-        (["--connect", "sc://host", "--master", "yarn"], "neither --master nor --deploy-mode"),
+        (["--connect", "host:15002"], "not a Spark Connect server"),
+        (["--connect", "sc://host", "--master", "yarn"], "--master or --deploy-mode"),
         (["--connect", "sc://host", "--conf", "a=b"], "do not reach a Spark Connect server"),
         (["--connect", "sc://host", "--packages", "io.delta:delta-spark_2.13:4.3.0"], "do not reach"),
     ],

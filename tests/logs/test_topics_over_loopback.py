@@ -258,7 +258,7 @@ def test_a_connection_without_required_tls_is_reported(
 
 def test_a_url_without_topics_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "scan", str(LOG), "-X", "client.id=me"]) == 2
-    assert "no cluster to connect to" in capsys.readouterr().err
+    assert "settings were given without topics" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_topics_that_cannot_be_read_are_reported(
 def test_commands_that_read_files_alone_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "exceptions", "kafka://127.0.0.1:1/t?sasl.password=sesame"]) == 2
     errors = capsys.readouterr().err
-    assert "kafka://127.0.0.1:1/t is no file" in errors
+    assert "kafka://127.0.0.1:1/t is not a file" in errors
     assert "sesame" not in errors
 
 
@@ -335,7 +335,7 @@ def test_a_submitted_command_shows_no_secrets(tmp_path: Path, capsys: pytest.Cap
     assert main([*submit, "kafka://127.0.0.1:1/t?x=1"]) == 2
     far = ("--master", "yarn", "--deploy-mode", "cluster", "-X", "client.id=me")
     assert main([*submit, url, *far]) == 2
-    assert "do not go with --deploy-mode cluster" in capsys.readouterr().err
+    assert "cannot be combined with --deploy-mode cluster" in capsys.readouterr().err
 
 
 def test_settings_are_handed_over_in_a_file_for_this_user_alone(secured: SandboxThread) -> None:

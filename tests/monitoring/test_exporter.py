@@ -36,7 +36,7 @@ from tests.commands.conftest import eosctl
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
 from tests.monitoring.promtool import requires_promtool
-from tests.render.story import unhappy_cluster
+from tests.render.unhappy_cluster import unhappy_cluster
 
 HANG_ALLOWED = ClusterShape(3, settings={"transaction.partition.verification.enable": "false"}, fast=True)
 

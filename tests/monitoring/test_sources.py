@@ -19,7 +19,7 @@ from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
 from tests.commands.conftest import eosctl
 from tests.monitoring.endpoints import Answer, Request, served
-from tests.render.story import unhappy_cluster
+from tests.render.unhappy_cluster import unhappy_cluster
 
 CANARY = 'canary "s3cret\\ #@'
 MARKERS = "kafka.coordinator.transaction:type=TransactionMarkerChannelManager,name=UnknownDestinationQueueSize"

@@ -24,7 +24,7 @@ from eosctl.render.diagnosis.formats import render_diagnosis
 from eosctl.render.findings.sarif import FINGERPRINT
 from eosctl.render.formats import FindingFormat
 from eosctl.render.page import Style
-from tests.render.story import HOSTILE_ID, healthy_report, unhappy_report
+from tests.render.unhappy_cluster import HOSTILE_ID, healthy_report, unhappy_report
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -116,7 +116,7 @@ class TestJunit:
             text = render_diagnosis(report, MANUALS, FindingFormat.JUNIT)
             schema.assertValid(etree.fromstring(text.encode()))
 
-    def test_a_skip_is_no_pass(self) -> None:
+    def test_a_skip_is_not_a_pass(self) -> None:
         root = etree.fromstring(rendered(FindingFormat.JUNIT).encode())
         results = {result.check_id: result for result in unhappy_report().diagnosis.results}
         for case in root.iter("testcase"):
@@ -215,7 +215,7 @@ class TestTable:
             assert finding.fingerprint in text
 
 
-def test_tsv_has_one_row_per_finding_whatever_the_names() -> None:
+def test_tsv_has_one_row_per_finding_with_any_names() -> None:
     rows: list[Any] = list(csv.reader(io.StringIO(rendered(FindingFormat.TSV)), delimiter="\t", quoting=csv.QUOTE_NONE))
     assert [row[1] for row in rows] == [finding.check_id for finding in unhappy_report().diagnosis.findings]
     assert {len(row) for row in rows} == {6}

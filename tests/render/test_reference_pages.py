@@ -9,7 +9,7 @@ from eosctl.render.schemas import SHAPES, schema_of
 from scripts.generate_reference import differing
 
 
-def test_pages_schemas_and_catalogue_are_up_to_date() -> None:
+def test_pages_schemas_and_catalog_are_up_to_date() -> None:
     assert differing() == [], "run `make docs`, look at these pages, and commit them"
 
 

@@ -82,6 +82,6 @@ def test_what_does_not_exist_is_said() -> None:
     assert eosctl("runbook", "run", "nothing", "-b", "127.0.0.1:1").code == 2
     assert eosctl("runbook", "run", "min-isr-lost", "-b", "127.0.0.1:1").code == 1
     wrong = eosctl("runbook", "run", "rolling-restart", "-b", "127.0.0.1:1", "-i", "broker=two")
-    assert (wrong.code, "is no number" in wrong.err) == (2, True)
+    assert (wrong.code, "not a number" in wrong.err) == (2, True)
     unknown = eosctl("runbook", "run", "rolling-restart", "-b", "127.0.0.1:1", "-i", "brokre=2")
     assert (unknown.code, "Its inputs: broker" in unknown.err) == (2, True)

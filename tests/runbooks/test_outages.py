@@ -52,4 +52,4 @@ def test_a_lost_broker_is_named_awaited_and_leads_again(cluster: SandboxThread) 
     assert "has ended: verified" in again.err
     other = run(cluster.bootstrap, "post-incident", "--yes", "--resume", run_id)
     assert other.code == 2
-    assert "is of runbook min-isr-lost" in other.err
+    assert "belongs to runbook min-isr-lost" in other.err

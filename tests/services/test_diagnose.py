@@ -18,7 +18,7 @@ from eosctl.services.gate_options import GateOptions
 from eosctl.services.sources import Sources
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import own_home, snapshot_file
-from tests.render.story import T
+from tests.render.unhappy_cluster import T
 
 __all__ = ["own_home", "snapshot_file"]
 STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"
@@ -43,7 +43,7 @@ def ids(diagnosed: Diagnosed) -> set[str]:
     return {finding.check_id for finding in diagnosed.findings}
 
 
-class Heard:
+class Recorded:
     """Callbacks that keep what they are given."""
 
     def __init__(self) -> None:
@@ -72,22 +72,22 @@ def test_causes_actions_and_next_commands_come_with_the_result(snapshot_file: Pa
 
 
 def test_files_alone_read_no_cluster(application: Path) -> None:
-    heard = Heard()
-    diagnosed = diagnose(DiagnoseRequest(paths=(application,)), heard.callbacks)
+    recorded = Recorded()
+    diagnosed = diagnose(DiagnoseRequest(paths=(application,)), recorded.callbacks)
     assert ids(diagnosed) == {"EOS-CFG-001"}
-    assert heard.remarks == []
+    assert recorded.remarks == []
     assert not diagnosed.report.snapshot.brokers
 
 
 def test_an_unreadable_file_is_never_an_all_clear(tmp_path: Path, application: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("kafka: [", "utf-8")
-    heard = Heard()
+    recorded = Recorded()
     diagnosed = diagnose(
-        DiagnoseRequest(paths=(application, broken), gate=GateOptions(exit_zero=True)), heard.callbacks
+        DiagnoseRequest(paths=(application, broken), gate=GateOptions(exit_zero=True)), recorded.callbacks
     )
     assert [one.file for one in diagnosed.unreadable] == [str(broken)]
-    assert heard.errors == [one.error for one in diagnosed.unreadable]
+    assert recorded.errors == [one.error for one in diagnosed.unreadable]
     assert diagnosed.exit_code is ExitCode.BAD_INPUT
 
 
@@ -133,19 +133,19 @@ def test_what_cannot_be_done_is_an_error(request_: DiagnoseRequest, error: type[
 
 
 def test_a_cluster_is_read_where_an_event_loop_runs_already(tmp_path: Path) -> None:
-    heard, kept = Heard(), tmp_path / "kept.json"
+    recorded, kept = Recorded(), tmp_path / "kept.json"
 
     async def in_a_notebook(bootstrap: str) -> Diagnosed:
-        return diagnose(DiagnoseRequest(Connection(bootstrap), save_snapshot=kept), heard.callbacks)
+        return diagnose(DiagnoseRequest(Connection(bootstrap), save_snapshot=kept), recorded.callbacks)
 
     with SandboxThread(brokers=1) as cluster:
         bootstrap = cluster.bootstrap
         diagnosed = asyncio.run(in_a_notebook(bootstrap))
     assert diagnosed.grade.is_given
     assert diagnosed.report.generated_at_ms == T
-    assert heard.remarks == [f"cluster: {bootstrap}", f"snapshot: {kept}"]
-    assert heard.steps[0] == "connecting"
-    assert heard.steps[-1] == "checks"
+    assert recorded.remarks == [f"cluster: {bootstrap}", f"snapshot: {kept}"]
+    assert recorded.steps[0] == "connecting"
+    assert recorded.steps[-1] == "checks"
     assert load_snapshot(kept).cluster_id == diagnosed.diagnosis.cluster_id
 
 

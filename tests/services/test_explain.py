@@ -1,4 +1,4 @@
-"""Whatever people type or paste, `explain` finds what it names, and does not guess."""
+"""`explain` finds the names in typed or pasted text, and does not guess."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_ids_of_a_text_are_in_the_next_commands() -> None:
 
 
 @pytest.mark.parametrize("text", ["xylophone", "PRODUCR_FENCD", "the weather in Paris", "", "   ", "无线电台"])
-def test_what_nothing_fits_is_not_answered(text: str) -> None:
+def test_a_question_without_a_match_is_not_answered(text: str) -> None:
     assert explain(text).explanations == ()
 
 

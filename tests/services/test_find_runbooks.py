@@ -1,4 +1,4 @@
-"""Symptoms, stack traces, and printed output lead to the right runbook, and nothing is refused that nobody asks for."""
+"""Symptoms, stack traces, and printed output lead to the right runbook, and only dangerous requests are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks at a cluster one after the other: pauses, failures, and the exit code."""
+"""Repeated readings of a cluster: pauses, failures, and the exit code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Pauses:
-    """A stopwatch on which every look takes the same time."""
+    """A stopwatch on which every reading takes the same time."""
 
     def __init__(self, look_s: float) -> None:
         self.look_s, self.now = look_s, 0.0
@@ -41,7 +41,7 @@ class Pauses:
 
 
 @pytest.mark.parametrize(("look_s", "pause_s"), [(1, 30), (10, 40)])
-def test_looks_that_take_long_are_made_less_often(look_s: float, pause_s: float) -> None:
+def test_slow_readings_are_taken_less_often(look_s: float, pause_s: float) -> None:
     pauses = Pauses(look_s)
     with SandboxThread(brokers=1) as cluster:
         request = WatchRequest(Connection(cluster.bootstrap), count=2, second_look_after_ms=0)
@@ -52,7 +52,7 @@ def test_looks_that_take_long_are_made_less_often(look_s: float, pause_s: float)
     assert watch.verdict(looks[-1]).exit_code is ExitCode.DONE
 
 
-def test_a_look_that_fails_is_followed_by_another_one() -> None:
+def test_a_failed_reading_is_followed_by_another_one() -> None:
     remarks: list[str] = []
     with SandboxThread(brokers=1) as cluster:
         gate = GateOptions(min_score=100)

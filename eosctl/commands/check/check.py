@@ -12,7 +12,7 @@ from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import LooksOptions, ResultOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
-from eosctl.render.diagnosis.catalogue import render_checks, render_manual
+from eosctl.render.diagnosis.catalog import render_checks, render_manual
 from eosctl.services.check_selection import find_manual
 from eosctl.services.check_selection import list_checks as choose
 from eosctl.services.diagnose import DiagnoseRequest, diagnose

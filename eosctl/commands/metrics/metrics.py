@@ -11,8 +11,8 @@ from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE
-from eosctl.render.metrics.catalogue import METRIC_COLUMNS, metric_item, missing_item, render_metrics
-from eosctl.services.metric_catalogue import COMPONENTS, NamedMissing, explain_metric, list_metrics, list_missing
+from eosctl.render.metrics.catalog import METRIC_COLUMNS, metric_item, missing_item, render_metrics
+from eosctl.services.metric_catalog import COMPONENTS, NamedMissing, explain_metric, list_metrics, list_missing
 
 
 def list_all(

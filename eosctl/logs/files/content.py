@@ -212,7 +212,7 @@ def is_streamed(head: bytes) -> bool:
 
 
 def inflated_windows(path: Path, step: int, beyond: int) -> Iterator[Window]:
-    """Yield the content of a compressed file as windows of consecutive parts, of which one is in memory at a time.
+    """Yield the content of a compressed file as windows of consecutive parts, with only one in memory at a time.
 
     Args:
         path: The file.

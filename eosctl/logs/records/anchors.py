@@ -24,9 +24,9 @@ _SERIOUS: Final = (
 """Levels that make a record an event without a category; librdkafka, klog, pino, and GELF write them as signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
 _NAMED: Final = "(?i:transactional[ ._-]?id)"
-"""A named value that structured records spell in many ways."""
+"""A named value that structured records write in many forms."""
 _STUCK: Final = r"(?:(?i:last[ _-]?stable)|LSO\b)"
-"""What several patterns of the catalogue contain next to counted repeats, each of which is a state of the engine."""
+"""A text in several patterns of the catalog, next to counted repeats that each need a state of the engine."""
 _FAILED: Final = "(?i:failed to |could not |cannot |unable to |unexpected )"
 """The start of many patterns. With one expression for all of them, the engine's states stay within its memory: it is
 a hundred times slower once they do not."""
@@ -41,7 +41,7 @@ _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
 
 @cache
 def meaning_anchors() -> tuple[str, ...]:
-    """Return the expressions of which a line of every record with a meaning matches one."""
+    """Return the expressions; every relevant record has a line that matches at least one of them."""
     patterns = {pattern for category in load_catalog().categories for pattern in category.patterns}
     texts = {pattern: _text(pattern) for pattern in patterns if not _is_covered(pattern)}
     anchors = {pattern: _anchor(pattern, text) for pattern, text in texts.items()}

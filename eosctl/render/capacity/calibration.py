@@ -1,4 +1,4 @@
-"""Predictions beside measurements."""
+"""Render predictions next to measurements."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CALIBRATION_COLUMNS: Final[tuple[Column[CalibrationItem], ...]] = (
 def render_calibration(
     rows: Sequence[CalibrationRow], command: str, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN
 ) -> str:
-    """Render predictions beside measurements."""
+    """Render predictions next to measurements."""
     items = tuple(
         CalibrationItem(r.trial, r.figure, r.unit, r.predicted, r.measured, r.error, r.tolerance, r.holds, r.at_most)
         for r in rows
@@ -62,7 +62,7 @@ def render_calibration(
 
 
 def render_trials(plan: CalibrationPlan, style: Style = PLAIN) -> str:
-    """Say what a calibration would do."""
+    """Describe what a calibration would do."""
     rows = tuple(
         (
             trial.name,
@@ -77,8 +77,8 @@ def render_trials(plan: CalibrationPlan, style: Style = PLAIN) -> str:
     partitions = plan.partitions_per_broker
     blocks: list[Block] = [
         Line(f"PLAN: calibrate on {plan.address}", "bold"),
-        Line(f"Each trial makes a topic of its name, with {partitions} partitions a broker, and removes it."),
+        Line(f"Each trial creates a topic with its name and {partitions} partitions per broker, and deletes it."),
         Grid(rows, ("TOPIC", "PROFILE", "IDS", "TRANSACTIONS", "PARTITIONS/TXN", "VALUE")),
-        Line("Nothing was changed. Carry it out with --yes.", "bold"),
+        Line("Nothing was changed. Run it with --yes.", "bold"),
     ]
     return render_page(blocks, style)

@@ -1,7 +1,7 @@
-"""Capacity plans as one HTML file that needs no network: style, charts and what draws them are inside.
+"""Render capacity plans as one HTML file that needs no network: styles, charts, and scripts are inside.
 
-With the extra ``report`` the charts are Bokeh's and answer to the pointer; without it, or when asked for, they are
-static SVG and the file has no script at all.
+With the extra ``report``, the charts are interactive Bokeh charts. Without it, or on request, they are static SVG, and
+the file has no scripts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Tile(NamedTuple):
 
 
 class Charts(NamedTuple):
-    """What draws: each function returns HTML in which every text is escaped, empty when there is nothing to draw."""
+    """The chart functions; each returns HTML with escaped text, empty without data."""
 
     script: str
     appends: Callable[[CapacityPlan], str]
@@ -46,7 +46,7 @@ class Charts(NamedTuple):
 
 
 def choose_charts(*, static: bool = False) -> Charts:
-    """Return Bokeh's charts where it is installed, else the static ones."""
+    """Return Bokeh's charts if it is installed, else the static ones."""
     if not static and find_spec("bokeh") is not None:
         from eosctl.render.capacity import bokeh_charts as drawn
 

@@ -10,7 +10,7 @@ from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_pa
 
 
 def render_setting(setting: ExplainedSetting, now_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render a setting, of which there is at least one item."""
+    """Render a setting with at least one item."""
     items = setting.items
     rows = ((item.component, span.since, span.default or "") for item in items for span in item.spans)
     result = listing("setting", "config explain", now_ms, items)

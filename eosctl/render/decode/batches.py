@@ -19,9 +19,9 @@ from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_contr
 from eosctl.wire.records.header import CODEC_MASK, CONTROL, LOG_OVERHEAD_BYTES, BatchHeader
 from eosctl.wire.records.record import Record
 
-#: So many batches behind one that needed the decoder of records are taken for batches like it.
+#: Number of batches after one that needed the record decoder that are assumed to need it, too.
 _LIKE_THE_LAST: Final = 16
-#: So many lines without their numbers are remembered at most: one for each producer and leader epoch.
+#: Maximum number of cached lines without their numbers: one for each producer and leader epoch.
 _MOST_LINES: Final = 4_096
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
 
@@ -42,7 +42,7 @@ def _sequence(header: BatchHeader, record: Record) -> int:
 
 
 class JsonLogWriter:
-    """One JSON object a line: `kind` is batch, record or damage."""
+    """One JSON object per line: `kind` is batch, record, or damage."""
 
     def __init__(self, keys: BytesForm, values: BytesForm) -> None:
         """Choose the form of keys and values."""
@@ -51,7 +51,7 @@ class JsonLogWriter:
         self._file = ""
 
     def head(self) -> str:
-        """Nothing stands before the first object."""
+        """Return an empty head: nothing precedes the first object."""
         return ""
 
     def start(self, file: str, base_offset: int) -> str:
@@ -99,7 +99,7 @@ class JsonLogWriter:
         return None
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
-        """Return the records; those of control batches say what they are."""
+        """Return the records; those of control batches have a type."""
         key, value, encode, header = self._key, self._value, self._encode, batch.header
         lines = []
         for record in records:
@@ -122,7 +122,7 @@ class JsonLogWriter:
         return json_text("".join([line + "\n" for line in lines]))
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
-        """Return what cannot be read as an object of its own."""
+        """Return damage as a separate object."""
         fields = {
             "kind": "damage",
             "file": utf8_text(file),
@@ -150,7 +150,7 @@ _COLUMNS: Final = (
 
 
 class TableLogWriter:
-    """Lines with columns of fixed widths, since nothing is held back to measure it."""
+    """Lines with columns of fixed widths, because no line is held back to measure it."""
 
     def __init__(self, keys: BytesForm, values: BytesForm) -> None:
         """Choose the form of keys and values."""
@@ -165,7 +165,7 @@ class TableLogWriter:
         return f"# {visible(file)}\n"
 
     def batch(self, batch: LogBatch, state: str) -> str:
-        """Return a batch's line; a wrong checksum stands behind its state."""
+        """Return a batch's line; a wrong checksum follows its state."""
         h = batch.header
         offsets = f"{h.base_offset}-{h.last_offset}"
         sequence = f"{h.base_sequence}-{h.last_sequence}" if h.base_sequence >= 0 else "-"
@@ -186,7 +186,7 @@ class TableLogWriter:
         return None
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
-        """Return the records, each behind a bar."""
+        """Return the records, each after a bar."""
         lines = []
         for record in records:
             control = _control(batch.header, record)
@@ -202,12 +202,12 @@ class TableLogWriter:
         return "".join(lines)
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
-        """Return what cannot be read, among the batches."""
+        """Return damage as a line between the batches."""
         return f"{position:<11}  {kind}: {visible(what)}\n"
 
 
 class TsvLogWriter:
-    """A batch, record or damage a line, its first cell says which; no header, cells in a fixed order."""
+    """One batch, record, or damage per line; the first cell names the kind; no header, and a fixed order of cells."""
 
     def __init__(self, keys: BytesForm, values: BytesForm) -> None:
         """Choose the form of keys and values."""
@@ -243,7 +243,7 @@ class TsvLogWriter:
         )
 
     def run(self, run: LogRun) -> str:
-        """Return the lines of several batches, written at once."""
+        """Return the lines of several batches, written in one call."""
         lines: list[str] = []
         cells: list[int] = []
         position, known = run.position, self._lines
@@ -260,7 +260,7 @@ class TsvLogWriter:
         return "".join(lines) % tuple(cells)
 
     def _line_of(self, run: LogRun, position: int, fields: tuple[int, ...]) -> str:
-        """Return a batch's line without its numbers; it is remembered unless it tells what a marker says."""
+        """Return a batch's line without its numbers; it is cached unless it shows the content of a marker."""
         batch = run.batch(position, fields)
         h = batch.header
         line = (
@@ -274,7 +274,7 @@ class TsvLogWriter:
         return line
 
     def record_lines(self, batch: LogBatch) -> str | None:
-        """Return the lines of plain records; behind a batch with others this is not tried for a while."""
+        """Return the lines of plain records; after a batch with other records, this is not tried for a while."""
         if self._record_lines is None or self._tried_again_in:
             self._tried_again_in = max(self._tried_again_in - 1, 0)
             return None
@@ -315,7 +315,7 @@ class TsvLogWriter:
         return "".join(lines)
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
-        """Return what cannot be read."""
+        """Return the line of a damage."""
         return f"damage\t{cell(file)}\t{position}\t{kind}\t{cell(what)}\n"
 
 

@@ -1,4 +1,4 @@
-"""Entries of small files (indexes, snapshots, checkpoints), one line each."""
+"""Render entries of small files (indexes, snapshots, checkpoints), one per line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from eosctl.render.escaping import visible
 from eosctl.render.machine import render_json_line, render_tsv
 from eosctl.render.page import Grid, render_page
 
-#: Rows of which a table takes the widths of its columns.
+#: Number of rows that determine the column widths of a table.
 _ROWS_AT_ONCE = 2_000
 
 
 def render_entries(rows: Iterable[EntryRow], form: DecodeFormat) -> Iterable[str]:
-    """Yield the text of entries in order, some at a time."""
+    """Yield the text of entries in order, in blocks."""
     block: list[EntryRow] = []
     file: str | None = None
     for row in rows:

@@ -1,4 +1,4 @@
-"""How single values of a log are written: bytes, times, codecs, kinds of batches."""
+"""Write single values of a log: bytes, times, codecs, and kinds of batches."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from eosctl.text import time_text
 from eosctl.wire.records.compression import Compression
 
 CODECS: Final = (*(codec.name.lower() for codec in Compression), "codec-5", "codec-6", "codec-7")
-#: Times that people can read; the rest is shown as the number it is.
+#: Times that are shown as dates; others are shown as numbers.
 _PRINTABLE: Final = bytes(range(32, 127))
 _LAST_TIME_MS: Final = 253_402_300_799_999
 
 
 def when(timestamp: int) -> str:
-    """Write a timestamp (milliseconds since the epoch) for people; what is no time stays a number."""
+    """Write a timestamp (milliseconds since the epoch) as a date; a value out of range stays a number."""
     return time_text(timestamp) if 0 <= timestamp <= _LAST_TIME_MS else str(timestamp)
 
 
@@ -40,7 +40,7 @@ def bytes_writer(form: BytesForm) -> Callable[[bytes | None], Any]:
 
 
 def _parse_json(data: bytes) -> Any:
-    """Return the parsed value, or the text where it is no JSON."""
+    """Return the parsed value, or the text if it is not JSON."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
@@ -60,7 +60,7 @@ def cell_writer(form: BytesForm) -> Callable[[bytes | None], str]:
     def utf8(data: bytes | None) -> str:
         if data is None:
             return "-"
-        if not data.translate(None, _PRINTABLE):  # much faster than asking the text
+        if not data.translate(None, _PRINTABLE):  # much faster than a check of the text
             return data.decode("ascii")
         text = data.decode("utf-8", "replace")
         return escape_text(text)
@@ -79,5 +79,5 @@ def cell(value: Any) -> str:
 
 
 def escape_text(text: str) -> str:
-    """Return the text, in Python's escapes where anything in it cannot be seen."""
+    """Return the text, with Python's escapes if it contains invisible characters."""
     return text if text.isprintable() and is_visible(text) else text.encode("unicode_escape").decode()

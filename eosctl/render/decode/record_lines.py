@@ -1,8 +1,8 @@
-"""Records as tab-separated lines, from the columns of their batch.
+"""Write records as tab-separated lines from the columns of their batch.
 
-Most batches of most logs hold printable ASCII: for them no record becomes an object of its own, and the lines of a
-batch are made and checked at once. What is unusual here (text that needs escapes, anything malformed) is left to the
-decoder of records, which knows every case and names what is wrong.
+Most batches of most logs contain printable ASCII. For these, no record becomes a separate object, and all lines of a
+batch are built and checked together. The record decoder handles unusual content, such as text that needs escapes and
+malformed records.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eosctl.wire.records.header import CODEC_MASK, CONTROL, HEADER_BYTES, LOG_AP
 _PRINTABLE: Final = bytes(range(32, 127))
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
 _NULL: Final = b"-"
-# In settings of connectors and the key of their sessions, whose secrets are masked record by record.
+# Connectors' settings and session keys, which are masked record by record.
 _MAY_HOLD_SECRETS: Final = (b'"properties"', b"session-key")
 
 
@@ -26,11 +26,11 @@ class RecordLines:
     """Writes the records of one file: file, offset, timestamp, sequence, key and value."""
 
     def __init__(self, file: str, *, with_content: bool) -> None:
-        """Take what all lines share.
+        """Store the values that all lines share.
 
         Args:
             file: The file's name as a cell.
-            with_content: Whether keys and values are shown, as UTF-8; without they are dashes.
+            with_content: Whether to show keys and values, as UTF-8; otherwise they are dashes.
         """
         content = b"%b\t%b" if with_content else b"-\t-"
         self._line = b"record\t" + file.encode().replace(b"%", b"%%") + b"\t%d\t%d\t%d\t" + content + b"\n"
@@ -38,7 +38,7 @@ class RecordLines:
         self._marks = _marks(self._line)
 
     def of(self, batch: LogBatch) -> str | None:
-        """Return the lines of a batch's records, or None where the decoder of records has to look at them."""
+        """Return the lines of a batch's records, or None if they need the record decoder."""
         _, header, _, buffer, start = batch
         attributes, count = header.attributes, header.records_count
         if header.magic < 2 or attributes & CONTROL or count <= 0 or not buffer:
@@ -76,5 +76,5 @@ class RecordLines:
 
 
 def _marks(lines: bytes) -> int:
-    """Count the bytes that are not printable ASCII: in lines of plain content only those between the cells."""
+    """Count the bytes that are not printable ASCII; lines of plain content have them only between the cells."""
     return len(lines.translate(None, _PRINTABLE))

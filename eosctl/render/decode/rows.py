@@ -1,4 +1,4 @@
-"""Rows of internal topics, each written as soon as it is known."""
+"""Write rows of internal topics as soon as they are known."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RowText:
         return row_head(self._columns, self._form)
 
     def damage(self, file: str, position: int, what: str) -> str:
-        """Return the line for a place that cannot be read."""
+        """Return the line of a damage."""
         return render_damage(file, position, what, self._form)
 
 
@@ -96,7 +96,7 @@ def _plain(value: Any) -> str:
     return "" if value is None else cell(value)
 
 
-#: Ids, groups, topics and states come again and again.
+#: Ids, groups, topics, and states repeat often.
 _text = lru_cache(1_024)(cell)
 
 

@@ -1,9 +1,9 @@
-"""Tab-separated lines of coordinators' records whose like was seen before.
+"""Write tab-separated lines for coordinators' records with a known layout.
 
-A coordinator writes the same few keys again and again, and values that differ in numbers of fixed width: producer id,
-epoch, status, offset, times. What lies between those (partitions, tags, metadata) is decoded once by the general
-decoder; a later value with the very same bytes there, and the same length, has the same layout, so that its numbers
-stand where they stood. Whatever was not seen before is left to the general decoder, errors included.
+A coordinator writes the same few keys repeatedly, with values that differ in numbers of fixed width: producer id,
+epoch, status, offset, and times. The general decoder decodes the bytes between them (partitions, tags, metadata) once.
+A later value with the same length and the same bytes there has the same layout, so its numbers have the same positions.
+The general decoder handles all other records, including malformed ones.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UNTAGGED: Final[dict[str, Any]] = {
     "next_producer_epoch": -1,
     "unknown_tags": (),
 }
-#: So many keys, and so many values, are remembered at most.
+#: Maximum number of cached keys, and of cached values.
 _MOST_KNOWN: Final = 16_384
 _MOST_TAG_SIZES: Final = 4
 
@@ -39,7 +39,7 @@ _MOST_TAG_SIZES: Final = 4
 class TransactionLines:
     """Lines of `__transaction_state`, with the columns of `rows.TRANSACTION_COLUMNS`."""
 
-    #: Version, producer id, producer epoch, timeout, status; behind the partitions stand two times, then the tags.
+    #: Version, producer id, producer epoch, timeout, status; two times and the tags follow the partitions.
     _HEAD = Struct(">hqhib")
     _TIMES_BYTES = 16
     _STATES = tuple(map(str, TRANSACTION_STATES))
@@ -52,11 +52,11 @@ class TransactionLines:
         self._tag_sizes: dict[int, tuple[int, ...]] = {0: (), 1: ()}
 
     def start(self, file: str) -> None:
-        """Take the file that every line names."""
+        """Set the file that every line names."""
         self._line = cell(file).replace("%", "%%") + "\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\n"
 
     def of(self, record: Record, header: BatchHeader, outcome: Outcome) -> str | None:
-        """Return a record's line, None where the general decoder has to look."""
+        """Return a record's line; None if it needs the general decoder."""
         offset, timestamp, key, value, _ = record
         try:
             version, producer_id, epoch, _, status = self._HEAD.unpack_from(value)  # type: ignore[arg-type]
@@ -81,7 +81,7 @@ class TransactionLines:
         return None
 
     def learn(self, record: Record, row: dict[str, Any]) -> None:
-        """Remember what the general decoder made of a record, if its bytes are those that would be written for it."""
+        """Cache the general decoder's result for a record, if encoding it again gives the same bytes."""
         _remember(self._ids, record.key, row["transactional_id"])
         if record.value is None:
             return
@@ -105,7 +105,7 @@ class OffsetLines:
     """Lines of committed offsets in `__consumer_offsets`, with the columns of `rows.OFFSET_COLUMNS`."""
 
     _HEAD = Struct(">hq")  # version, committed offset
-    #: By version: where the metadata begins (from version 3 on behind the leader epoch), and the bytes behind it.
+    #: By version: the start of the metadata (from version 3 on after the leader epoch), and the bytes after it.
     _AROUND_METADATA: Final = {0: (10, 8), 1: (10, 16), 2: (10, 8), 3: (14, 8)}
 
     def __init__(self) -> None:
@@ -115,11 +115,11 @@ class OffsetLines:
         self._metadata: set[bytes] = set()
 
     def start(self, file: str) -> None:
-        """Take the file that every line names."""
+        """Set the file that every line names."""
         self._line = cell(file).replace("%", "%%") + "\t%d\t%d\t%s\t%s\t%s\t%d\tOffsetCommit\n"
 
     def of(self, record: Record, header: BatchHeader, outcome: Outcome) -> str | None:
-        """Return a record's line, None where the general decoder has to look."""
+        """Return a record's line; None if it needs the general decoder."""
         offset, timestamp, key, value, _ = record
         try:
             version, committed = self._HEAD.unpack_from(value)  # type: ignore[arg-type]
@@ -132,7 +132,7 @@ class OffsetLines:
         return self._line % (offset, timestamp, group, OFFSET_STATES.get(outcome, "committed"), partition, committed)
 
     def learn(self, record: Record, row: dict[str, Any]) -> None:
-        """Remember what the general decoder made of a record, if its bytes are those that would be written for it."""
+        """Cache the general decoder's result for a record, if encoding it again gives the same bytes."""
         if record.value is None or row["record"] != "OffsetCommit":
             return
         version = int.from_bytes(record.value[:2], "big")

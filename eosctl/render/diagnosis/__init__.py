@@ -1,1 +1,1 @@
-"""A diagnosis in every format; checks, checklists and access rules beside it."""
+"""Render a diagnosis in every format, and also checks, checklists, and access rules."""

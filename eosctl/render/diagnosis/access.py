@@ -1,4 +1,4 @@
-"""The minimal access rules of an application, with their proof and the commands that add them."""
+"""Render the minimal access rules of an application, with their proof and the commands that add them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eosctl.render.page import PLAIN, Line, Style, render_page
 
 
 class AccessItem(msgspec.Struct, frozen=True):
-    """A rule that an application needs; ``state`` is empty where no cluster was asked."""
+    """A rule that an application needs; ``state`` is empty if no cluster was compared."""
 
     principal: str
     resource_type: str
@@ -66,17 +66,17 @@ def render_access(
     *,
     as_files: bool = False,
 ) -> str:
-    """Render rules with their states; for people with the commands that add those which are not there.
+    """Render rules with their states; the table also has the commands that add missing rules.
 
     Args:
-        rules: Each rule, with its state; None where no cluster was compared.
-        principal: As whom the application connects.
-        address: The cluster's address and client configuration, as words of a shell.
+        rules: Each rule, with its state; None if no cluster was compared.
+        principal: The principal that the application connects as.
+        address: The cluster's address and client configuration, as shell words.
         snapshot: The evidence of the cluster; None without one.
         now_ms: The time of the result, ms since the epoch.
         output: The format.
-        style: Width and colour.
-        as_files: Whether to show people the rules as a KafkaUser and as Terraform too.
+        style: Width and color.
+        as_files: Whether the table also shows the rules as a KafkaUser and as Terraform.
     """
     rules = tuple(rules)
     items = tuple(_access_item(needed, principal, state, address) for needed, state in rules)

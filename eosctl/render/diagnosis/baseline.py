@@ -1,4 +1,4 @@
-"""A baseline: the findings of one day, so that later runs show what is new."""
+"""Render a baseline: the current findings, so that later runs show new ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.render.machine import render_json
 
 
 class KnownFinding(msgspec.Struct, frozen=True):
-    """A finding by its fingerprint; check and resource are for whoever reads the file."""
+    """A finding by its fingerprint; check and resource are for readers of the file."""
 
     fingerprint: str
     check_id: str
@@ -18,7 +18,7 @@ class KnownFinding(msgspec.Struct, frozen=True):
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """The file: sorted, so that two of them compare well."""
+    """The content of the file, sorted so that two files can be compared."""
 
     schema: str
     schema_version: int

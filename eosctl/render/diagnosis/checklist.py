@@ -1,4 +1,4 @@
-"""Checklists and the records of runs, for people and for programs."""
+"""Render checklists and the records of runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def checklist_summary(checklist: Checklist) -> ChecklistSummary:
 
 
 class RunItem(msgspec.Struct, frozen=True):
-    """An item with its answer; ``who`` and ``at`` are empty while nobody has answered."""
+    """An item with its answer; ``who`` and ``at`` are empty until it is answered."""
 
     id: str
     kind: str
@@ -71,7 +71,7 @@ class RunItem(msgspec.Struct, frozen=True):
 
 
 class RunCounts(msgspec.Struct, frozen=True):
-    """How many items are in which state."""
+    """The number of items in each state."""
 
     done: int
     failed: int
@@ -101,7 +101,7 @@ class RunView(msgspec.Struct, frozen=True):
 
 
 class Run(NamedTuple):
-    """What the renderers of a run are given."""
+    """The input of a run's renderers."""
 
     command: str
     checklist: Checklist
@@ -111,7 +111,7 @@ class Run(NamedTuple):
 
 
 def run_view(run: Run) -> RunView:
-    """Shape a run for machines."""
+    """Return a run for machine formats."""
     items = tuple(_items(run))
     states = [item.state for item in items]
     return RunView(

@@ -1,4 +1,4 @@
-"""One frame of ``doctor --watch``: the grade and its course, then the causes with what changed since the last look."""
+"""Render one frame of ``doctor --watch``: the grade over time, and the causes with the latest changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MESSAGE_CHARACTERS: Final = 110
 
 
 class WatchedFinding(msgspec.Struct, frozen=True):
-    """A cause that stands; ``is_new`` when the look before did not have it."""
+    """A current cause; ``is_new`` if the previous reading did not have it."""
 
     fingerprint: str
     check_id: str
@@ -31,7 +31,7 @@ class WatchedFinding(msgspec.Struct, frozen=True):
 
 
 class LookItem(msgspec.Struct, frozen=True):
-    """One reading as a line of JSON; ``gone`` are the fingerprints that the look before had."""
+    """One reading as a line of JSON; ``gone`` are the fingerprints that only the previous reading had."""
 
     at: str
     grade: str
@@ -42,7 +42,7 @@ class LookItem(msgspec.Struct, frozen=True):
 
 
 def look_item(look: Look) -> LookItem:
-    """Shape a look."""
+    """Return a reading as an item."""
     grade = None if look.diagnosis is None else look.diagnosis.grade
     return LookItem(
         at=time_text(look.at_ms),
@@ -55,19 +55,19 @@ def look_item(look: Look) -> LookItem:
 
 
 def render_look(look: Look, rows: int, output: FindingFormat = FindingFormat.TABLE, style: Style = PLAIN) -> str:
-    """Render a look.
+    """Render a reading.
 
     Args:
-        look: The newest.
-        rows: How many causes to show at most.
-        output: A line of JSON, or a frame for people.
-        style: Width and colour.
+        look: The newest reading.
+        rows: Maximum number of causes to show.
+        output: A line of JSON, or a frame for the terminal.
+        style: Width and color.
     """
     if output is FindingFormat.JSON:
         return render_json_line(look_item(look))
     blocks: list[Block] = []
     if look.error:
-        blocks.append(Line(f"{time_text(look.at_ms)}  The cluster could not be asked: {look.error}", "bold red"))
+        blocks.append(Line(f"{time_text(look.at_ms)}  The cluster could not be read: {look.error}", "bold red"))
     if look.diagnosis is None:
         return render_page(blocks, style._replace(fold=True))
     diagnosis = look.diagnosis

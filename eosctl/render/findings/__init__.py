@@ -1,1 +1,1 @@
-"""Findings in every format, whichever command found them."""
+"""Render findings of all commands in every format."""

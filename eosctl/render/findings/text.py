@@ -1,4 +1,4 @@
-"""Findings as text: the verdict first, then each finding with what to do, then what was not evaluated."""
+"""Render findings as text: the verdict, each finding with its next step, and the checks that were not evaluated."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LIKE_SHOWN = 3
 
 
 def render_text(report: FindingReport, style: Style = PLAIN, *, wide: bool = False) -> str:
-    """Render a report for people.
+    """Render a report as text.
 
     Args:
         report: The report.
-        style: Width and colour.
+        style: Width and color.
         wide: Show all evidence and fingerprints, information of a graded report in full, passed checks by title, and
             the gaps one by one.
     """
@@ -66,7 +66,7 @@ def _head(report: FindingReport) -> Iterator[Block]:
 
 
 def _groups(groups: tuple[FindingGroup, ...], wide: bool) -> Iterator[Block]:
-    """Show each cause with its symptoms; of many causes that are alike, the first ones in full."""
+    """Show each cause with its symptoms; of many similar causes, only the first ones in full."""
     seen: dict[str, int] = {}
     alike: dict[str, list[Finding]] = {}
     for number, group in enumerate(groups, 1):

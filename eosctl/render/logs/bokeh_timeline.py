@@ -1,6 +1,6 @@
-"""The timeline of an incident report to look into: zoom, move, and brush over all of it, drawn by Bokeh (``report``).
+"""Draw the interactive timeline of an incident report with Bokeh (``report``): zoom, pan, and select a range.
 
-`eosctl.render.logs.picture` draws the same without a script, for paper and where Bokeh is not installed.
+`eosctl.render.logs.picture` draws the same without a script, for print and without Bokeh.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from eosctl.render.logs.picture import lanes_of
 from eosctl.text import time_text
 
 MAX_POINTS: Final = 1_500
-"""More events than this are thinned out evenly: the page has to stay small."""
+"""Above this number, events are thinned out evenly to keep the page small."""
 SHOWN_CHARS: Final = 140
 INK: Final = "#7d8590"
 TONES: Final = {"critical": "#c0304c", "error": "#c0304c", "warning": "#b98512", "info": "#2f8f6b"}
@@ -35,10 +35,10 @@ def library_script() -> str:
 
 
 def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> str:
-    """Draw the incidents and a lane for each broker and application, with an overview below to brush over.
+    """Draw the incidents and a lane for each broker and application, with an overview below for the selection.
 
     Returns:
-        HTML in which every text is escaped; empty when no event carries a time.
+        HTML with escaped text; empty if no event has a time.
     """
     loud = [event for event in events if event.time_ms is not None and is_problem(event)]
     lanes = lanes_of(events)
@@ -107,7 +107,7 @@ def _bars(names: Sequence[str], incidents: Sequence[Incident], least_ms: float) 
 
 
 def _overview(chart: Any, loud: Sequence[LogEvent], start: int, end: int) -> Any:
-    """Draw how much was said over all of the time; a frame on it chooses what the chart shows."""
+    """Draw the number of records over the whole time; a frame selects the range of the chart."""
     bin_count = 200
     width = max(1.0, (end - start) / bin_count)
     counts = [0] * bin_count
@@ -155,7 +155,7 @@ def _styled(chart: Any) -> Any:
         hours="%H:%M",
     )
     chart.xaxis.formatter = times
-    # On a phone there is room for every second time only.
+    # A phone's screen fits only every second time.
     chart.xaxis.major_label_policy = NoOverlap()
     for axis in (*chart.xaxis, *chart.yaxis):
         axis.major_label_text_color = axis.axis_line_color = axis.major_tick_line_color = INK

@@ -1,4 +1,4 @@
-"""A category of log records, as lists and its explanation show it."""
+"""Render categories of log records, as a list and one by one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CATEGORY_COLUMNS: Final[tuple[Column[LogCategory], ...]] = (
 
 
 def _blocks(item: LogCategory) -> list[Block]:
-    """Tell all about one category."""
+    """Return the details of one category."""
     return [
         Line(item.id),
         Field("severity", item.severity),
@@ -35,7 +35,7 @@ def _blocks(item: LogCategory) -> list[Block]:
 
 
 def labelled(label: str, lines: Iterable[str], tone: str = "") -> Iterator[Field]:
-    """Yield a labelled paragraph for each line, the label at the first."""
+    """Yield a paragraph for each line, with the label at the first one."""
     for number, line in enumerate(lines):
         yield Field("" if number else label, line, tone)
 
@@ -48,6 +48,6 @@ def render_categories(categories: tuple[LogCategory, ...], now_ms: int, output: 
 
 
 def render_category(item: LogCategory, output: OutputFormat, style: Style) -> str:
-    """Render all about one category."""
+    """Render the details of one category."""
     row = (item.id, item.severity, item.meaning, item.next_step)
     return render_one(item, output, lambda: [row], lambda: render_page(_blocks(item), style))

@@ -1,4 +1,4 @@
-"""Sentences about a digest of logs, shared by the forms of the report."""
+"""Write the sentences about a digest of logs for all report formats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eosctl.text import count_text, duration_text, time_text
 
 
 def precursor_text(one: Precursor) -> str:
-    """Say what came before what, and how much more often than by chance."""
+    """Describe which records preceded which failures, and how often they would by chance."""
     return (
         f"{one.cause} came before {one.preceded_count} of {one.failure_count} {one.failure}, "
         f"{duration_text(one.typical_lag_ms)} before; by chance it would before {one.expected_share:.0%}"
@@ -16,24 +16,24 @@ def precursor_text(one: Precursor) -> str:
 
 
 def unexplained_text(one: Unexplained) -> str:
-    """Say how many failures nothing came before."""
+    """Describe the number of failures without a precursor."""
     return f"Nothing that is rarer elsewhere came before {one.unexplained_count} of {one.failure_count} {one.failure}"
 
 
 def pause_text(one: PauseOutlook) -> str:
-    """Say how long a JVM stood still, beside the timeout that is nearest."""
-    told = f"{count_text(one.pause_count, 'pause')}, the longest {one.longest_ms:.1f} ms"
+    """Describe the pauses of a JVM in relation to the nearest timeout."""
+    text = f"{count_text(one.pause_count, 'pause')}, the longest {one.longest_ms:.1f} ms"
     if not one.nearest:
-        return told
-    return f"{told}: {one.longest_ms / one.nearest_ms:.1%} of {one.nearest} {duration_text(one.nearest_ms)}"
+        return text
+    return f"{text}: {one.longest_ms / one.nearest_ms:.1%} of {one.nearest} {duration_text(one.nearest_ms)}"
 
 
 def clock_text(one: ClockOffset) -> str:
-    """Say how far a clock is from the coordinators', and what makes it so where that can be told."""
+    """Describe the distance of a clock from the coordinators' clock, and its cause if it looks like a time zone."""
     way = "ahead of" if one.offset_ms > 0 else "behind"
     pairs = count_text(one.pair_count, "producer id", "producer ids")
-    told = f"{one.application} is {duration_text(abs(one.offset_ms))} {way} the coordinators ({pairs} on both sides)"
-    return f"{told}: its zone was read wrongly, see --zone" if one.is_like_a_zone else told
+    text = f"{one.application} is {duration_text(abs(one.offset_ms))} {way} the coordinators ({pairs} on both sides)"
+    return f"{text}: its time zone was read wrongly, see --zone" if one.is_like_a_zone else text
 
 
 def histogram_lines(one: Histogram) -> tuple[tuple[str, str], ...]:

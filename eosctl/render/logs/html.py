@@ -1,4 +1,4 @@
-"""An incident report from logs as one HTML file that needs no network."""
+"""Render an incident report from logs as one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUOTED_CHARS: Final = 400
 
 
 class Quote(NamedTuple):
-    """A record that an incident rests on: the place, the time, and what it says."""
+    """A record that is evidence of an incident: the place, the time, and the message."""
 
     place: str
     time: str
@@ -86,7 +86,7 @@ def render_logs_html(
 
 
 class _LiveTimeline(NamedTuple):
-    """A timeline that answers to the pointer, and the script that draws it; both empty where there is none."""
+    """An interactive timeline and its script; both are empty without a timeline."""
 
     script: str
     timeline: str

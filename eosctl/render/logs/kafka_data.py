@@ -1,4 +1,4 @@
-"""What Kafka's files say of transactions, as tables and as JSON."""
+"""Render the transactions in Kafka's files as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class DuplicateView(msgspec.Struct, frozen=True):
 
 
 class KafkaDataView(msgspec.Struct, frozen=True):
-    """What Kafka's files say of transactions."""
+    """The transactions in Kafka's files."""
 
     schema: str
     schema_version: int
@@ -152,7 +152,7 @@ def _record_view(use: KeyUse) -> RecordView:
 
 
 def kafka_data_blocks(reading: DataReading) -> list[Block]:
-    """Tell the topics, the transactional ids, the groups, and then what is out of order."""
+    """Return the topics, the transactional ids, the groups, and then the breaks in order."""
     summary = reading.summary
     read = count_text(reading.partition_count, "partition")
     if reading.other_replica_count:
@@ -259,7 +259,7 @@ def _spread(spread: Spread) -> tuple[str, str, str]:
 
 
 def render_kafka_data(reading: DataReading, now_ms: int, output: OutputFormat, style: Style) -> str:
-    """Render what Kafka's files say of transactions; tab-separated text has the topics."""
+    """Render the transactions in Kafka's files; tab-separated text has the topics."""
     view = kafka_data_view(reading, "logs data", now_ms)
     rows = (
         (one.topic, *map(str, (one.record_count, one.committed_count, one.aborted_count, one.open_count)))

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from eosctl.findings.diagnosis import Diagnosis
-from eosctl.findings.log_reading import catalogued_text
+from eosctl.findings.log_reading import cataloged_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -71,7 +71,7 @@ class PlaceView(msgspec.Struct, frozen=True):
 
 
 class IncidentView(msgspec.Struct, frozen=True):
-    """What went wrong, and why."""
+    """An incident and its cause."""
 
     kind: str
     root_cause: str
@@ -153,7 +153,7 @@ def logs_view(
 
 
 def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis) -> list[Block]:
-    """Tell the incidents, what is new against a baseline, then what was read."""
+    """Return the incidents, the new messages compared with a baseline, and the inputs."""
     blocks: list[Block] = [Line(headline(findings), _tone(findings)), Line("")]
     if digest.histogram is not None:
         blocks += [*starmap(Field, histogram_lines(digest.histogram)), Line("")]
@@ -189,7 +189,7 @@ def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis
 
 
 def _scan_blocks(findings: LogFindings) -> list[Block]:
-    """Count the events by category, then tell what was read."""
+    """Return the number of events by category, and the inputs."""
     counts = Counter(event.category for event in findings.events)
     first: dict[str, LogEvent] = {}
     for event in findings.events:
@@ -319,7 +319,7 @@ def _layout_text(source: SourceSummary) -> str:
 def _reading(findings: LogFindings) -> Iterator[Block]:
     """Say what was read, and everything that was not understood."""
     sources = findings.sources
-    yield Line(f"{catalogued_text(findings)}.")
+    yield Line(f"{cataloged_text(findings)}.")
     doubts = [
         f"{source.file}: {', '.join(doubt)} ({_layout_text(source)})"
         for source in sources

@@ -76,7 +76,7 @@ def worst_severity(findings: LogFindings) -> Severity | None:
 
 
 def what_text(one: UnexplainedRecords) -> str:
-    """Return how many records of which category there are, about what, and when."""
+    """Return the number, category, subject, and time of records."""
     when = ""
     if one.first_ms is not None and one.last_ms is not None:
         begin, end = time_text(one.first_ms), time_text(one.last_ms)
@@ -123,7 +123,7 @@ def _calls(unexplained: Sequence[UnexplainedRecords]) -> Iterator[str]:
 def _unknown_text(unknown: Sequence[UnexplainedRecords], *, has_verdict: bool) -> str:
     count = sum(one.record_count for one in unknown)
     first = next((f"{record.place}: {record.text}" for one in unknown for record in one.records), "")
-    what = f"{count_text(count, 'error record')} {'is' if count == 1 else 'are'} not in the catalogue, first: {first}"
+    what = f"{count_text(count, 'error record')} {'is' if count == 1 else 'are'} not in the catalog, first: {first}"
     return what if has_verdict else f"No known incident. {what}"
 
 

@@ -1,1 +1,1 @@
-"""Metrics: the catalogue, and readings of running programs."""
+"""Render the catalog of metrics, and readings of running programs."""

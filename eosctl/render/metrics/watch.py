@@ -66,7 +66,7 @@ def render_metric_frame(moments: Sequence[MetricMoment], rows: int, style: Style
     Args:
         moments: Oldest first; at least one.
         rows: How many metrics to show at most.
-        style: Width and colour; a narrow page leaves out units, places and the longer part of the course.
+        style: Width and color; a narrow page omits units, places, and the older part of the history.
     """
     now = moments[-1]
     bad = sum(one.is_bad is True for one in now.values)

@@ -133,7 +133,7 @@ def run_blocks(item: RunItem, connection: str) -> list[Block]:
         blocks.append(Field("journal", item.journal))
     if item.resumable:
         command = f"eosctl runbook run {quote(item.runbook)} --resume {quote(item.run)} --yes {connection}"
-        blocks.append(Field("go on", command.rstrip()))
+        blocks.append(Field("resume", command.rstrip()))
     if not item.acted:
         blocks.append(Line("Nothing was changed.", "bold"))
     return blocks

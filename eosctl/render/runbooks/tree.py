@@ -61,7 +61,7 @@ def step_text(step: Step, costs: Costs) -> str:
         case _:
             what = ""
     name = type(step).__name__.lower()
-    # What is known only when it runs stands in angle brackets.
+    # Values that are known only at run time are in angle brackets.
     text = f"{step.id} [{name}{what}] {' '.join(step.say.split())}"
     return _HOLE.sub(r"<\1>", text)
 

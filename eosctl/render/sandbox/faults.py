@@ -86,7 +86,7 @@ def injected_text(item: FaultsItem, injected: dict[str, Any], target: str) -> st
 
 
 def render_faults(item: FaultsItem, style: Style = PLAIN) -> str:
-    """Tell what lasts, what has happened, and which bugs the brokers have."""
+    """Return the active faults, the past faults, and the bugs of the brokers."""
     blocks: list[Block] = [Line(f"Sandbox {item.sandbox}: {count_text(len(item.active), 'active fault')}", "bold")]
     if item.active:
         rows = tuple((str(fault.number), fault.fault, str(fault.hit_count)) for fault in item.active)

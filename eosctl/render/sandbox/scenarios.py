@@ -25,7 +25,7 @@ VERDICT_COLUMNS: Final[tuple[Column[VerdictItem], ...]] = (
 
 
 def render_scenario(item: ScenarioItem, style: Style = PLAIN) -> str:
-    """Tell a scenario: what happens, why it matters, what a user sees, and every step."""
+    """Describe a scenario: the fault, its importance, its symptoms, and every step."""
     real = f"no: {item.inner}" if item.inner else f"yes: eosctl sandbox scenario run {item.name} --engine apache"
     blocks: list[Block] = [
         Line(f"{item.name}: {item.title}", "bold"),
@@ -46,7 +46,7 @@ def render_scenario(item: ScenarioItem, style: Style = PLAIN) -> str:
 
 
 def render_verdict(item: VerdictItem, connection: str = "", style: Style = PLAIN) -> str:
-    """Show what was done, what was expected and seen, the verdict, and how to diagnose a cluster that goes on.
+    """Show the steps, expectations, observations, the verdict, and how to diagnose a cluster that still runs.
 
     Args:
         item: The verdict.

@@ -7,7 +7,7 @@ from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_pa
 
 
 def render_simulations(item: FaultSimulation, replay: str, style: Style = PLAIN) -> str:
-    """Tell how many schedules held, and show each that did not; ``replay`` is the command without its seed."""
+    """Show the number of passed schedules, and each failed one; ``replay`` is the command without its seed."""
     last = item.first_seed + item.seed_count - 1
     verdict = f"{len(item.failures)} of them failed" if item.failures else "none failed"
     tone = "bold red" if item.failures else "bold green"

@@ -1,4 +1,4 @@
-"""The state of one sandbox on a page: nodes, open transactions, and the partitions that one should look at."""
+"""Render the state of a sandbox: nodes, open transactions, and the partitions that need attention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 from eosctl.model.sandbox import SandboxItem
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 
-#: What a page needs besides its partitions: headings, frames of nodes, the last line.
+#: Lines of a page in addition to its partitions: headings, frames of nodes, the last line.
 FRAME_LINES: Final = 14
 TRANSACTIONS_SHOWN: Final = 20
 INTERNAL_TOPICS: Final = ("__consumer_offsets", "__transaction_state")
@@ -43,7 +43,7 @@ def status_blocks(
 
     Args:
         item: The sandbox.
-        cluster: What its process says of the cluster.
+        cluster: The process's report about the cluster.
         everything: Show all partitions, not only those of the user's topics and those in trouble.
         max_rows: How many partitions fit; None for all.
     """

@@ -33,7 +33,7 @@ class TenureItem(msgspec.Struct, frozen=True):
 
 
 class BlameItem(msgspec.Struct, frozen=True):
-    """How one tenure ended; ``winner`` is None when nobody came after."""
+    """The end of one tenure; ``winner`` is None without a successor."""
 
     transactional_id: str
     cause: str
@@ -130,22 +130,22 @@ def _identity(item: TenureItem) -> str:
 
 
 def render_blame(blame: Blame, last: int, now_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render what is known of one id; ``last`` is how many steps of the timeline people see."""
+    """Render the history of one id; ``last`` is the number of timeline steps to show."""
     view = blame_view(blame, "txn blame", now_ms)
     rows = ([column.cell(item) for column in BLAME_COLUMNS] for item in view.items)
     return render_one(view, output, lambda: rows, lambda: _page(view, last, style))
 
 
 def _page(view: BlameView, last: int, style: Style) -> str:
-    """Render, for people, owners, verdicts (the newest first) and the last steps of the timeline."""
+    """Render owners, verdicts (the newest first), and the last steps of the timeline as text."""
     blocks: list[Block] = [Line(view.transactional_id, "bold")]
     if view.tenures:
         rows = tuple(_tenure_row(tenure) for tenure in view.tenures)
         blocks.append(Grid(rows, ("OWNED-FROM", "PRODUCER-ID/EPOCH", "TRANSACTIONS", "TIMEOUT-MS", "TOPICS"), indent=2))
     if not view.items:
-        blocks.append(Line("Nobody took it from anybody, as far as the log goes back."))
+        blocks.append(Line("No producer took over the id within the period of the log."))
     for item in reversed(view.items):
-        winner = "nobody came after" if item.winner is None else f"then {_identity(item.winner)}"
+        winner = "no successor" if item.winner is None else f"then {_identity(item.winner)}"
         blocks += [
             Line(""),
             Line(f"{time_text(item.at_ms)}  {item.cause} ({item.confidence})", "bold"),

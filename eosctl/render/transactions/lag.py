@@ -107,7 +107,7 @@ def _pin_item(pin: Pin) -> PinItem:
 
 
 def _stale_item(offset: StaleOffset) -> PinItem:
-    """Shape an offset of which the coordinator says something else than its log."""
+    """Return an item for an offset that differs between the coordinator and its log."""
     return PinItem(
         group_id=offset.group_id,
         topic=offset.partition.topic,
@@ -197,7 +197,7 @@ PIN_COLUMNS: Final[tuple[Column[PinItem], ...]] = (
 
 def _held_by(item: PinItem) -> str:
     if item.disagrees:
-        return f"nobody: the log says {_number(item.logged_offset)}"
+        return f"no transaction: the log has {_number(item.logged_offset)}"
     return ", ".join(_name(holder) for holder in item.holders) or "-"
 
 

@@ -38,6 +38,6 @@ def render_locations(
     output: OutputFormat,
     style: Style,
 ) -> str:
-    """Render names with the partitions that coordinate them, of which there are `partition_count`."""
+    """Render names with the partitions that coordinate them, out of `partition_count` partitions."""
     items = tuple(LocatedItem(name, home.topic, home.partition, partition_count) for name, home in found)
     return render_listing(listing("locations", command, now_ms, items), LOCATED_COLUMNS, output, style)

@@ -152,7 +152,7 @@ def _html(timeline: Timeline, generated_at_ms: int) -> str:
 
 
 def draw_lanes(timeline: Timeline) -> str:
-    """Draw one lane an actor as SVG; empty when there is none."""
+    """Draw one lane per actor as SVG; empty without actors."""
     if not timeline.lanes:
         return ""
     height = HEAD + LANE_HEIGHT * len(timeline.lanes) + 8

@@ -84,7 +84,7 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
     Args:
         moments: Oldest first; at least one.
         rows: How many transactions to show at most.
-        style: Width and colour.
+        style: Width and color.
     """
     now = moments[-1]
     opens, hidden = [len(m.transactions) for m in moments], [m.hidden_offsets for m in moments]

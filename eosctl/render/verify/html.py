@@ -68,7 +68,8 @@ def draw_witness(anomaly: VerifiedAnomalyItem) -> str:
         x = _LABEL_WIDTH + _MARGIN + (number - 1) * step
         y = lanes.index(event.actor) * _LANE_HEIGHT + _LANE_HEIGHT // 2
         parts.append(
-            f'<g><title>{escape(_told(event))}</title><circle class="{_tone(event)}" cx="{x:.1f}" cy="{y}" r="10"/>'
+            f"<g><title>{escape(_description(event))}</title>"
+            f'<circle class="{_tone(event)}" cx="{x:.1f}" cy="{y}" r="10"/>'
             f'<text class="number" x="{x:.1f}" y="{y + 4}">{number}</text></g>'
         )
         parts.append(f'<text class="axis" x="{x:.1f}" y="{height - 8}">{event.at_ms / 1000:.3f} s</text>')
@@ -76,7 +77,7 @@ def draw_witness(anomaly: VerifiedAnomalyItem) -> str:
     return "".join(parts)
 
 
-def _told(event: WitnessItem) -> str:
+def _description(event: WitnessItem) -> str:
     return f"{event.at_ms / 1000:.3f} s {event.actor}: {event.event} {event.detail}"
 
 

@@ -1,4 +1,4 @@
-"""What logs and programs printed, among what people paste: log categories, and the texts of errors."""
+"""Find log categories and error messages in pasted text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from eosctl.model.reference import Entry
 
 _WORDS: Final = re.compile(r"\w+")
 _PROSE: Final = re.compile(r"[^\d\[\](){}:=|<>]{0,160}")
-"""A text that is no record of a log: short, without numbers, brackets, or colons."""
+"""A text that is not a log record: short, without numbers, brackets, or colons."""
 
 
 class Logged(NamedTuple):
-    """A category of log records in a text: how many records, and the ids that they name."""
+    """A category of log records in a text, with the number of records and the ids in them."""
 
     category: str
     record_count: int
@@ -26,7 +26,7 @@ class Logged(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """A text of an error in what was pasted.
+    """An error message in pasted text.
 
     Attributes:
         entry: The error.
@@ -60,7 +60,7 @@ def find_logged(text: str) -> tuple[Logged, ...]:
 
 
 def find_printed(text: str) -> tuple[Printed, ...]:
-    """Return the errors whose texts are in what was pasted, the longest text first."""
+    """Return the errors with messages in pasted text, the longest message first."""
     whole = _plain(text)
     if not whole.strip():
         return ()

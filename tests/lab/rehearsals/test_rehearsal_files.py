@@ -97,7 +97,7 @@ def test_a_new_runbook_has_examples_and_reports_untaken_paths(tmp_path: Path) ->
     stories = path.with_suffix(".stories.yaml")
     done = eosctl("runbook", "test", path, "-o", "json")
     assert (done.code, done.json["items"][0]["untaken"]) == (0, []), done.out
-    assert "4 of 4 stories as told" in eosctl("runbook", "test", path).out
+    assert "4 of 4 scenarios passed" in eosctl("runbook", "test", path).out
 
     whole = parse_rehearsal(stories.read_text(), "own")
     first = stories.read_text().index("  - name: a broker was restarted")

@@ -15,7 +15,7 @@ COMPONENTS: Final = ("broker", "producer", "consumer", "streams")
 
 
 class NamedMissing(NamedTuple):
-    """A name that is quoted and that no release has."""
+    """A name that is often quoted but that no release has."""
 
     name: str
     missing: MissingMetric
@@ -25,7 +25,7 @@ def list_metrics(component: str | None = None, kafka: str | None = None) -> tupl
     """Return the metrics of a component and a release; of all without.
 
     Raises:
-        UsageError: The component or the version is not known.
+        UsageError: The component or the version is unknown.
     """
     if component is not None and component not in COMPONENTS:
         raise UsageError(f"There is no component {component!r}.", "", f"Choose one of {', '.join(COMPONENTS)}.")
@@ -41,7 +41,7 @@ def list_metrics(component: str | None = None, kafka: str | None = None) -> tupl
 
 
 def list_missing() -> tuple[NamedMissing, ...]:
-    """Return the names that are quoted and that no release has."""
+    """Return the names that are often quoted but that no release has."""
     return tuple(NamedMissing(name, one) for one in load_missing() for name in one.names)
 
 
@@ -49,7 +49,7 @@ def explain_metric(name: str) -> tuple[Metric, ...] | NamedMissing:
     """Return the metrics of a bean, an attribute, or a name of Prometheus, or what the name stands for instead.
 
     Raises:
-        UsageError: The name is not known.
+        UsageError: The name is unknown.
     """
     missing = find_missing(name)
     if missing is not None:
@@ -61,7 +61,7 @@ def explain_metric(name: str) -> tuple[Metric, ...] | NamedMissing:
 
 
 def known_name(name: str) -> str:
-    """Return the name of a metric, or of a derived value, as the catalogue spells it.
+    """Return the name of a metric, or of a derived value, as in the catalog.
 
     Raises:
         UsageError: No metric has the name; the message names similar ones.
@@ -107,7 +107,7 @@ def why_absent(name: str) -> str:
 def _unknown(name: str) -> UsageError:
     similar = ", ".join(suggest_metrics(name))
     return UsageError(
-        f"{name!r} is no metric that eosctl knows.",
+        f"Unknown metric {name!r}.",
         f"Did you mean {similar}?" if similar else "",
         "List all: eosctl metrics list",
     )

@@ -1,4 +1,4 @@
-"""The catalogue of metrics, for people and programs."""
+"""Render the catalog of metrics."""
 
 from __future__ import annotations
 

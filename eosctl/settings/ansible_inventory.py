@@ -35,7 +35,7 @@ class Inventory(msgspec.Struct):
     _by_host: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
     def hosts_of(self, pattern: str) -> tuple[str, ...]:
-        """Return the hosts that a play's pattern names, in the order of the inventory; a name of nothing is no host."""
+        """Return the hosts that a play's pattern names, in the order of the inventory; unknown names are ignored."""
         found: dict[str, None] = {}
         for name in re.split(r"[:,]", pattern):
             found |= dict.fromkeys(self._members(name.strip(), frozenset()))

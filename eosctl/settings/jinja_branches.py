@@ -1,6 +1,6 @@
-"""Branches of conditions of Jinja: the one that variables decide on stays, and undecided alternatives stay open.
+"""Resolve Jinja conditions: the branch that variables select stays, and undecided alternatives stay open.
 
-Lines keep their numbers. What several undecided alternatives say is no value that anybody knows yet.
+Lines keep their numbers. A setting in several undecided alternatives has an unknown value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OPEN: Final = "{{ undecided }}"
 
 
 class _Choice:
-    """An ``if`` with the branches that follow it: what is known of the condition of each."""
+    """An ``if`` with its branches, and the result of each condition as far as it is known."""
 
     def __init__(self, line: int, holds: bool | None) -> None:
         self.line = line

@@ -106,9 +106,9 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
 
 
 def _cannot_be(role: Role, values: Mapping[str, Value]) -> bool:
-    """Return whether keys rule a component out: brokers are no clients, and servers have settings of their own.
+    """Return whether keys rule a component out: brokers are not clients, and servers have their own settings.
 
-    What a server shares with clients, the settings of TLS first of all, shows no server.
+    Settings that a server shares with clients, such as those of TLS, do not indicate a server.
     """
     if role in (Role.BROKER, Role.TOPIC) and ("bootstrap.servers" in values or SECURITY in values):
         return True

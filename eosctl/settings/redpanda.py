@@ -33,7 +33,7 @@ _DEFAULTS: Final[Mapping[str, str | None]] = {
     INTERNAL_REPLICAS: "3",
 }
 _OWN: Final = frozenset({*_DEFAULTS, DEFAULT_REPLICAS})
-# Keys of the node's own section, one of which every file of Redpanda has.
+# Keys of the node's own section; every file of Redpanda has at least one.
 _NODE: Final = frozenset({"data_directory", "kafka_api", "seed_servers", "rpc_server", "empty_seed_starts_cluster"})
 _IMAGE: Final = "redpandadata/redpanda"
 _OPTION: Final = re.compile(r"\bredpanda\.(\w+)=(\w+)")

@@ -158,7 +158,7 @@ def _streams(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
     guarantee = values.get("processing.guarantee")
     eos = guarantee is not None and promises_exactly_once(guarantee.word)
-    # Streams reads commit.interval.ms differently under exactly-once when nobody wrote it down.
+    # Streams has another default of commit.interval.ms under exactly-once.
     framework = {"commit.interval.ms": "100"} if eos else {}
     yield _component(source, Role.STREAMS, values, release, framework=framework)
     tables = load_tables()

@@ -26,7 +26,9 @@ def test_every_exception_stands_where_it_says(project_root: Path) -> None:
     for path, text in listed:
         found = list(project_root.glob(path))
         assert found, path
-        assert [file.name for file in found if text not in file.read_text("utf-8")] == [], text
+        texts = {file.name: file.read_text("utf-8") for file in found}
+        # The linter reads the names of functions as words.
+        assert [name for name, read in texts.items() if text not in read and text not in read.replace("_", " ")] == []
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_scenario_with_another_outcome_exits_with_3(own_home: Path, tmp_path: 
         ("do: plain", "do: plane", "Step 2 of"),
         ("to: orders", "into: orders", "Step 2 of"),
         ("values: [a]}\n  - {do: sees", "values: a}\n  - {do: sees", "Step 2 of"),
-        ("do: plain, to", "do: plain, refused: [NOPE], to", "NOPE is no error of Kafka"),
+        ("do: plain, to", "do: plain, refused: [NOPE], to", "NOPE is not a Kafka error"),
         ("title:", "titel:", "is not a scenario"),
         ("steps:", "findings: {silent: [EOS-TXN-999]}\nsteps:", "Unknown check 'EOS-TXN-999'"),
         ("do: plain, to: orders, values: [a]", "do: doctor, fire: [EOS-TXN-01]", "Unknown check 'EOS-TXN-01'"),

@@ -162,7 +162,7 @@ def test_a_cluster_of_its_own_is_disturbed_without_asking() -> None:
         (("--nemesis", "storm"), "--nemesis 'storm' is not known"),
         (("--nemesis", "none", "--nemesis", "links"), "goes with no other"),
         (("--engine", "embedded"), "--engine and a cluster were both given"),
-        (("--fault", "kill"), "--nemesis is missing"),
+        (("--fault", "kill"), "Faults need --nemesis"),
     ],
 )
 def test_orders_that_make_no_sense_are_refused(kafka: SandboxThread, arguments: tuple[str, ...], message: str) -> None:

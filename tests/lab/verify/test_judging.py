@@ -143,7 +143,7 @@ def test_damaged_runs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     folder = save_run(RECORD, clean_history(1))
     text = (folder / "history.jsonl").read_text()
     (folder / "history.jsonl").write_text(text[:-20])
-    with pytest.raises(DecodeError, match="of the history is no event"):
+    with pytest.raises(DecodeError, match="of the history is not an event"):
         load_run("1-2")
     for content in (b"", b"[]", b"\xff", b'{"run_id": 1}'):
         (folder / "run.json").write_bytes(content)

@@ -73,10 +73,10 @@ def test_output_and_state_are_as_without_the_crash(tmp_path: Path, emulate: str,
 
 
 def test_transactional_stores_need_no_wipe(tmp_path: Path) -> None:
-    """Whatever RocksDB has written out when the process is killed, the next one reads on where that ends."""
+    """After a kill, the next process continues at the end of the writes that RocksDB had flushed."""
     memtable = 5  # is written out after every second commit or so
 
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         await stage.feed(LINES)
         expected = await undisturbed(stage)
         for death in DEATHS:
@@ -84,14 +84,14 @@ def test_transactional_stores_need_no_wipe(tmp_path: Path) -> None:
                 found = await die_and_recover(stage, death, memtable=memtable, rules=TRANSACTIONAL_STORES)
                 assert found == expected, death
 
-    play(tmp_path, story, emulate="4.4")
+    play(tmp_path, scenario, emulate="4.4")
 
 
 @pytest.mark.parametrize(("memtable", "kept"), [(1, True), (1_000, False)])
 def test_a_kill_loses_what_rocksdb_has_not_written(tmp_path: Path, memtable: int, kept: bool) -> None:
     """As docs/transactional-stores.md measured it: a small store is wiped, and restored as a whole."""
 
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         await stage.feed(LINES)
         plan = stage.plan(TRANSACTIONAL_STORES, memtable)
         await stage.topics(plan)
@@ -103,11 +103,11 @@ def test_a_kill_loses_what_rocksdb_has_not_written(tmp_path: Path, memtable: int
         assert {task.start for task in tasks} == {Start.RESTORE_REST if kept else Start.WIPE}
         assert [task.restored_count for task in tasks] == ([0, 0] if kept else [*changed.values()])
 
-    play(tmp_path, story, emulate="4.4")
+    play(tmp_path, scenario, emulate="4.4")
 
 
 def test_transactional_stores_can_be_switched_off_after_a_kill(tmp_path: Path) -> None:
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         await stage.feed(LINES)
         expected = await undisturbed(stage)
         plan = stage.plan(TRANSACTIONAL_STORES, memtable=1)
@@ -119,13 +119,13 @@ def test_transactional_stores_can_be_switched_off_after_a_kill(tmp_path: Path) -
         assert {task.start for task in tasks} == {Start.RESTORE_REST}
         assert await stage.outcome(switched, tasks) == expected
 
-    play(tmp_path, story, emulate="4.4")
+    play(tmp_path, scenario, emulate="4.4")
 
 
 def test_transactional_stores_refuse_one_that_was_left_open(tmp_path: Path) -> None:
     """Kafka Streams 4.4.0 was seen to: TaskCorruptedException without end, until the directory is removed."""
 
-    async def story(stage: Stage) -> None:
+    async def scenario(stage: Stage) -> None:
         await stage.feed(LINES)
         plan = stage.plan(STREAMS_4_3, memtable=1)
         await stage.topics(plan)
@@ -138,7 +138,7 @@ def test_transactional_stores_refuse_one_that_was_left_open(tmp_path: Path) -> N
         tasks = await stage.live(switched, Immortal())
         assert {task.start for task in tasks} == {Start.RESTORE_REST}
 
-    play(tmp_path, story, emulate="4.4")
+    play(tmp_path, scenario, emulate="4.4")
 
 
 @pytest.mark.parametrize("offsets_in", OffsetsIn)

@@ -168,7 +168,7 @@ def test_max_compaction_lag_overrules_the_ratio(tmp_path: Path) -> None:
     disk.write(*[Sent(-1, False, ((b"a", b"x" * 90),)) for _ in range(9)])
     for now_ms, is_due in ((NOW + 1000, False), (NOW + 1001, True)):
         plan = plan_cleaning(disk.log, now_ms)
-        assert plan is not None and plan.is_due(1.0) is is_due
+        assert plan is not None and plan.needs_cleaning(1.0) is is_due
     disk.reopen(clean=True)
     plan = plan_cleaning(disk.log, NOW + 1001)
     assert plan is not None and plan.is_overdue, "also after a restart"

@@ -112,7 +112,7 @@ async def run_hanging(
             _NETWORK,
             "delivers the second batch at last",
             f"appended at offset {first_offset} for producer id {identity.producer_id}, epoch "
-            f"{identity.producer_epoch}: a transaction that nobody will end",
+            f"{identity.producer_epoch}: a transaction that never ends",
         )
 
         await _commit_behind(client, stage, partition, transactional_id, hidden_record_count)

@@ -37,10 +37,10 @@ class Rules(NamedTuple):
             open there (KAFKA-10167); otherwise only to the last stable offset, before transactions that are decided
             already and whose markers are on their way.
         notes_restoration: An offset is written when restoring is done, and stays while the task runs, as the state
-            updater of 3.9 does. Whoever is killed then finds a store with an offset that is too old for it.
+            updater of 3.9 does. A process that is killed then restarts with a store whose offset is too old for it.
         buffers_writes: Writes wait in memory, and reach the store with the commit, in one batch with their offset
             (KIP-892, ``enable.transactional.statestores`` of 4.4). The store holds committed writes only, and its
-            offset is right at any time; a store without one, of which RocksDB has written nothing, is wiped.
+            offset is right at any time; a store without one, not yet written by RocksDB, is wiped.
     """
 
     offsets_in: OffsetsIn = OffsetsIn.STORE

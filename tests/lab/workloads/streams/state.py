@@ -52,7 +52,7 @@ class Store:
         return self._content | self._buffer
 
     def get(self, key: str) -> int:
-        """Return the number of a key, 0 when there is none."""
+        """Return the number of a key, or 0 if the store lacks it."""
         return self._buffer.get(key, self._content.get(key, 0))
 
     def put(self, key: str, number: int) -> None:

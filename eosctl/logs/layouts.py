@@ -136,6 +136,16 @@ LAYOUTS: Final = (
         r"(?P<time>\d{12,13})[ \t]+"
         r"(?P<start_offset>None|\d+)[ \t]*\r?$)",
     ),
+    Layout(
+        "find-hanging",
+        r"(?P<message>[\w.-]{1,249}[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+-?\d+[ \t]+\d+[ \t]+(?P<time>\d{12,13})[ \t]+\d+"
+        r"[ \t]*\r?$)",
+    ),
+    Layout(
+        "describe-transaction",
+        r"(?P<message>\d+[ \t]+[^\s]+[ \t]+\d+[ \t]+-?\d+[ \t]+[A-Z][A-Za-z]+[ \t]+\d+[ \t]+"
+        r"(?P<time>\d{12,13})[ \t]+\d+[ \t]+[\w.,-]+[ \t]*\r?$)",
+    ),
     Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
     Layout(
         "dated",
@@ -158,6 +168,9 @@ _EMBEDDED: Final = ("rdkafka", "jvm-uncaught")
 
 GENERAL: Final = ("dated", "levelled", "undated")
 """Layouts that match too much to be tried before the others."""
+
+TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction"})
+"""Rows of Kafka's tools. Their records mean something by their shape alone."""
 
 _SAMPLE_LINES: Final = 1500
 

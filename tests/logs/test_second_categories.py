@@ -68,3 +68,29 @@ def test_a_record_of_two_categories_is_one_event_of_both(tmp_path: Path) -> None
 
 def test_every_ending_is_in_the_catalog() -> None:
     assert {category.id for category in load_catalog().categories} >= ENDINGS
+
+
+def test_a_death_is_not_lost_to_an_error_that_matters_only_when_it_is_repeated(tmp_path: Path) -> None:
+    text = KILLED.replace("InvalidPidMappingException", "ConcurrentTransactionsException")
+    (found,) = judge(tmp_path, {"connect.log": text})
+    assert found.kind == "connect_task_failed"
+
+
+LOST = """\
+2024-02-11 03:12:44,771 ERROR org.apache.flink.connector.kafka.sink.KafkaCommitter [] - Unable to commit transaction \
+(KafkaCommittable{transactionalId=etl-0-1}) because its producer is already fenced. This means that you either have a \
+different producer with the same 'transactional.id' or recovery took longer than 'transaction.timeout.ms' (900000ms).
+org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId.
+"""
+INIT = (
+    "2024-02-11 03:12:{}00 INFO  org.apache.kafka.clients.producer.internals.TransactionManager [] - "
+    "[Producer clientId=producer-etl-0-1, transactionalId=etl-0-1] ProducerId set to 9 with epoch {}\n"
+)
+
+
+def test_a_fenced_committer_has_lost_its_commit_unless_the_second_producer_shows(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path / "alone", {"a.log": LOST})
+    assert (found.kind, found.subject["transactional.id"]) == ("commit_lost", "etl-0-1")
+    logs = {"a.log": INIT.format("40,1", 4) + LOST, "b.log": INIT.format("44,5", 5)}
+    (found,) = judge(tmp_path / "both", logs)
+    assert (found.kind, found.root_cause) == ("producer_fenced", "duplicate-transactional-id")

@@ -31,6 +31,8 @@ _SUBJECT: Final = (
     ("operation", "operation"),
     ("store", "store"),
     ("log_dir", "log.dir"),
+    ("state_dir", "state.dir"),
+    ("task", "task"),
     ("connector_task", "connector.task"),
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
@@ -51,7 +53,7 @@ def find_cataloged(
         records: Records that no other incident explains; those without a time are left out.
         known: The incidents of categories, by category.
     """
-    named = (one._replace(category=category_of_cause(one) or one.category) for one in records)
+    named = (_by_cause(one, known) for one in records)
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
     faults = [
         faults
@@ -62,6 +64,13 @@ def find_cataloged(
     for events in _joined(timeline, faults, known):
         head = events[0]
         yield _incident(timeline, known[head.category], events), events
+
+
+def _by_cause(event: LogEvent, known: Mapping[str, CatalogedIncident]) -> LogEvent:
+    """Return an event under the category of its cause, if its own only repeats a failure."""
+    own = known.get(event.category)
+    cause = category_of_cause(event) if own is not None and own.is_echo else ""
+    return event._replace(category=cause) if cause in known else event
 
 
 def _is_fault(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
@@ -161,7 +170,8 @@ def _incident(timeline: LogTimeline, known: CatalogedIncident, events: Sequence[
     subject = _subject(timeline, own)
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), head.application)
     names = (subject.get(name) for name in ("transactional.id", "group", "connector.task", "application"))
-    who = next(filter(None, names), server.capitalize())
+    producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
+    who = next(filter(None, names), "") or producer or server.capitalize()
     values = {name: str(value) for name, value in subject.items()} | {"who": who}
     count = f" ({len(own)} times)" if len(own) > 1 else ""
     return incident(

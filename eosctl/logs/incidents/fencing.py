@@ -33,6 +33,8 @@ TROUBLE_MS = 90_000
 _CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 """Levels at which programs also mention errors that did not happen. A record without an id must be above them."""
 WOKE_MS = 10_000
+EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
+"""The client itself names the timeout as the reason."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
 """The first errors of a client after a stall: others have given it up."""
 
@@ -151,6 +153,11 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         # An id that contains the random name of a process belongs to that process alone.
         if first.category != "TASK_MIGRATED":
             yield _stood_still(timeline, transactional_id, burst)
+    elif any(event.category == "COMMIT_LOST" for event in burst):
+        # Flink names both causes itself. What counts is that the records of a checkpoint are gone.
+        return
+    elif expired := timeline.log_between(first, time_of(first) - WOKE_MS, time_of(burst[-1]) + WOKE_MS, EXPIRED):
+        yield _expired(timeline, transactional_id, [*expired, *burst])
     elif first.category != "TASK_MIGRATED":
         around = timeline.log_between(first, time_of(first) - WOKE_MS, time_of(first))
         stalled = [event for event in around if _STALLED.search(event.message)]
@@ -255,6 +262,20 @@ def _stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[
         "timed out and been rolled back. No coordinator's log here shows it.",
         "Add the transaction coordinator's server.log of this time, and look for what stopped the process.",
         confidence=0.5,
+    )
+
+
+def _expired(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "transaction_timeout",
+        "transaction-longer-than-its-timeout",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"A transaction of {transactional_id or events[-1].application} took longer than its timeout, so the "
+        "coordinator aborted it; the client reports so itself.",
+        "Raise transaction.timeout.ms of this client (producer.override.transaction.timeout.ms for a connector), or "
+        "make its transactions shorter; then restart the task.",
+        confidence=0.9,
     )
 
 

@@ -62,12 +62,20 @@ def find_denials(timeline: LogTimeline) -> Iterator[Incident]:
                     root_cause,
                     {name: asked, "principal": principal, **({} if asked else _client_of(episode[0]))},
                     episode,
-                    f"{principal or 'The client'} was denied {operation or 'access'} on {name} {asked or '(unnamed)'}.",
+                    f"{principal or 'The client'} was denied {operation or 'access'} on "
+                    f"{_what(name, asked, episode[0])}.",
                     "Add the ACL: Write and Describe on TransactionalId."
                     if field != "group"
                     else "Add the ACL: Read on Group.",
                     confidence=0.95 if principal and len({event.file for event in episode}) > 1 else 0.85,
                 )
+
+
+def _what(name: str, asked: str, event: LogEvent) -> str:
+    """Name a denied resource; one that is in no record by its connector."""
+    if asked or "connector_task" not in event.fields:
+        return f"{name} {asked or '(unnamed)'}"
+    return f"a {name} of connector task {event.fields['connector_task']}"
 
 
 def _asked(timeline: LogTimeline, owners: Owners, event: LogEvent, field: str) -> str:
@@ -89,7 +97,8 @@ def _by_name(
 def _client_of(event: LogEvent) -> dict[str, str]:
     """Identify a client by its settings other than its transactional id or group."""
     client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "").rpartition("#")[0]
-    return {"application": event.application, "client.id": "" if client == _NO_NAME else client}
+    task = event.fields.get("connector_task", "")
+    return {"application": event.application, "connector.task": task, "client.id": "" if client == _NO_NAME else client}
 
 
 def find_settings(timeline: LogTimeline) -> Iterator[Incident]:

@@ -10,6 +10,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
 _BURST_MS: Final = 30_000
+_NAMING: Final = ("INIT_PRODUCER_ID", "INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED")
 _DOUBT: Final = 0.5
 """The rollback is certain, but not the reason why the client did not end its transaction."""
 
@@ -23,19 +24,34 @@ def find_rollbacks(timeline: LogTimeline, refused: Sequence[Incident]) -> Iterat
     """
     known = {(place.file, place.offset) for one in refused for place in one.evidence}
     rollbacks = [one for one in timeline.of("TXN_TIMEOUT_ABORT") if (one.file, one.offset) not in known]
-    for transactional_id, events in by_key((one.fields.get("transactional_id", ""), one) for one in rollbacks).items():
+    for transactional_id, events in by_key((_owner(timeline, one), one) for one in rollbacks).items():
         for burst in episodes(events, _BURST_MS):
             yield _rolled_back(timeline, transactional_id, burst)
 
 
+def _owner(timeline: LogTimeline, event: LogEvent) -> str:
+    """Return the transactional id of a rollback; of a producer that only its id names, the one in other records."""
+    if named := event.fields.get("transactional_id", ""):
+        return named
+    producer = event.fields.get("producer_id", "")
+    named_ids = {
+        one.fields.get("transactional_id", "") for one in timeline.with_value("producer_id", producer, *_NAMING)
+    }
+    return named_ids.pop() if producer and len(named_ids) == 1 else ""
+
+
 def _rolled_back(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Incident:
+    who = transactional_id or f"producer {burst[0].fields.get('producer_id', '')}".strip()
     has_client = transactional_id in timeline.ids_of_clients
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
-        {"transactional.id": transactional_id},
+        {
+            "transactional.id": transactional_id,
+            "producerId": "" if transactional_id else burst[0].fields.get("producer_id", ""),
+        },
         burst,
-        f"The coordinator rolled back the open transaction of {transactional_id} at its timeout. Most likely the "
+        f"The coordinator rolled back the open transaction of {who} at its timeout. Most likely the "
         + (
             "client stalled; one that died or hangs looks the same."
             if has_client

@@ -11,7 +11,7 @@ from eosctl.model.log_event import LogEvent
 
 ENDINGS: Final = frozenset(
     {
-        *("CONNECTOR_TXN_FAILURE", "CONNECT_SEND_FAILED", "CONNECT_TASK_FAILED", "FRAMEWORK_ROLLBACK"),
+        *("COMMIT_LOST", "CONNECTOR_TXN_FAILURE", "CONNECT_SEND_FAILED", "CONNECT_TASK_FAILED", "FRAMEWORK_ROLLBACK"),
         *("STREAMS_PROCESSING_FAILED", "STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TXN_STATE_ERROR"),
     }
 )
@@ -28,6 +28,8 @@ def category_of_cause(event: LogEvent) -> str:
 @lru_cache(maxsize=1024)
 def _category_of_chain(chain: tuple[str, ...]) -> str:
     """Return the category of the innermost exception of a chain that has one."""
-    known = (acting_categories() | load_incidents().keys()) - ENDINGS
+    # What is an error only if it is repeated is none of these: the thread or task has died.
+    repeated = {name for name, one in load_incidents().items() if one.at_least > 1 or one.lasting_s}
+    known = (acting_categories() | load_incidents().keys()) - ENDINGS - repeated
     names = (name.rpartition(".")[2] for name in reversed(chain))
     return next((found for name in names if (found := category_of_error(name)) and found in known), "")

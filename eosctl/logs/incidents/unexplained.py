@@ -27,6 +27,8 @@ ECHOES: Final = frozenset(
 """Categories that follow from other faults. All others are causes, which no incident next to them explains."""
 
 RETRY_MS: Final = 5_000
+GIVE_UP_MS: Final = 600_000
+"""Longer than any usual delivery.timeout.ms."""
 _WIDE: Final = frozenset(rule.cause for rule in EXPLANATIONS if not rule.same_subject)
 """Faults of the cluster that affect every application."""
 _NAMES: Final = {
@@ -62,15 +64,35 @@ def find_unexplained(
     evidence = {(place.file, place.offset) for one in incidents for place in one.evidence}
     explained = _Explained(timeline, incidents, known)
     wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
-    retries = _retries(known.get((event.file, event.offset), event) for event in wanted)
+    timed_events = (known.get((event.file, event.offset), event) for event in wanted)
+    retries = _retries(event for event in timed_events if not _was_given_up(timeline, event))
     for event in wanted:
         place = event.file, event.offset
         timed = known.get(place)
-        if place in evidence or _RETRIED.search(event.message) or (timed and explained.has(timed)):
+        if place in evidence or (timed and explained.has(timed)):
+            continue
+        if _RETRIED.search(event.message) and not (timed and _was_given_up(timeline, timed)):
             continue
         if timed and _is_near(retries.get(_refusal(timed), ()), time_of(timed)):
             continue
         yield timed or event
+
+
+def _was_given_up(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether a client failed later with what it retried: its records expired, or the same error was final."""
+    if event.time_ms is None or not _RETRIED.search(event.message):
+        return False
+    start_ms = time_of(event)
+    return any(
+        _is_about_same(event, later) and not _RETRIED.search(later.message)
+        for category in ("TIMEOUT_SEND", event.category)
+        for later in timeline.log_between(event, start_ms, start_ms + GIVE_UP_MS, (category,))
+    )
+
+
+def _is_about_same(event: LogEvent, later: LogEvent) -> bool:
+    partition = later.fields.get("partition", "")
+    return not partition or partition == event.fields.get("partition")
 
 
 def _retries(events: Iterable[LogEvent]) -> dict[_Key, list[int]]:

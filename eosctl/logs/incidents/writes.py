@@ -23,6 +23,7 @@ _WRITE: Final = re.compile(
 _ENDING: Final = re.compile(
     r"\b(?:end(?:ing)?[ _-]?(?:of )?(?:the )?(?:txn|transaction)|EndTxn|commit\w*|abort\w*)\b", re.IGNORECASE
 )
+_EXPIRED_MS: Final = 120_000
 CLOCKS_MS: Final = 1_500
 """Maximum difference between the clocks of a client and a broker."""
 RETRIED_MS = 2_000
@@ -227,13 +228,25 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
                 f"A batch for {partition or 'a partition'} came with sequence {fields['sequence']} after "
                 f"{fields.get('current_sequence', '?')}: the batches in between never arrived."
                 if fields.get("sequence")
-                else f"A broker refused a batch for {partition or 'a partition'} for its sequence number: one before "
-                "it is missing, or the broker lost the producer's state.",
+                else f"A broker refused a batch for {partition or 'a partition'} for its sequence number: "
+                + (
+                    "messages before it timed out in the client while they were in flight, which left a gap."
+                    if _has_expired(timeline, episode[0])
+                    else "one before it is missing, or the broker lost the producer's state."
+                ),
                 "Check the producer's errors before it; abort the transaction and send the records again."
                 if owner
                 else "The producer is idempotent only: create a new one, and resend the unacknowledged records.",
                 confidence=0.85 if _has_client(timeline, episode) else 0.65,
             )
+
+
+def _has_expired(timeline: LogTimeline, gap: LogEvent) -> bool:
+    """Return whether messages of the same program timed out shortly before a gap."""
+    return any(
+        event.category == "TIMEOUT_SEND" or "essage timed out" in event.message
+        for event in timeline.log_between(gap, time_of(gap) - _EXPIRED_MS, time_of(gap))
+    )
 
 
 def _merged_fields(episode: Sequence[LogEvent]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Final
 
 from eosctl.logs.carriers.structured import Entry, level_of, parse_pairs, read_entry
-from eosctl.logs.layouts import GENERAL, Verdict, compile_line, compile_text_line
+from eosctl.logs.layouts import GENERAL, TABLES, Verdict, compile_line, compile_text_line
 from eosctl.logs.records.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
 from eosctl.logs.records.joined import unfold
 from eosctl.logs.records.record import Buffer, Record
@@ -172,7 +172,7 @@ class HeaderReader:
             )
         message, text = unfold(groups.get("message", "").rstrip("\r"), text)
         # A tool's table has no logger; the name of its layout identifies the columns for the catalog.
-        logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
+        logger = groups.get("logger", "") or (layout.name if layout.name in TABLES else "")
         thread = groups.get("thread", "").strip()
         if layout.trailing:
             message, logger, thread = _take_logger(message, thread)

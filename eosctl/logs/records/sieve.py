@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from eosctl.logs.layouts import Verdict, header_expressions
+from eosctl.logs.layouts import TABLES, Verdict, header_expressions
 from eosctl.logs.records.forms import Forms
 from eosctl.logs.records.kinds import HEADER, MEANING, kinds_of, lines_of
 from eosctl.logs.records.record import Buffer, Record
@@ -25,8 +25,6 @@ WINDOW_BYTES: Final = 6 * 1024 * 1024
 """Number of bytes in one step: small enough that the allocator reuses the same memory."""
 SMALL_BYTES: Final = 256 * 1024
 """Below this size, the start of the engine costs more than it saves."""
-_UNSIFTABLE: Final = frozenset({"open-producers"})
-"""Layouts with records that are always relevant."""
 
 
 class _Headers(NamedTuple):
@@ -61,7 +59,7 @@ def sift_records(
     if start >= stop:
         return
     names = {layout.name for layout in verdict.layouts}
-    if stop - start < small_bytes or names & _UNSIFTABLE or not verdict.has_headers or not _has_engine():
+    if stop - start < small_bytes or names & TABLES or not verdict.has_headers or not _has_engine():
         yield from scan_records(data, verdict, start, end, forms)
         return
     import pyarrow as pa

@@ -52,6 +52,12 @@ def missing_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     return tuple(missing)
 
 
+def cannot_list_transactions(snapshot: ClusterSnapshot) -> bool:
+    """Return whether all coordinators that did not respond are older than ListTransactions (Kafka 3.0)."""
+    gaps = [gap for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTIONS and _names_coordinators(gap)]
+    return bool(gaps) and all(gap.reason is GapReason.UNSUPPORTED for gap in gaps)
+
+
 def _names_coordinators(gap: EvidenceGap) -> bool:
     return gap.subject == "*" or gap.subject.startswith("broker ")
 

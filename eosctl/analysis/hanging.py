@@ -17,6 +17,7 @@ import msgspec
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
     CoordinatorView,
+    cannot_list_transactions,
     may_hide_transactional_ids,
     missing_coordinators,
     view_of,
@@ -59,6 +60,7 @@ class _Scene(msgspec.Struct, frozen=True):
     unheard: tuple[str, ...]
     ids_may_be_hidden: bool
     log_was_read: bool
+    log_stands_in: bool
     logged_owners: Mapping[int, TransactionLogEntry]
     radius: BlastRadiusFinder
 
@@ -121,6 +123,7 @@ def marker_questions(snapshot: ClusterSnapshot) -> tuple[MarkerQuestion, ...]:
 def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
     two = len(snapshot.looks) > 1
     watch = watch_of(snapshot, limits)
+    log_was_read = was_read(snapshot)
     return _Scene(
         snapshot=snapshot,
         watch=watch,
@@ -131,7 +134,8 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
         reported=frozenset(where.partition for where in snapshot.producers if where.is_reported_hanging),
         unheard=missing_coordinators(snapshot),
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
-        log_was_read=was_read(snapshot),
+        log_was_read=log_was_read,
+        log_stands_in=log_was_read and cannot_list_transactions(snapshot),
         logged_owners=present_owners(watch.history),
         radius=BlastRadiusFinder(snapshot),
     )
@@ -148,6 +152,8 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
         hidden = _why_it_may_be_hidden(sighting, scene)
         if hidden:
             return _undecided(hidden)
+    if scene.log_stands_in and owner is None and (logged := scene.logged_owners.get(sighting.state.producer_id)):
+        return _judge_by_log(sighting, logged, scene)
     where_before = scene.seen_before.get(sighting.partition)
     if scene.before is None or where_before is None:
         return _judge_one_look(sighting, now, owner, scene)
@@ -161,6 +167,24 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if now in ORPHANED:
         return _in_flight("Its coordinator ended it during the second reading; a third look will not show it any more.")
     return _alive(sighting, now, owner, scene)
+
+
+def _judge_by_log(sighting: Sighting, logged: TransactionLogEntry, scene: _Scene) -> _Ruling:
+    """Judge by the newest record of the id, as coordinators before 3.0 do not list what they hold open.
+
+    The log is read after the leaders, and a coordinator writes Complete* behind the last marker. So a leader that still
+    had the transaction open a while after that record will never get a marker for it.
+    """
+    known = f"The transaction log has {logged.transactional_id} with this producer id, last in state {logged.state}"
+    if logged.state in IDLE_STATES:
+        since_ms = logged.written_at_ms + scene.watch.limits.clock_tolerance_ms
+        if since_ms >= scene.snapshot.looks[-1].started_at_ms:
+            return _undecided(f"{known}, written while the leaders were asked: its marker may have come since.")
+        explanation = f"{known}. The records were appended outside of any transaction, or their marker is missing."
+        return _Ruling(HangStatus.HANGING, HangCause.PARTITION_NOT_IN_TRANSACTION, explanation, Confidence.LIKELY)
+    if sighting.partition in logged.partitions and logged.producer_epoch == sighting.state.producer_epoch:
+        return _in_flight(f"{known} and with this partition: its coordinator will end it.")
+    return _undecided(f"{known}, without this partition or with another epoch.")
 
 
 def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:

@@ -107,6 +107,8 @@ class Check:
     Attributes:
         needs: Evidence without which it is skipped.
         uses: Evidence that adds detail to its findings.
+        reads_log: Whether the transaction log stands in for coordinators that do not list their transactions (before
+            Kafka 3.0).
         since: First Kafka release that it applies to.
         until: Last Kafka release that it applies to.
         applies: Returns why it does not apply to a cluster, or an empty text.
@@ -129,6 +131,7 @@ class Check:
     applies: Callable[[Case], str] | None = None
     roles: tuple[Role, ...] = ()
     reads: tuple[str, ...] = ()
+    reads_log: bool = False
 
     def __call__(self, case: Case) -> tuple[Finding, ...]:
         """Evaluate the check on any evidence in the case; return each finding once."""
@@ -180,6 +183,7 @@ def check(
     applies: Callable[[Case], str] | None = None,
     roles: Sequence[Role] = (),
     reads: Sequence[str] = (),
+    reads_log: bool = False,
 ) -> Callable[[Evaluate], Check]:
     """Declare a check; the decorated function's docstring becomes its manual.
 
@@ -200,6 +204,7 @@ def check(
         applies: Returns why it does not apply to this cluster, or an empty text.
         roles: The check applies only to components of these roles; empty for any component.
         reads: The settings that decide; a placeholder in one of them leaves the check undecided.
+        reads_log: Whether the transaction log stands in for coordinators that do not list their transactions.
     """
     if area is Area.CONFIGURATION:
         tags = tuple(dict.fromkeys(("configuration", *(role.value for role in roles), *tags)))
@@ -222,6 +227,7 @@ def check(
             applies,
             tuple(roles),
             tuple(reads),
+            reads_log,
         )
 
     return declare

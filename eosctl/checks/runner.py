@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from eosctl.analysis.coordinators import cannot_list_transactions
 from eosctl.analysis.release import release_floor
+from eosctl.analysis.state_log import was_read
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.undecided import undecided_settings, unknown_default, without_components
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
@@ -81,7 +83,7 @@ def _evidence(check: Check, snapshot: ClusterSnapshot) -> _Evidence:
         if kind not in snapshot.collected:
             return _Evidence(missing=f"{kind.value}: not collected")
         gaps = [gap for gap in snapshot.gaps if gap.kind is kind]
-        if gaps:
+        if gaps and not (check.reads_log and kind is EvidenceKind.TRANSACTIONS and _log_stands_in(snapshot)):
             text = _describe(gaps)
             if _nothing_left(kind, gaps, snapshot):
                 return _Evidence(missing=text)
@@ -89,6 +91,10 @@ def _evidence(check: Check, snapshot: ClusterSnapshot) -> _Evidence:
     hidden = {kind: gaps for kind in sorted(_lists_of(check.needs)) if (gaps := _hidden(kind, snapshot))}
     partial += [_describe(gaps) for kind, gaps in hidden.items() if kind not in check.needs]
     return _Evidence(partial="; ".join(partial))
+
+
+def _log_stands_in(snapshot: ClusterSnapshot) -> bool:
+    return cannot_list_transactions(snapshot) and was_read(snapshot)
 
 
 def _lists_of(kinds: Iterable[EvidenceKind]) -> frozenset[EvidenceKind]:

@@ -32,7 +32,8 @@ from eosctl.model.verdict import Confidence, Evidence, Resource
             EvidenceKind.GROUP_OFFSETS,
         }
     ),
-    since=(3, 0),
+    since=(2, 8),
+    reads_log=True,
     tags=("hanging", "lso"),
     references=(
         "KIP-664",
@@ -47,8 +48,9 @@ def hanging_transaction(case: Case) -> Iterator[Problem]:
     What it checks:
         Every producer with an open transaction on every partition leader is compared with what the coordinators know,
         twice. A transaction hangs when no transactional id has its producer id, when the coordinator's transaction does
-        not hold the partition, or when the coordinator has a later epoch. Client timestamps are not used;
-        a hang is detected as soon as it is a second old.
+        not hold the partition, or when the coordinator has moved on to a later epoch. Client timestamps play no part;
+        a hang is recognised when it is a second old. Coordinators before Kafka 3.0 do not list what they hold open;
+        there the newest record of the transaction log decides, once it is older than five seconds.
 
     Why it matters for exactly-once:
         The last stable offset of the partition stops at the transaction's first record. Consumers with

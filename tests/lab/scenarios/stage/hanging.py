@@ -21,6 +21,7 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import TransactionFailed
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, ProducerIdentity, produce, wait_until_ended
+from eosctl.errors import UnsupportedByBroker
 from eosctl.lab.scenarios.steps.play import Step
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.error_codes import ErrorCode
@@ -33,6 +34,7 @@ _NETWORK: Final = "the network"
 # INVALID_TXN_STATE below Produce 11, TRANSACTION_ABORTABLE at 11: what a broker that verifies answers (KIP-890).
 _VERIFIED: Final = frozenset({ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE})
 _SETTING_SPREADS_MS: Final = 5_000
+_MARKER_POLL_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,8 @@ async def run_hanging(
         late = producer.encode(partition, [_order(f"late-{number + 1}") for number in range(late_record_count)])
         scenario.did(_PRODUCER, f"writes to {partition} twice; the second batch is held up on its way")
         await producer.commit()
-        await wait_until_ended(client, transactional_id)
-        scenario.did(_PRODUCER, "commits; the marker is written, the coordinator's work is done")
+        await _wait_for_markers(client, partition, transactional_id)
+        story.did(_PRODUCER, "commits; the marker is written, the coordinator's work is done")
         first_offset = await _deliver_late(client, partition, late, transactional_id, patience_ms)
         scenario.did(
             _NETWORK,
@@ -131,6 +133,17 @@ async def run_hanging(
         high_watermark,
         tuple(scenario.steps),
     )
+
+
+async def _wait_for_markers(client: Client, partition: TopicPartition, transactional_id: str) -> None:
+    """Wait until a transaction has ended; before 3.0 no coordinator reports it, but the last stable offset does."""
+    try:
+        await wait_until_ended(client, transactional_id)
+    except UnsupportedByBroker:
+        while await list_offset(client, partition, isolation=IsolationLevel.READ_COMMITTED) < await list_offset(
+            client, partition
+        ):
+            await asyncio.sleep(_MARKER_POLL_S)
 
 
 async def _deliver_late(
@@ -167,7 +180,10 @@ async def _commit_behind(
     for number in range(count):
         await producer.send(partition, [_order(f"o-{number + 2}")])
         await producer.commit()
-    await wait_until_ended(client, producer.transactional_id)
+    try:
+        await wait_until_ended(client, producer.transactional_id)
+    except UnsupportedByBroker:
+        await producer.init_transactions()  # is refused until the markers are written
 
 
 def _order(name: str) -> OutgoingRecord:

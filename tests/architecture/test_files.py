@@ -24,7 +24,6 @@ SHORTER = {
     "eosctl/lab/scenarios/steps/groups.py": "the steps of group members",
     "eosctl/lab/verify/safety.py": "a rule of the lab, and its importer is a service",
     "eosctl/logs/digest/": "one part of the digest a file",
-    "eosctl/logs/incidents/": "one kind of incident a file",
     "eosctl/render/": "one view a file",
     "eosctl/sandbox/controller/producer_ids.py": "one API of the controller",
     "eosctl/sandbox/coordinator/transaction/rules/": "one rule of the coordinator a file",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
 
 GAP_MS: Final = 900_000
 """A store that restores for longer than this makes progress."""
 LOOP_COUNT: Final = 3
 SAME_MOMENT_MS: Final = 5_000
-"""Records within this time report the same corruption."""
+"""Several records tell of one corruption."""
+_ROUND: Final = "Detected the states of tasks"
+"""A thread writes this once for each corruption that it handles (``StreamThread``)."""
 
 
 def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
@@ -23,11 +26,13 @@ def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
         (timeline.log_of(event), event) for event in timeline.client_events("TASK_CORRUPTED")
     ).values():
         for episode in episodes(events, GAP_MS):
-            moments = [part[0] for part in episodes(episode, SAME_MOMENT_MS)]
+            moments = _moments(episode)
             if len(moments) < LOOP_COUNT:
                 continue
             first, last = moments[0], moments[-1]
             interval_s = (time_of(last) - time_of(first)) / 1000 / (len(moments) - 1)
+            left_open = next((event.fields["left_open"] for event in episode if event.fields.get("left_open")), "")
+            cause, remedy = _left_open(left_open) if left_open else (_WIPED, _FIND_WHAT_FAILS)
             application = names.of(episode)
             tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
             yield incident(
@@ -35,10 +40,42 @@ def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
                 "corruption-loop",
                 {"application.id": application, "tasks": tasks},
                 episode,
-                f"Tasks of {application} were corrupted {len(moments)} times, every {interval_s:,.0f} s on "
-                "average: their stores are wiped again before they are restored, so they make no progress.",
-                "Find the failure before each corruption: a commit that times out, a changelog offset out of range, "
-                "or a restoration that takes longer than max.poll.interval.ms. Standby replicas and a longer "
-                "transaction.timeout.ms give the restoration time.",
+                f"Tasks of {application} were corrupted {len(moments)} times, every {_seconds(interval_s)} on average: "
+                f"{cause}, so they make no progress.",
+                remedy,
                 confidence=0.9,
             )
+
+
+_WIPED: Final = "their stores are wiped again before they are restored"
+_FIND_WHAT_FAILS: Final = (
+    "Find what fails before each of them: a time-out of a commit, an offset out of range of the changelog, or a "
+    "restoration that takes longer than max.poll.interval.ms. Standby replicas and a longer transaction.timeout.ms "
+    "give it time."
+)
+_REMOVE_THE_STORES: Final = (
+    "Stop the instance, remove the directories of these tasks below state.dir, and start it: the stores are restored "
+    "from their changelogs. Stop every instance cleanly before enable.transactional.statestores is set to true."
+)
+
+
+def _left_open(store: str) -> tuple[str, str]:
+    """Return cause and remedy of a store that Kafka Streams 4.4.0 refuses and does not wipe (seen on that release)."""
+    cause = (
+        f"their store {store} was written without transactional state stores and not closed, and Kafka Streams "
+        "refuses it without wiping it"
+    )
+    return cause, _REMOVE_THE_STORES
+
+
+def _seconds(interval_s: float) -> str:
+    return f"{interval_s:,.0f} s" if interval_s >= 1 else f"{interval_s:.1f} s"
+
+
+def _moments(episode: Sequence[LogEvent]) -> list[LogEvent]:
+    """Return the first record of each corruption: those that a thread numbers by handling them, or those far apart."""
+    moments = [part[0] for part in episodes(episode, SAME_MOMENT_MS)]
+    handled = [event for event in episode if _ROUND in event.message]
+    by_thread = by_key((event.fields.get("stream_thread") or event.thread, event) for event in handled)
+    busiest = max(by_thread.values(), key=len, default=[])
+    return busiest if len(busiest) > len(moments) else moments

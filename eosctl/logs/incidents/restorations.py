@@ -1,0 +1,47 @@
+"""How the state stores of a Streams application came back after a start, as its log reports it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.logs.incidents.story import LogStory
+from eosctl.model.log_event import LogEvent
+
+_FROM, _DONE = "STATE_RESTORE_START", "STATE_RESTORE_END"
+WITHIN_MS = 600_000
+"""A longer restoration is not counted to its end."""
+
+
+class Restoration(NamedTuple):
+    """What the changelogs gave back.
+
+    Attributes:
+        record_count: Records read from the changelogs; 0 as well where the log does not count them.
+        kept: Changelogs of stores that were kept: they were read behind the offset that the store had.
+        emptied: Changelogs that were read from their beginning.
+    """
+
+    record_count: int
+    kept: frozenset[str]
+    emptied: frozenset[str]
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether the log reports where each restoration began."""
+        return bool(self.kept or self.emptied)
+
+
+def restoration_after(story: LogStory, start: LogEvent, start_ms: int, end_ms: float) -> Restoration:
+    """Return what was restored in a time by the program that wrote an event.
+
+    Streams decides about a store more than once while it starts; the last decision on each changelog counts.
+    """
+    events = story.log_between(start, start_ms, min(end_ms, start_ms + WITHIN_MS), (_FROM, _DONE))
+    decided = {
+        event.fields["changelog"]: "kept_to" in event.fields for event in events if event.fields.get("changelog")
+    }
+    return Restoration(
+        sum(int(event.fields.get("restored", "0")) for event in events if event.category == _DONE),
+        frozenset(changelog for changelog, is_kept in decided.items() if is_kept),
+        frozenset(changelog for changelog, is_kept in decided.items() if not is_kept),
+    )

@@ -184,6 +184,20 @@ def _standby(workload: Workload, application: ApplicationSpec, plan: Application
         )
 
 
+def _transactional_stores(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    """Recommend transactional state stores where they spare a kill most of its restoration."""
+    one = plan.instance
+    if one is None or plan.restore_ms <= RESTORE_WORTH_A_STANDBY_MS or one.kept_restore_ms > plan.restore_ms / 2:
+        return
+    yield Advice(
+        f"{application.name}: enable.transactional.statestores",
+        "true",
+        f"after a kill an instance restores for {milliseconds_text(one.kept_restore_ms)} at most instead of "
+        f"{milliseconds_text(plan.restore_ms)}, for {bytes_text(one.uncommitted_bytes)} of memory (Kafka Streams 4.4)",
+        False,
+    )
+
+
 def _instances(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
     """Recommend more instances where one has too little memory or disk."""
     one = plan.instance
@@ -226,6 +240,7 @@ _APPLICATION_RULES: tuple[Callable[[Workload, ApplicationSpec, ApplicationPlan],
     _timeout,
     _threads,
     _standby,
+    _transactional_stores,
     _instances,
     _commit_interval,
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, inf
 
 from eosctl.capacity.disk import store_disk_bytes
-from eosctl.capacity.memory import rocksdb_bytes, streams_heap_bytes
+from eosctl.capacity.memory import WINDOW_SEGMENTS, rocksdb_bytes, streams_heap_bytes, uncommitted_bytes
 from eosctl.capacity.record_sizes import record_bytes
-from eosctl.capacity.recovery import standby_takeover_ms
+from eosctl.capacity.recovery import kept_restore_ms, standby_takeover_ms
 from eosctl.model.capacity_plan import InstancePlan
-from eosctl.model.workload import ApplicationSpec, Cleanup, Workload
+from eosctl.model.workload import ApplicationSpec, Cleanup, TopicSpec, Workload
 
 #: ``acceptable.recovery.lag``, in offsets.
 ACCEPTABLE_RECOVERY_LAG = 10_000
@@ -35,6 +35,8 @@ def plan_instance(workload: Workload, application: ApplicationSpec, task_count: 
         off_heap_bytes=_off_heap_bytes(workload, application, copies) if live else 0.0,
         disk_bytes=store_disk_bytes(live * copies),
         takeover_ms=_takeover_ms(workload, application) if live else 0.0,
+        kept_restore_ms=_kept_restore_ms(workload, application) if live else 0.0,
+        uncommitted_bytes=_uncommitted_bytes(workload, application) if live else 0.0,
     )
 
 
@@ -43,7 +45,7 @@ def _off_heap_bytes(workload: Workload, application: ApplicationSpec, copies: in
 
     Every task of a store's sub-topology has a RocksDB of its own: as many as the input with the most partitions.
     """
-    tasks = max((workload.topic(name).partition_count for name in application.reads), default=0)
+    tasks = _store_tasks(workload, application)
     windowed = sum(store.windowed for store in application.stores)
     plain = max(1, len(application.stores)) - windowed
 
@@ -55,9 +57,33 @@ def _off_heap_bytes(workload: Workload, application: ApplicationSpec, copies: in
 
 def _takeover_ms(workload: Workload, application: ApplicationSpec) -> float:
     """Return how long a standby catches up at most before it takes a task."""
-    changelogs = [t for name, _ in application.writes if (t := workload.topic(name)).cleanup is Cleanup.COMPACT]
+    changelogs = _changelogs(workload, application)
     if not changelogs:
         return 0.0
     sizes = [record_bytes(round(topic.key_bytes) or None, round(topic.value_bytes)) for topic in changelogs]
     records_per_s = application.restore_rate / (sum(sizes) / len(sizes))
     return standby_takeover_ms(ACCEPTABLE_RECOVERY_LAG, records_per_s)
+
+
+def _kept_restore_ms(workload: Workload, application: ApplicationSpec) -> float:
+    segments = sum(WINDOW_SEGMENTS if store.windowed else 1 for store in application.stores) or 1
+    stores = ceil(segments * _store_tasks(workload, application) / application.instance_count)
+    return kept_restore_ms(application.state_bytes / application.instance_count, application.restore_rate, stores)
+
+
+def _uncommitted_bytes(workload: Workload, application: ApplicationSpec) -> float:
+    """Return the memory of the buffers of an instance: their limit, where the file names no changelog."""
+    written = sum(t.rate_per_s * (t.key_bytes + t.value_bytes) for t in _changelogs(workload, application))
+    interval_ms = application.commit_interval_ms
+    if not written or interval_ms is None:
+        return uncommitted_bytes(inf, 1.0)
+    return uncommitted_bytes(written / application.instance_count, interval_ms)
+
+
+def _changelogs(workload: Workload, application: ApplicationSpec) -> list[TopicSpec]:
+    return [t for name, _ in application.writes if (t := workload.topic(name)).cleanup is Cleanup.COMPACT]
+
+
+def _store_tasks(workload: Workload, application: ApplicationSpec) -> int:
+    """Return the tasks of a store's sub-topology: as many as its input with the most partitions has."""
+    return max((workload.topic(name).partition_count for name in application.reads), default=0)

@@ -11,7 +11,10 @@ PRODUCER_ENTRY_HEAP_BYTES: Final = (270, 453)
 OPEN_TRANSACTION_HEAP_BYTES: Final = (600, 2_400)
 MAX_PRODUCER_EPOCH: Final = 32_766
 ROCKSDB_BLOCK_CACHE_BYTES: Final = 50 * MIB
-ROCKSDB_WRITE_BUFFERS_BYTES: Final = 3 * 16 * MIB
+MEMTABLE_BYTES: Final = 16 * MIB
+ROCKSDB_WRITE_BUFFERS_BYTES: Final = 3 * MEMTABLE_BYTES
+#: ``statestore.uncommitted.max.bytes``, for all threads of an instance.
+UNCOMMITTED_LIMIT_BYTES: Final = 64 * MIB
 WINDOW_SEGMENTS: Final = 3
 
 
@@ -127,3 +130,22 @@ def rocksdb_bytes(store_instance_count: int, *, windowed: bool = False) -> float
     """
     each = ROCKSDB_BLOCK_CACHE_BYTES + ROCKSDB_WRITE_BUFFERS_BYTES
     return float(store_instance_count * each * (WINDOW_SEGMENTS if windowed else 1))
+
+
+def uncommitted_bytes(
+    written_bytes_per_s: float, commit_interval_ms: float, limit_bytes: float = UNCOMMITTED_LIMIT_BYTES
+) -> float:
+    """Return the memory that transactional state stores take for writes that are not committed (F20).
+
+    Each write is held twice: in a sorted map on the heap, and in RocksDB's batch outside of it
+    (``RocksDBTransactionBuffer``). The limit counts it once; a full buffer commits.
+
+    Args:
+        written_bytes_per_s: Keys and values that one instance writes to its stores.
+        commit_interval_ms: ``commit.interval.ms``.
+        limit_bytes: ``statestore.uncommitted.max.bytes``.
+
+    >>> uncommitted_bytes(1e6, 100), uncommitted_bytes(1e9, 100) / MIB
+    (200000.0, 128.0)
+    """
+    return 2 * min(written_bytes_per_s * commit_interval_ms / 1000, limit_bytes)

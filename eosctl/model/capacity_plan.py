@@ -63,7 +63,9 @@ class InstancePlan(msgspec.Struct, frozen=True):
     """The resources of an instance of a Kafka Streams application.
 
     `off_heap_bytes` is RocksDB's unbounded memory, `disk_bytes` its local disk including standbys. `takeover_ms` is the
-    maximum catch-up time of a standby before it takes over a task.
+    maximum catch-up time of a standby before it takes over a task. `kept_restore_ms` and `uncommitted_bytes` are what
+    transactional state stores (Kafka Streams 4.4) restore at most after a kill, in place of
+    `ApplicationPlan.restore_ms`, and what they add to the memory; 0 without stores.
     """
 
     instances: int
@@ -73,6 +75,8 @@ class InstancePlan(msgspec.Struct, frozen=True):
     off_heap_bytes: float
     disk_bytes: float
     takeover_ms: float
+    kept_restore_ms: float
+    uncommitted_bytes: float
 
     @property
     def memory_bytes(self) -> float:

@@ -77,6 +77,26 @@ def test_a_missing_standby_is_advised() -> None:
     assert standby not in advised(plan(("state: 50 GB", "state: 50 GB\n    standbys: 1")))
 
 
+def test_transactional_stores_restore_a_memtable_of_each_task() -> None:
+    one = instance()
+    assert one.kept_restore_ms == pytest.approx(8 * 16 * MIB / 50e6 * 1000)
+    windowed = instance(("state: 50 GB", STORES.replace("100 B}", "100 B, windowed: yes}")))
+    assert windowed.kept_restore_ms == pytest.approx(3 * one.kept_restore_ms)
+    assert 0 < one.uncommitted_bytes <= 2 * 64 * MIB
+
+
+def test_a_small_store_is_restored_as_without_transactions() -> None:
+    small = plan(("state: 50 GB", "state: 10 MB")).applications[0]
+    assert small.instance is not None
+    assert small.instance.kept_restore_ms == small.restore_ms
+
+
+@pytest.mark.parametrize(("state", "pays"), [("50 GB", True), ("10 MB", False)])
+def test_transactional_stores_are_advised_where_they_pay(state: str, pays: bool) -> None:
+    reasons = advised(plan(("state: 50 GB", f"state: {state}")))
+    assert ("enrich: enable.transactional.statestores" in reasons) is pays
+
+
 @pytest.mark.parametrize(("limit", "short"), [("instance_memory: 1 GiB", "memory"), ("instance_disk: 10 GB", "disk")])
 def test_an_instance_that_is_too_small_is_named(limit: str, short: str) -> None:
     reasons = advised(plan(("state: 50 GB", f"state: 50 GB\n    {limit}")))

@@ -152,7 +152,10 @@ _APPLICATION_HEADER: Final = (
     *("APPLICATION", "TXN", "PARTITIONS/TXN", "MARKERS", "TXN-LOG", "VISIBLE-P50", "VISIBLE-P99"),
     *("BLOCKED-AFTER-CRASH", "THROUGHPUT", "RESTORE"),
 )
-_INSTANCE_HEADER: Final = ("APPLICATION", "INSTANCES", "THREADS", "TASKS", "HEAP", "ROCKSDB", "DISK", "TAKEOVER")
+_INSTANCE_HEADER: Final = (
+    *("APPLICATION", "INSTANCES", "THREADS", "TASKS", "HEAP", "ROCKSDB", "DISK", "TAKEOVER"),
+    *("RESTORE-WIPED", "RESTORE-KEPT", "TXN-BUFFERS"),
+)
 VARIANT_HEADER: Final = (
     *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "VISIBLE-P99", "NET-OUT/BROKER"),
     *("DISK", "BROKERS"),
@@ -218,6 +221,9 @@ def instance_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
             bytes_text(one.off_heap_bytes),
             bytes_text(one.disk_bytes),
             milliseconds_text(one.takeover_ms) if one.takeover_ms else "",
+            milliseconds_text(application.restore_ms) if application.restore_ms else "",
+            milliseconds_text(one.kept_restore_ms) if one.kept_restore_ms else "",
+            bytes_text(one.uncommitted_bytes) if one.uncommitted_bytes else "",
         )
         for application in plan.applications
         if (one := application.instance) is not None

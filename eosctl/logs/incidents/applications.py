@@ -11,7 +11,8 @@ from typing import Final
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.names import PROCESS, application_of_id
 from eosctl.logs.incidents.restorations import restoration_after
-from eosctl.logs.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.second_categories import category_of_cause
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -173,7 +174,7 @@ def _broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
         {"application.id": application, "store": store},
         episode,
         f"{application} cannot open its store {store or '(unnamed)'}: {why}.",
-        "Stop the instance, remove the store's directory and start it: it is restored from its changelog.",
+        "Stop the instance, remove the store's directory, and start it again: its changelog restores the store.",
         confidence=0.95,
     )
 
@@ -214,7 +215,7 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
                 episode[0], time_of(episode[0]), end_ms, ("TASK_CORRUPTED", "STATE_RESTORE_END")
             )
             tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
-            restored = restoration_after(story, episode[-1], time_of(episode[0]), inf).record_count
+            restored = restoration_after(timeline, episode[-1], time_of(episode[0]), inf).record_count
             yield incident(
                 "task_corrupted",
                 "unclean-stop-wipes-store",
@@ -222,8 +223,8 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
                 [*episode, *echoes],
                 f"{application} found local stores without a checkpoint, as after a kill; under exactly-once it wiped "
                 "and restored them" + (f" ({restored:,} records)." if restored else "."),
-                "Nothing when it happens once. Let instances stop in order to keep their stores. Kafka Streams 4.4 and "
-                "later keep what RocksDB has written of them with enable.transactional.statestores=true.",
+                "Nothing if it happens once. Shut instances down cleanly so that they keep their stores. From Kafka "
+                "Streams 4.4 on, enable.transactional.statestores=true keeps what RocksDB has written of them.",
                 severity=Severity.WARNING,
                 confidence=0.9,
             )
@@ -232,15 +233,15 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
         is_streams = name != pairs[0][0].fields["transactional_id"]
         # The threads of a Streams instance start together, each with its own transactional id.
         for before, after in _apart(pairs) if is_streams else pairs:
-            stores = _kept_stores(story, after) if is_streams else ""
+            stores = _kept_stores(timeline, after) if is_streams else ""
             yield incident(
                 "unclean_stop",
                 "unclean-stop",
                 {"application.id" if is_streams else "transactional.id": name},
                 [before, after],
-                f"{before.application} stopped without a word and was started again; its open transaction was aborted "
-                f"by the new instance.{stores}",
-                "Nothing was lost. Look at who killed it if nobody meant to.",
+                f"{before.application} exited without a clean shutdown and was started again. The new instance aborted "
+                f"its open transaction.{stores}",
+                "Nothing was lost. If the restart was not planned, find what killed the process.",
                 severity=Severity.INFO,
                 confidence=0.8,
                 t_start_ms=_last_sign(timeline, before, after),
@@ -248,17 +249,17 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
             )
 
 
-def _kept_stores(story: LogStory, start: LogEvent) -> str:
+def _kept_stores(timeline: LogTimeline, start: LogEvent) -> str:
     """Return a sentence on the stores that a restart kept; empty where the log does not report any."""
     next_ms = next(
         (
             time_of(event)
-            for event in story.log_between(start, time_of(start) + 1, inf, ("CLIENT_START",))
+            for event in timeline.log_between(start, time_of(start) + 1, inf, ("CLIENT_START",))
             if event.fields.get("transactional_id") == start.fields["transactional_id"]
         ),
         inf,
     )
-    restored = restoration_after(story, start, time_of(start), next_ms)
+    restored = restoration_after(timeline, start, time_of(start), next_ms)
     if not restored.kept:
         return ""
     all_count = len(restored.kept | restored.emptied)
@@ -268,9 +269,9 @@ def _kept_stores(story: LogStory, start: LogEvent) -> str:
     )
 
 
-def _silent_restarts(story: LogStory, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
-    """Yield each start of a transactional id with the start before it that never said it ended."""
-    ends = _Ends(story)
+def _silent_restarts(timeline: LogTimeline, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
+    """Yield each start of a transactional id with the start before it that never reported its end."""
+    ends = _Ends(timeline)
     for events in by_key((event.fields["transactional_id"], event) for event in starts).values():
         for before, after in pairwise(events):
             if time_of(after) - time_of(before) <= RESTART_WITHIN_MS and not ends.between(before, after):

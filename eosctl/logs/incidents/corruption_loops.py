@@ -14,7 +14,7 @@ GAP_MS: Final = 900_000
 """A store that restores for longer than this makes progress."""
 LOOP_COUNT: Final = 3
 SAME_MOMENT_MS: Final = 5_000
-"""Several records tell of one corruption."""
+"""Records within this time report the same corruption."""
 _ROUND: Final = "Detected the states of tasks"
 """A thread writes this once for each corruption that it handles (``StreamThread``)."""
 
@@ -49,9 +49,9 @@ def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
 
 _WIPED: Final = "their stores are wiped again before they are restored"
 _FIND_WHAT_FAILS: Final = (
-    "Find what fails before each of them: a time-out of a commit, an offset out of range of the changelog, or a "
+    "Find the failure before each corruption: a commit that times out, a changelog offset out of range, or a "
     "restoration that takes longer than max.poll.interval.ms. Standby replicas and a longer transaction.timeout.ms "
-    "give it time."
+    "give the restoration time."
 )
 _REMOVE_THE_STORES: Final = (
     "Stop the instance, remove the directories of these tasks below state.dir, and start it: the stores are restored "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from eosctl.logs.incidents.story import LogStory
+from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.model.log_event import LogEvent
 
 _FROM, _DONE = "STATE_RESTORE_START", "STATE_RESTORE_END"
@@ -31,12 +31,12 @@ class Restoration(NamedTuple):
         return bool(self.kept or self.emptied)
 
 
-def restoration_after(story: LogStory, start: LogEvent, start_ms: int, end_ms: float) -> Restoration:
+def restoration_after(timeline: LogTimeline, start: LogEvent, start_ms: int, end_ms: float) -> Restoration:
     """Return what was restored in a time by the program that wrote an event.
 
     Streams decides about a store more than once while it starts; the last decision on each changelog counts.
     """
-    events = story.log_between(start, start_ms, min(end_ms, start_ms + WITHIN_MS), (_FROM, _DONE))
+    events = timeline.log_between(start, start_ms, min(end_ms, start_ms + WITHIN_MS), (_FROM, _DONE))
     decided = {
         event.fields["changelog"]: "kept_to" in event.fields for event in events if event.fields.get("changelog")
     }

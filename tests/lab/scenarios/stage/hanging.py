@@ -108,7 +108,7 @@ async def run_hanging(
         scenario.did(_PRODUCER, f"writes to {partition} twice; the second batch is held up on its way")
         await producer.commit()
         await _wait_for_markers(client, partition, transactional_id)
-        story.did(_PRODUCER, "commits; the marker is written, the coordinator's work is done")
+        scenario.did(_PRODUCER, "commits; the marker is written, the coordinator's work is done")
         first_offset = await _deliver_late(client, partition, late, transactional_id, patience_ms)
         scenario.did(
             _NETWORK,
